@@ -1,0 +1,44 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings of every Swift target: language mode 6 comes with the tools version.
+let common: [SwiftSetting] = [
+    .enableExperimentalFeature("Lifetimes"),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+let package = Package(
+    name: "jelling",
+    products: [
+        .library(name: "BLE", targets: ["BLE"]),
+        .library(name: "BLEHost", targets: ["BLEHost"]),
+        .library(name: "BLEPackets", targets: ["BLEPackets"]),
+        .library(name: "BLECapture", targets: ["BLECapture"]),
+        .library(name: "BLESimulator", targets: ["BLESimulator"]),
+        .executable(name: "bletool", targets: ["bletool"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: [
+        .target(name: "CLinux"),
+        .target(name: "BLEPackets", swiftSettings: common),
+        .target(name: "BLECapture", dependencies: ["BLEPackets"], swiftSettings: common),
+        .target(name: "BLETransport", dependencies: ["BLEPackets", "CLinux"], swiftSettings: common),
+        .target(name: "BLESimulator", dependencies: ["BLEPackets"], swiftSettings: common),
+        .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: common),
+        .target(
+            name: "BLE", dependencies: ["BLEHost", "BLETransport", "BLESimulator", "BLECapture"],
+            swiftSettings: common),
+        .executableTarget(
+            name: "bletool",
+            dependencies: ["BLE", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: common),
+        .testTarget(name: "BLEPacketsTests", dependencies: ["BLEPackets"], swiftSettings: common),
+        .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
+        .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
+        .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
+        .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator"], swiftSettings: common),
+        .testTarget(name: "BLETests", dependencies: ["BLE"], swiftSettings: common),
+    ]
+)

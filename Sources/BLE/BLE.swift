@@ -1,0 +1,1 @@
+// The async Swift API: one actor per adapter.

@@ -1,0 +1,1 @@
+// The protocol engine: a value machine without I/O, clock or threads.

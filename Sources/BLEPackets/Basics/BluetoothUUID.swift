@@ -1,0 +1,172 @@
+/// A UUID of 16, 32 or 128 bits (Core 5.4, Vol 3, Part B, 2.5.1; SPEC MOD-9).
+///
+/// Two UUIDs are equal when their expanded 128-bit values are, whatever their widths.
+public struct BluetoothUUID: Sendable {
+    /// How many octets the UUID takes in a packet.
+    public enum Width: UInt8, Sendable { case bits16 = 2, bits32 = 4, bits128 = 16 }
+
+    /// The upper 64 of the expanded 128 bits, in textual order.
+    public let high: UInt64
+    /// The lower 64 of the expanded 128 bits, in textual order.
+    public let low: UInt64
+    public let width: Width
+
+    /// `00000000-0000-1000-8000-00805F9B34FB`, on which the short forms stand.
+    @usableFromInline static let baseHigh: UInt64 = 0x0000_0000_0000_1000
+    @usableFromInline static let baseLow: UInt64 = 0x8000_0080_5F9B_34FB
+
+    @inlinable
+    public init(_ short: UInt16) {
+        high = UInt64(short) << 32 | Self.baseHigh
+        low = Self.baseLow
+        width = .bits16
+    }
+
+    @inlinable
+    public init(_ short: UInt32) {
+        high = UInt64(short) << 32 | Self.baseHigh
+        low = Self.baseLow
+        width = .bits32
+    }
+
+    @inlinable
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+        width = .bits128
+    }
+
+    @usableFromInline
+    init(high: UInt64, low: UInt64, width: Width) {
+        self.high = high
+        self.low = low
+        self.width = width
+    }
+
+    /// Reads a UUID of a width that is known, least significant octet first.
+    @inlinable
+    public init(decoding reader: inout PacketReader, width: Width) throws(DecodingError) {
+        switch width {
+        case .bits16: self.init(try reader.read(UInt16.self))
+        case .bits32: self.init(try reader.read(UInt32.self))
+        case .bits128:
+            guard reader.remainingCount >= 16 else {
+                throw .truncated(needed: 16, remaining: reader.remainingCount)
+            }
+            let low = try reader.read(UInt64.self)
+            self.init(high: try reader.read(UInt64.self), low: low)
+        }
+    }
+
+    /// Writes the octets, least significant first, in the UUID's own width.
+    public func encode(into packet: inout PacketWriter) {
+        switch width {
+        case .bits16: packet.write(UInt16(truncatingIfNeeded: high >> 32))
+        case .bits32: packet.write(UInt32(truncatingIfNeeded: high >> 32))
+        case .bits128:
+            packet.write(low)
+            packet.write(high)
+        }
+    }
+
+    /// Whether the value stands on the Bluetooth Base UUID.
+    @inlinable public var isOnBase: Bool { high & 0xFFFF_FFFF == Self.baseHigh && low == Self.baseLow }
+
+    /// The 16-bit value, where the UUID has one.
+    @inlinable public var shortValue: UInt16? {
+        isOnBase && high >> 48 == 0 ? UInt16(truncatingIfNeeded: high >> 32) : nil
+    }
+
+    /// The same UUID in 16 bits where it fits, else in 128: ATT knows no other form.
+    @inlinable public var shortened: BluetoothUUID {
+        if let shortValue { return BluetoothUUID(shortValue) }
+        return expanded
+    }
+
+    /// The same UUID in 128 bits.
+    @inlinable public var expanded: BluetoothUUID { BluetoothUUID(high: high, low: low, width: .bits128) }
+
+    /// The 16 octets in textual order.
+    public var bytes: [UInt8] {
+        (0..<16).map { index in
+            let half = index < 8 ? high : low
+            return UInt8(truncatingIfNeeded: half >> (8 * UInt64(7 - index % 8)))
+        }
+    }
+}
+
+extension BluetoothUUID: Hashable {
+    @inlinable
+    public static func == (a: Self, b: Self) -> Bool { a.high == b.high && a.low == b.low }
+
+    @inlinable
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(high)
+        hasher.combine(low)
+    }
+}
+
+extension BluetoothUUID: CustomStringConvertible, LosslessStringConvertible {
+    /// Parses 4, 8 or 36 characters, the short forms also behind `0x`.
+    public init?(_ text: String) {
+        var digits = Array(text.utf8)
+        if digits.count == 6 || digits.count == 10, digits[0] == UInt8(ascii: "0"), digits[1] | 0x20 == UInt8(ascii: "x") {
+            digits.removeFirst(2)
+        }
+        if digits.count == 36 {
+            for index in [23, 18, 13, 8] {
+                guard digits[index] == UInt8(ascii: "-") else { return nil }
+                digits.remove(at: index)
+            }
+        } else if digits.count != 4 && digits.count != 8 {
+            return nil
+        }
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        for character in digits {
+            guard let digit = hexadecimalDigit(character) else { return nil }
+            high = high << 4 | low >> 60
+            low = low << 4 | UInt64(digit)
+        }
+        switch digits.count {
+        case 4: self.init(UInt16(low))
+        case 8: self.init(UInt32(low))
+        default: self.init(high: high, low: low)
+        }
+    }
+
+    /// `180D` when the UUID stands on the Bluetooth base and fits, else upper case with dashes.
+    public var description: String {
+        if isOnBase {
+            let digits = high >> 48 == 0 ? 4 : 8
+            return Self.text(high >> 32, digits: digits)
+        }
+        return fullDescription
+    }
+
+    /// All 36 characters, upper case.
+    public var fullDescription: String {
+        let high = Self.text(high, digits: 16)
+        let low = Self.text(low, digits: 16)
+        let a = high.utf8
+        let b = low.utf8
+        var text: [UInt8] = []
+        text.append(contentsOf: a.prefix(8))
+        text.append(UInt8(ascii: "-"))
+        text.append(contentsOf: a.dropFirst(8).prefix(4))
+        text.append(UInt8(ascii: "-"))
+        text.append(contentsOf: a.dropFirst(12))
+        text.append(UInt8(ascii: "-"))
+        text.append(contentsOf: b.prefix(4))
+        text.append(UInt8(ascii: "-"))
+        text.append(contentsOf: b.dropFirst(4))
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func text(_ value: UInt64, digits: Int) -> String {
+        let characters = (0..<digits).reversed().map { position in
+            hexadecimalCharacter(UInt8(truncatingIfNeeded: value >> (4 * UInt64(position))) & 15)
+        }
+        return String(decoding: characters, as: UTF8.self)
+    }
+}

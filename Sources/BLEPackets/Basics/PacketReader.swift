@@ -1,0 +1,71 @@
+/// Reads little-endian fields from the front of a packet and never past its end.
+///
+/// The reader borrows the bytes: nothing is copied until a caller asks for an array.
+public struct PacketReader: ~Escapable {
+    @usableFromInline var rest: RawSpan
+
+    @inlinable @_lifetime(copy bytes)
+    public init(_ bytes: RawSpan) { rest = bytes }
+
+    @inlinable public var isAtEnd: Bool { rest.byteCount == 0 }
+    @inlinable public var remainingCount: Int { rest.byteCount }
+
+    /// Reads an integer, least significant byte first.
+    /// - Throws: `DecodingError.truncated` when fewer bytes remain than the field needs.
+    @inlinable
+    public mutating func read<Value: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Value.Type = Value.self
+    ) throws(DecodingError) -> Value {
+        let width = MemoryLayout<Value>.size
+        guard rest.byteCount >= width else { throw .truncated(needed: width, remaining: rest.byteCount) }
+        let value = rest.unsafeLoadUnaligned(as: Value.self)  // in bounds: checked on the line above
+        rest = rest.extracting(droppingFirst: width)
+        return Value(littleEndian: value)
+    }
+
+    /// Reads three bytes as an unsigned integer, least significant byte first.
+    @inlinable
+    public mutating func readUInt24() throws(DecodingError) -> UInt32 {
+        guard rest.byteCount >= 3 else { throw .truncated(needed: 3, remaining: rest.byteCount) }
+        let low = try read(UInt16.self)
+        return UInt32(low) | UInt32(try read(UInt8.self)) << 16
+    }
+
+    /// Takes the next `count` bytes without copying them.
+    @inlinable @_lifetime(copy self)
+    public mutating func readBytes(_ count: Int) throws(DecodingError) -> RawSpan {
+        guard count >= 0, rest.byteCount >= count else { throw .truncated(needed: count, remaining: rest.byteCount) }
+        let bytes = rest.extracting(first: count)
+        rest = rest.extracting(droppingFirst: count)
+        return bytes
+    }
+
+    /// Takes everything that is left without copying it.
+    @inlinable @_lifetime(copy self)
+    public mutating func readRest() -> RawSpan {
+        let bytes = rest
+        rest = rest.extracting(first: 0)
+        return bytes
+    }
+
+    /// - Throws: `DecodingError.trailingBytes` when the packet goes on.
+    @inlinable
+    public func expectEnd() throws(DecodingError) {
+        guard isAtEnd else { throw .trailingBytes(remainingCount) }
+    }
+}
+
+extension RawSpan {
+    /// A copy of the bytes that may outlive the packet.
+    @inlinable
+    public func copied() -> [UInt8] {
+        unsafe withUnsafeBytes { unsafe [UInt8]($0) }
+    }
+
+    /// The byte at `offset`; `nil` past the end.
+    @inlinable
+    public func byte(at offset: Int) -> UInt8? {
+        guard offset >= 0, offset < byteCount else { return nil }
+        return unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)  // in bounds: checked on the line above
+    }
+}

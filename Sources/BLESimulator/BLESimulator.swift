@@ -1,0 +1,1 @@
+// Virtual controllers on a virtual air, driven by a virtual clock.
