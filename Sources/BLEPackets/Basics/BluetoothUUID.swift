@@ -3,7 +3,11 @@
 /// Two UUIDs are equal when their expanded 128-bit values are, whatever their widths.
 public struct BluetoothUUID: Sendable {
     /// How many octets the UUID takes in a packet.
-    public enum Width: UInt8, Sendable { case bits16 = 2, bits32 = 4, bits128 = 16 }
+    public enum Width: UInt8, Sendable {
+        case bits16 = 2
+        case bits32 = 4
+        case bits128 = 16
+    }
 
     /// The upper 64 of the expanded 128 bits, in textual order.
     public let high: UInt64
@@ -110,7 +114,8 @@ extension BluetoothUUID: CustomStringConvertible, LosslessStringConvertible {
     /// Parses 4, 8 or 36 characters, the short forms also behind `0x`.
     public init?(_ text: String) {
         var digits = Array(text.utf8)
-        if digits.count == 6 || digits.count == 10, digits[0] == UInt8(ascii: "0"), digits[1] | 0x20 == UInt8(ascii: "x") {
+        let isPrefixed = digits.starts(with: "0x".utf8) || digits.starts(with: "0X".utf8)
+        if isPrefixed, digits.count == 6 || digits.count == 10 {
             digits.removeFirst(2)
         }
         if digits.count == 36 {
