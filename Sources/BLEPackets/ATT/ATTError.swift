@@ -18,6 +18,7 @@ public struct ATTError: RawRepresentable, Hashable, Error, Sendable {
     public static let attributeNotLong = ATTError(rawValue: 0x0B)
     public static let insufficientEncryptionKeySize = ATTError(rawValue: 0x0C)
     public static let invalidAttributeValueLength = ATTError(rawValue: 0x0D)
+    // swift-format-ignore: DontRepeatTypeInStaticProperties
     public static let unlikelyError = ATTError(rawValue: 0x0E)
     public static let insufficientEncryption = ATTError(rawValue: 0x0F)
     public static let unsupportedGroupType = ATTError(rawValue: 0x10)
@@ -25,7 +26,7 @@ public struct ATTError: RawRepresentable, Hashable, Error, Sendable {
     public static let databaseOutOfSync = ATTError(rawValue: 0x12)
     public static let valueNotAllowed = ATTError(rawValue: 0x13)
     /// The first of the application's own codes.
-    public static let firstApplicationError = ATTError(rawValue: 0x80)
+    public static let firstOfApplication = ATTError(rawValue: 0x80)
     public static let writeRequestRejected = ATTError(rawValue: 0xFC)
     public static let clientCharacteristicConfigurationImproperlyConfigured = ATTError(rawValue: 0xFD)
     public static let procedureAlreadyInProgress = ATTError(rawValue: 0xFE)
