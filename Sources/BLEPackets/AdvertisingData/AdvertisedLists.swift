@@ -1,0 +1,52 @@
+/// UUIDs of one width, one behind the other, read as they are asked for.
+public struct AdvertisedUUIDList: ~Escapable {
+    @usableFromInline var reader: PacketReader
+    public let width: BluetoothUUID.Width
+
+    @inlinable @_lifetime(copy octets)
+    public init(_ octets: RawSpan, width: BluetoothUUID.Width) {
+        reader = PacketReader(octets)
+        self.width = width
+    }
+
+    /// Whole UUIDs that are left.
+    @inlinable public var remainingCount: Int { reader.remainingCount / Int(width.rawValue) }
+
+    /// Takes the next UUID; `nil` at the end.
+    /// - Throws: `DecodingError.truncated` when the last UUID is cut off. After that the list is at its end.
+    @inlinable
+    public mutating func next() throws(DecodingError) -> BluetoothUUID? {
+        guard !reader.isAtEnd else { return nil }
+        let remaining = reader.remainingCount
+        guard remaining >= Int(width.rawValue) else {
+            _ = reader.readRest()
+            throw .truncated(needed: Int(width.rawValue), remaining: remaining)
+        }
+        return try BluetoothUUID(decoding: &reader, width: width)
+    }
+}
+
+/// Addresses of one type, one behind the other, read as they are asked for.
+public struct AdvertisedAddressList: ~Escapable {
+    @usableFromInline var reader: PacketReader
+    public let kind: DeviceAddress.Kind
+
+    @inlinable @_lifetime(copy octets)
+    public init(_ octets: RawSpan, kind: DeviceAddress.Kind) {
+        reader = PacketReader(octets)
+        self.kind = kind
+    }
+
+    /// Takes the next address; `nil` at the end.
+    /// - Throws: `DecodingError.truncated` when the last address is cut off. After that the list is at its end.
+    @inlinable
+    public mutating func next() throws(DecodingError) -> DeviceAddress? {
+        guard !reader.isAtEnd else { return nil }
+        let remaining = reader.remainingCount
+        guard remaining >= 6 else {
+            _ = reader.readRest()
+            throw .truncated(needed: 6, remaining: remaining)
+        }
+        return try DeviceAddress(decoding: &reader, kind: kind)
+    }
+}

@@ -1,0 +1,39 @@
+/// The name of a channel's end point on one link (Core 5.4, Vol 3, Part A, 2.1).
+public struct L2CAPChannelIdentifier: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt16
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// Never the name of a channel; responses carry it where a channel was refused.
+    public static let null = L2CAPChannelIdentifier(rawValue: 0x0000)
+    /// ATT over the bearer that every LE link has.
+    public static let attributeProtocol = L2CAPChannelIdentifier(rawValue: 0x0004)
+    /// Signalling on LE links.
+    public static let leSignalling = L2CAPChannelIdentifier(rawValue: 0x0005)
+    /// The Security Manager protocol on LE links.
+    public static let securityManager = L2CAPChannelIdentifier(rawValue: 0x0006)
+
+    /// The identifiers that a device may give to its credit-based channels on an LE link.
+    public static let leDynamicRange: ClosedRange<UInt16> = 0x0040...0x007F
+
+    /// Whether a device may give this identifier to a credit-based channel on an LE link.
+    @inlinable public var isLEDynamic: Bool { rawValue >= 0x0040 && rawValue <= 0x007F }
+}
+
+extension L2CAPChannelIdentifier {
+    @inlinable
+    init(decoding reader: inout PacketReader) throws(DecodingError) {
+        self.init(rawValue: try reader.read())
+    }
+
+    /// Reads identifiers up to the end of the packet, at most `L2CAPCreditBasedConnectionRequest.maximumChannelCount`.
+    static func list(decoding reader: inout PacketReader) throws(DecodingError) -> [L2CAPChannelIdentifier] {
+        guard reader.remainingCount <= 2 * L2CAPCreditBasedConnectionRequest.maximumChannelCount else {
+            throw .invalidValue(UInt64(reader.remainingCount / 2), field: .count)
+        }
+        var identifiers: [L2CAPChannelIdentifier] = []
+        while !reader.isAtEnd {
+            identifiers.append(try L2CAPChannelIdentifier(decoding: &reader))
+        }
+        return identifiers
+    }
+}

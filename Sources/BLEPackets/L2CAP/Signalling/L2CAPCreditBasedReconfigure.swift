@@ -1,0 +1,47 @@
+/// Credit Based Reconfigure Request: other sizes for channels of the enhanced form (Core 5.4, Vol 3, Part A, 4.27).
+public struct L2CAPCreditBasedReconfigureRequest: L2CAPSignallingCommand {
+    public static let code = L2CAPSignallingCode.creditBasedReconfigureRequest
+
+    /// The largest service data unit that the sender accepts, in octets; at least 64.
+    public var maximumTransmissionUnit: UInt16
+    /// The largest payload of one K-frame that the sender accepts, in octets; at least 64.
+    public var maximumPayloadSize: UInt16
+    /// The channels' ends at the sender of this request, one to five.
+    public var destinationChannelIdentifiers: [L2CAPChannelIdentifier]
+
+    public init(
+        maximumTransmissionUnit: UInt16, maximumPayloadSize: UInt16, destinations: [L2CAPChannelIdentifier]
+    ) {
+        self.maximumTransmissionUnit = maximumTransmissionUnit
+        self.maximumPayloadSize = maximumPayloadSize
+        destinationChannelIdentifiers = destinations
+    }
+
+    public init(decoding reader: inout PacketReader) throws(DecodingError) {
+        maximumTransmissionUnit = try reader.read()
+        maximumPayloadSize = try reader.read()
+        destinationChannelIdentifiers = try L2CAPChannelIdentifier.list(decoding: &reader)
+        guard !destinationChannelIdentifiers.isEmpty else { throw .invalidValue(0, field: .count) }
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(maximumTransmissionUnit)
+        packet.write(maximumPayloadSize)
+        for identifier in destinationChannelIdentifiers { packet.write(identifier.rawValue) }
+    }
+}
+
+/// Credit Based Reconfigure Response: whether the sizes hold (Core 5.4, Vol 3, Part A, 4.28).
+public struct L2CAPCreditBasedReconfigureResponse: L2CAPSignallingCommand {
+    public static let code = L2CAPSignallingCode.creditBasedReconfigureResponse
+
+    public var result: L2CAPReconfigureResult
+
+    public init(result: L2CAPReconfigureResult) { self.result = result }
+
+    public init(decoding reader: inout PacketReader) throws(DecodingError) {
+        result = L2CAPReconfigureResult(rawValue: try reader.read())
+    }
+
+    public func encode(into packet: inout PacketWriter) { packet.write(result.rawValue) }
+}

@@ -1,0 +1,46 @@
+/// What became of a request for credit-based channels (Core 5.4, Vol 3, Part A, 4.23 and 4.26).
+public struct L2CAPCreditBasedConnectionResult: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt16
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    @inlinable public var isSuccess: Bool { rawValue == 0 }
+
+    /// The channel is there; in the enhanced form: all channels are.
+    public static let success = Self(rawValue: 0x0000)
+    public static let spsmNotSupported = Self(rawValue: 0x0002)
+    /// No resources; in the enhanced form: some channels were refused for want of resources.
+    public static let noResourcesAvailable = Self(rawValue: 0x0004)
+    public static let insufficientAuthentication = Self(rawValue: 0x0005)
+    public static let insufficientAuthorization = Self(rawValue: 0x0006)
+    public static let insufficientEncryptionKeySize = Self(rawValue: 0x0007)
+    public static let insufficientEncryption = Self(rawValue: 0x0008)
+    /// In the enhanced form: some channels were refused for this.
+    public static let invalidSourceChannelIdentifier = Self(rawValue: 0x0009)
+    /// In the enhanced form: some channels were refused for this.
+    public static let sourceChannelIdentifierAlreadyAllocated = Self(rawValue: 0x000A)
+    public static let unacceptableParameters = Self(rawValue: 0x000B)
+    /// Enhanced form only.
+    public static let invalidParameters = Self(rawValue: 0x000C)
+    /// Enhanced form only: the answer follows, nothing is refused yet.
+    public static let pending = Self(rawValue: 0x000D)
+    /// Enhanced form only.
+    public static let authenticationPending = Self(rawValue: 0x000E)
+    /// Enhanced form only.
+    public static let authorizationPending = Self(rawValue: 0x000F)
+}
+
+/// What became of a request to reconfigure credit-based channels (Core 5.4, Vol 3, Part A, 4.28).
+public struct L2CAPReconfigureResult: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt16
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    @inlinable public var isSuccess: Bool { rawValue == 0 }
+
+    public static let success = Self(rawValue: 0x0000)
+    /// The MTU of a channel may never become smaller.
+    public static let mtuReductionNotAllowed = Self(rawValue: 0x0001)
+    /// The MPS may not become smaller when several channels are named.
+    public static let mpsReductionNotAllowed = Self(rawValue: 0x0002)
+    public static let invalidDestinationChannelIdentifier = Self(rawValue: 0x0003)
+    public static let unacceptableParameters = Self(rawValue: 0x0004)
+}

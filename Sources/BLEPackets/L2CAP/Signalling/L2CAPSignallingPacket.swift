@@ -1,0 +1,66 @@
+/// One packet of the signalling channel: a header and the data of a command (Core 5.4, Vol 3, Part A, 4).
+///
+/// On an LE link a frame carries exactly one of them. The packet borrows the bytes it was made from.
+public struct L2CAPSignallingPacket: ~Escapable {
+    /// The smallest MTU that every device accepts on the LE signalling channel, in octets.
+    public static let leMinimumMTU = 23
+
+    /// What stands before the data of a command.
+    public struct Header: Hashable, Sendable {
+        /// Octets that the header itself takes.
+        public static let byteCount = 4
+
+        public var code: L2CAPSignallingCode
+        /// Matches a response to its request; 0x01 to 0xFF.
+        public var identifier: UInt8
+        /// Octets of data, without the header.
+        public var dataLength: UInt16
+
+        @inlinable
+        public init(code: L2CAPSignallingCode, identifier: UInt8, dataLength: UInt16) {
+            self.code = code
+            self.identifier = identifier
+            self.dataLength = dataLength
+        }
+
+        /// Reads the header alone, so that a packet whose data is broken can still be rejected by its identifier.
+        /// - Throws: `DecodingError.truncated` when fewer than four octets are there, `.invalidValue` for identifier 0.
+        @inlinable
+        public init(decoding reader: inout PacketReader) throws(DecodingError) {
+            guard reader.remainingCount >= Self.byteCount else {
+                throw .truncated(needed: Self.byteCount, remaining: reader.remainingCount)
+            }
+            code = L2CAPSignallingCode(rawValue: try reader.read())
+            identifier = try reader.read()
+            dataLength = try reader.read()
+            guard identifier != 0 else { throw .invalidValue(0, field: .identifier) }
+        }
+
+        @inlinable
+        public func encode(into packet: inout PacketWriter) {
+            packet.write(code.rawValue)
+            packet.write(identifier)
+            packet.write(dataLength)
+        }
+    }
+
+    public let header: Header
+    public let data: RawSpan
+
+    @inlinable public var code: L2CAPSignallingCode { header.code }
+    @inlinable public var identifier: UInt8 { header.identifier }
+
+    /// Views the payload of a frame of the LE signalling channel.
+    /// - Throws: `DecodingError.truncated` when the header is not whole, `.invalidValue` for identifier 0,
+    ///   `.lengthMismatch` when the data is shorter or longer than the header states.
+    @inlinable @_lifetime(copy payload)
+    public init(decoding payload: RawSpan) throws(DecodingError) {
+        var reader = PacketReader(payload)
+        let header = try Header(decoding: &reader)
+        guard Int(header.dataLength) == reader.remainingCount else {
+            throw .lengthMismatch(stated: Int(header.dataLength), actual: reader.remainingCount)
+        }
+        self.header = header
+        data = reader.readRest()
+    }
+}

@@ -1,0 +1,94 @@
+/// Everything that can come over the signalling channel of an LE link (Core 5.4, Vol 3, Part A, 4).
+///
+/// What LE links do not use (codes 0x02 to 0x05 and 0x08 to 0x0B) and codes that have no meaning stay in `other`, byte
+/// for byte; a host answers them with Command Reject unless they are responses.
+public enum LESignallingCommand: Equatable, Sendable {
+    case commandReject(L2CAPCommandReject)
+    case disconnectionRequest(L2CAPDisconnectionRequest)
+    case disconnectionResponse(L2CAPDisconnectionResponse)
+    case connectionParameterUpdateRequest(L2CAPConnectionParameterUpdateRequest)
+    case connectionParameterUpdateResponse(L2CAPConnectionParameterUpdateResponse)
+    case leCreditBasedConnectionRequest(L2CAPLECreditBasedConnectionRequest)
+    case leCreditBasedConnectionResponse(L2CAPLECreditBasedConnectionResponse)
+    case flowControlCreditIndication(L2CAPFlowControlCreditIndication)
+    case creditBasedConnectionRequest(L2CAPCreditBasedConnectionRequest)
+    case creditBasedConnectionResponse(L2CAPCreditBasedConnectionResponse)
+    case creditBasedReconfigureRequest(L2CAPCreditBasedReconfigureRequest)
+    case creditBasedReconfigureResponse(L2CAPCreditBasedReconfigureResponse)
+    case other(code: L2CAPSignallingCode, data: [UInt8])
+
+    /// Reads the command in a packet; the identifier stays with the packet.
+    /// - Throws: `DecodingError` when the data is shorter or longer than the command, or a field has no meaning. The
+    ///   answer to a broken request is Command Reject with the packet's identifier.
+    public init(decoding packet: borrowing L2CAPSignallingPacket) throws(DecodingError) {
+        let data = packet.data
+        switch packet.code {
+        case .commandReject: self = .commandReject(try .init(decodingWhole: data))
+        case .disconnectionRequest: self = .disconnectionRequest(try .init(decodingWhole: data))
+        case .disconnectionResponse: self = .disconnectionResponse(try .init(decodingWhole: data))
+        case .connectionParameterUpdateRequest:
+            self = .connectionParameterUpdateRequest(try .init(decodingWhole: data))
+        case .connectionParameterUpdateResponse:
+            self = .connectionParameterUpdateResponse(try .init(decodingWhole: data))
+        case .leCreditBasedConnectionRequest: self = .leCreditBasedConnectionRequest(try .init(decodingWhole: data))
+        case .leCreditBasedConnectionResponse: self = .leCreditBasedConnectionResponse(try .init(decodingWhole: data))
+        case .flowControlCreditIndication: self = .flowControlCreditIndication(try .init(decodingWhole: data))
+        case .creditBasedConnectionRequest: self = .creditBasedConnectionRequest(try .init(decodingWhole: data))
+        case .creditBasedConnectionResponse: self = .creditBasedConnectionResponse(try .init(decodingWhole: data))
+        case .creditBasedReconfigureRequest: self = .creditBasedReconfigureRequest(try .init(decodingWhole: data))
+        case .creditBasedReconfigureResponse: self = .creditBasedReconfigureResponse(try .init(decodingWhole: data))
+        default: self = .other(code: packet.code, data: data.copied())
+        }
+    }
+
+    public var code: L2CAPSignallingCode {
+        switch self {
+        case .commandReject: L2CAPCommandReject.code
+        case .disconnectionRequest: L2CAPDisconnectionRequest.code
+        case .disconnectionResponse: L2CAPDisconnectionResponse.code
+        case .connectionParameterUpdateRequest: L2CAPConnectionParameterUpdateRequest.code
+        case .connectionParameterUpdateResponse: L2CAPConnectionParameterUpdateResponse.code
+        case .leCreditBasedConnectionRequest: L2CAPLECreditBasedConnectionRequest.code
+        case .leCreditBasedConnectionResponse: L2CAPLECreditBasedConnectionResponse.code
+        case .flowControlCreditIndication: L2CAPFlowControlCreditIndication.code
+        case .creditBasedConnectionRequest: L2CAPCreditBasedConnectionRequest.code
+        case .creditBasedConnectionResponse: L2CAPCreditBasedConnectionResponse.code
+        case .creditBasedReconfigureRequest: L2CAPCreditBasedReconfigureRequest.code
+        case .creditBasedReconfigureResponse: L2CAPCreditBasedReconfigureResponse.code
+        case .other(let code, _): code
+        }
+    }
+
+    /// Writes header and data, without the basic frame around them.
+    ///
+    /// - Parameter identifier: 0x01 to 0xFF; a response repeats that of its request.
+    public func encodePacket(identifier: UInt8, into packet: inout PacketWriter) {
+        switch self {
+        case .commandReject(let command): command.encodePacket(identifier: identifier, into: &packet)
+        case .disconnectionRequest(let command): command.encodePacket(identifier: identifier, into: &packet)
+        case .disconnectionResponse(let command): command.encodePacket(identifier: identifier, into: &packet)
+        case .connectionParameterUpdateRequest(let command):
+            command.encodePacket(identifier: identifier, into: &packet)
+        case .connectionParameterUpdateResponse(let command):
+            command.encodePacket(identifier: identifier, into: &packet)
+        case .leCreditBasedConnectionRequest(let command): command.encodePacket(identifier: identifier, into: &packet)
+        case .leCreditBasedConnectionResponse(let command): command.encodePacket(identifier: identifier, into: &packet)
+        case .flowControlCreditIndication(let command): command.encodePacket(identifier: identifier, into: &packet)
+        case .creditBasedConnectionRequest(let command): command.encodePacket(identifier: identifier, into: &packet)
+        case .creditBasedConnectionResponse(let command): command.encodePacket(identifier: identifier, into: &packet)
+        case .creditBasedReconfigureRequest(let command): command.encodePacket(identifier: identifier, into: &packet)
+        case .creditBasedReconfigureResponse(let command): command.encodePacket(identifier: identifier, into: &packet)
+        case .other(let code, let data):
+            let length = UInt16(truncatingIfNeeded: data.count)
+            L2CAPSignallingPacket.Header(code: code, identifier: identifier, dataLength: length).encode(into: &packet)
+            packet.write(bytes: data)
+        }
+    }
+
+    /// Writes the basic frame of the LE signalling channel with header and data in it.
+    ///
+    /// - Parameter identifier: 0x01 to 0xFF; a response repeats that of its request.
+    public func encodeFrame(identifier: UInt8, into packet: inout PacketWriter) {
+        L2CAPBasicFrame.encode(on: .leSignalling, into: &packet) { encodePacket(identifier: identifier, into: &$0) }
+    }
+}
