@@ -49,11 +49,12 @@ extension Host {
         case .writeSuggestedDataLength:
             commands.append(
                 LEWriteSuggestedDefaultDataLength(
-                    maxTxOctets: information.maximumTransmitOctets, maxTxTime: information.maximumTransmitMicroseconds),
+                    maximumTransmitOctets: information.maximumTransmitOctets,
+                    maximumTransmitTime: information.maximumTransmitMicroseconds),
                 purpose: purpose)
         case .setRandomAddress:
             guard let address = information.ownAddress else { return }
-            commands.append(LESetRandomAddress(randomAddress: address), purpose: purpose)
+            commands.append(LESetRandomAddress(address: address), purpose: purpose)
         }
     }
 
@@ -72,7 +73,9 @@ extension Host {
         let status = HCIStatus(rawValue: parameters.byte(at: 0) ?? HCIStatus.unspecifiedError.rawValue)
         guard status.isSuccess else {
             // A refusal of the mask means that the controller does not know all of its bits: the oldest mask is tried.
-            if step == .setLEEventMask { return commands.append(LESetEventMask(mask: 0b1_1111), purpose: .unattended) }
+            if step == .setLEEventMask {
+                return commands.append(LESetEventMask(mask: .afterReset), purpose: .unattended)
+            }
             if step.isRequired { return recover(at: now) }
             return
         }
@@ -84,7 +87,7 @@ extension Host {
             information.hciSubversion = answer.hciSubversion
             information.lmpVersion = answer.lmpVersion.rawValue
             information.lmpSubversion = answer.lmpSubversion
-            information.companyIdentifier = answer.companyIdentifier.rawValue
+            information.companyIdentifier = answer.manufacturer.rawValue
         case .readSupportedCommands:
             information.supportedCommands = parameters.extracting(droppingFirst: 1).copied()
         case .readAddress:
@@ -95,11 +98,11 @@ extension Host {
         case .readLEBufferSize:
             let answer = try LEReadBufferSize.ReturnParameters(decoding: &reader)
             information.aclDataLength = answer.aclDataPacketLength
-            information.aclDataCount = UInt16(answer.totalNumACLDataPackets)
+            information.aclDataCount = UInt16(answer.totalACLDataPackets)
         case .readBufferSize:
             let answer = try ReadBufferSize.ReturnParameters(decoding: &reader)
             information.aclDataLength = answer.aclDataPacketLength
-            information.aclDataCount = answer.totalNumACLDataPackets
+            information.aclDataCount = answer.totalACLDataPackets
         case .readSupportedStates:
             information.supportedStates = try LEReadSupportedStates.ReturnParameters(decoding: &reader).states
         case .readAcceptListSize:
@@ -108,8 +111,8 @@ extension Host {
             information.resolvingListSize = try LEReadResolvingListSize.ReturnParameters(decoding: &reader).size
         case .readMaximumDataLength:
             let answer = try LEReadMaximumDataLength.ReturnParameters(decoding: &reader)
-            information.maximumTransmitOctets = answer.maxTxOctets
-            information.maximumTransmitMicroseconds = answer.maxTxTime
+            information.maximumTransmitOctets = answer.maximumTransmitOctets
+            information.maximumTransmitMicroseconds = answer.maximumTransmitTime
         case .reset, .readSupportedFeatures, .setEventMask, .setLEEventMask, .writeSuggestedDataLength,
             .setRandomAddress:
             break
@@ -137,8 +140,8 @@ extension Host {
         case .initiate: initiateAnswered(status, at: now)
         case .link(let link, let procedure):
             linkCommandAnswered(procedure, on: link, status, opcode, parameters, at: now)
-        case .client(let operation, let client):
-            complete(operation, client, .success(.hciAnswer(parameters.copied())))
+        case .client(let operation):
+            complete(operation, .success(.hciAnswer(parameters.copied())))
         case .unattended: break
         }
     }
@@ -156,8 +159,8 @@ extension Host {
         case .link(let link, let procedure):
             if procedure == .disconnect { return recover(at: now) }
             linkCommandFailed(procedure, on: link, .commandTimeout(command.opcode), at: now)
-        case .client(let operation, let client):
-            complete(operation, client, .failure(.commandTimeout(command.opcode)))
+        case .client(let operation):
+            complete(operation, .failure(.commandTimeout(command.opcode)))
         case .unattended: break
         }
     }
@@ -191,8 +194,8 @@ extension Host {
     mutating func loseController(at now: Instant) {
         for slot in links.slotRange where links.isOccupied(slot) { linkEnded(slot, reason: .controllerLost, at: now) }
         for purpose in commands.removeAll() {
-            if case .client(let operation, let client) = purpose {
-                complete(operation, client, .failure(.controllerLost))
+            if case .client(let operation) = purpose {
+                complete(operation, .failure(.controllerLost))
             }
         }
         outbox.removeAll()

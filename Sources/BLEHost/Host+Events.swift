@@ -12,7 +12,7 @@ extension Host {
         case .leMeta:
             try receiveLEMeta(&reader, at: now)
         case .numberOfCompletedPackets:
-            var handles = try NumberOfCompletedPacketsView(decoding: &reader)
+            var handles = try NumberOfCompletedPacketsView(decoding: reader.readRest())
             while let (handle, count) = try handles.next() {
                 guard let slot = links.slot(of: handle) else { continue }
                 acl.completed(Int(count), slot: slot, of: &links)
@@ -20,13 +20,13 @@ extension Host {
         case .commandComplete:
             let event = try CommandCompleteView(decoding: &reader)
             try commandAnswered(
-                event.opcode, credits: event.numHCICommandPackets, parameters: event.returnParameters, at: now)
+                event.opcode, credits: event.commandCredits, parameters: event.returnParameters, at: now)
         case .commandStatus:
             let event = try CommandStatus(decoding: &reader)
             var status = event.status.rawValue
             let parameters = unsafe withUnsafeBytes(of: &status) { unsafe [UInt8]($0) }
             try commandAnswered(
-                event.opcode, credits: event.numHCICommandPackets, parameters: parameters.span.bytes, at: now)
+                event.opcode, credits: event.commandCredits, parameters: parameters.span.bytes, at: now)
         case .disconnectionComplete:
             disconnectionCompleted(try DisconnectionComplete(decoding: &reader), at: now)
         case .readRemoteVersionInformationComplete:
@@ -44,10 +44,10 @@ extension Host {
         let subevent = LESubeventCode(rawValue: try reader.read())
         switch subevent {
         case .advertisingReport:
-            var reports = try LEAdvertisingReports(decoding: &reader)
+            var reports = try LEAdvertisingReports(decoding: reader.readRest())
             while let report = try reports.next() { receive(report, at: now) }
         case .extendedAdvertisingReport:
-            var reports = try LEExtendedAdvertisingReports(decoding: &reader)
+            var reports = try LEExtendedAdvertisingReports(decoding: reader.readRest())
             while let report = try reports.next() { receive(report, at: now) }
         case .connectionComplete:
             let event = try LEConnectionComplete(decoding: &reader)
@@ -55,7 +55,7 @@ extension Host {
                 event.status, handle: event.connectionHandle, peer: event.peerAddress,
                 role: event.role == .central ? .central : .peripheral,
                 parameters: ConnectionParameters(
-                    interval: event.connectionInterval, peripheralLatency: event.peripheralLatency,
+                    interval: event.interval, peripheralLatency: event.latency,
                     supervisionTimeout: event.supervisionTimeout),
                 at: now)
         case .enhancedConnectionComplete:
@@ -64,7 +64,7 @@ extension Host {
                 event.status, handle: event.connectionHandle, peer: event.peerAddress,
                 role: event.role == .central ? .central : .peripheral,
                 parameters: ConnectionParameters(
-                    interval: event.connectionInterval, peripheralLatency: event.peripheralLatency,
+                    interval: event.interval, peripheralLatency: event.latency,
                     supervisionTimeout: event.supervisionTimeout),
                 at: now)
         case .connectionUpdateComplete:
@@ -93,9 +93,8 @@ extension Host {
         let type = report.eventType
         received(
             Scanner.Report(
-                address: report.address, isConnectable: type == .connectableUndirected || type == .connectableDirected,
-                isScannable: type == .connectableUndirected || type == .scannableUndirected,
-                isScanResponse: type == .scanResponse, isExtended: false, rssi: report.rssi),
+                address: report.address, isConnectable: type.isConnectable, isScannable: type.isScannable,
+                isScanResponse: type.isScanResponse, isExtended: false, rssi: report.rssi),
             data: report.data, at: now)
     }
 
@@ -109,10 +108,11 @@ extension Host {
             }
         received(
             Scanner.Report(
-                address: report.address, advertisingSet: type.contains(.legacy) ? 0xFF : report.advertisingSID,
+                address: report.address,
+                advertisingSet: type.contains(.legacy) ? 0xFF : report.advertisingSetIdentifier,
                 isConnectable: type.contains(.connectable), isScannable: type.contains(.scannable),
                 isScanResponse: type.contains(.scanResponse), isExtended: !type.contains(.legacy),
-                completeness: completeness, rssi: report.rssi, txPower: report.txPower),
+                completeness: completeness, rssi: report.rssi, txPower: report.transmitPower),
             data: report.data, at: now)
     }
 }

@@ -8,24 +8,24 @@ extension Host {
         _ command: HostCommand, on id: LinkID, operation: OperationID, client: ClientID, at now: Instant
     ) {
         guard let slot = links.slot(of: id), !links[slot].isClosing else {
-            return complete(operation, client, .failure(.notConnected))
+            return complete(operation, .failure(.notConnected))
         }
         let kind: LinkOperations.Kind
         switch command {
         case .readRSSI: kind = .readRSSI
         case .readRemoteVersion:
             if let version = links[slot].remoteVersion {
-                return complete(operation, client, .success(.remoteVersion(version)))
+                return complete(operation, .success(.remoteVersion(version)))
             }
             kind = .readRemoteVersion
         case .readRemoteFeatures:
             if let features = links[slot].remoteFeatures {
-                return complete(operation, client, .success(.remoteFeatures(features)))
+                return complete(operation, .success(.remoteFeatures(features)))
             }
             kind = .readRemoteFeatures
         case .updateConnectionParameters(_, let parameters):
             guard parameters.isValid else {
-                return complete(operation, client, .failure(.invalidRequest(.connectionParameters)))
+                return complete(operation, .failure(.invalidRequest(.connectionParameters)))
             }
             kind = .updateParameters(parameters)
         case .setDataLength(_, let octets, let microseconds):
@@ -52,13 +52,17 @@ extension Host {
             requestParameters(wished, on: slot, at: now)
         case .setDataLength(let octets, let microseconds):
             commands.append(
-                LESetDataLength(connectionHandle: id.handle, txOctets: octets, txTime: microseconds),
+                LESetDataLength(
+                    connectionHandle: id.handle, transmitOctets: octets, transmitTime: microseconds),
                 purpose: .link(id, .setDataLength))
         case .readPHY:
             commands.append(LEReadPHY(connectionHandle: id.handle), purpose: .link(id, .readPHY))
         case .setPHY(let transmit, let receive):
             commands.append(
-                LESetPHY(connectionHandle: id.handle, txPHYs: transmit, rxPHYs: receive), purpose: .link(id, .setPHY))
+                LESetPHY(
+                    connectionHandle: id.handle,
+                    preferences: PHYPreferences(transmitPHYs: transmit, receivePHYs: receive)),
+                purpose: .link(id, .setPHY))
         }
     }
 
@@ -66,8 +70,8 @@ extension Host {
     /// asks over L2CAP where not (Core 5.4, Vol 3, Part A, 4.20).
     private mutating func requestParameters(_ wished: ConnectionParameterRequest, on slot: Int, at now: Instant) {
         let knowsProcedure =
-            information.features.contains(.connectionParametersRequest)
-            && links[slot].remoteFeatures?.contains(.connectionParametersRequest) ?? false
+            information.features.contains(.connectionParametersRequestProcedure)
+            && links[slot].remoteFeatures?.contains(.connectionParametersRequestProcedure) ?? false
         if links[slot].role == .central || knowsProcedure {
             return updateParameters(wished, on: slot)
         }
@@ -82,8 +86,7 @@ extension Host {
         let id = links[slot].id
         commands.append(
             LEConnectionUpdate(
-                connectionHandle: id.handle, interval: wished.interval, latency: wished.peripheralLatency,
-                supervisionTimeout: wished.supervisionTimeout),
+                connectionHandle: id.handle, parameters: LEConnectionParameters(wished)),
             purpose: .link(id, .updateParameters))
     }
 
@@ -91,10 +94,11 @@ extension Host {
 
     /// The procedure of a class ended: its operation is told, the next of its class begins.
     mutating func finishLinkOperation(
-        _ operationClass: LinkOperations.Class, on slot: Int, with result: Result<HostResult, HostFailure>, at now: Instant
+        _ operationClass: LinkOperations.Class, on slot: Int, with result: Result<HostResult, HostFailure>,
+        at now: Instant
     ) {
         let (finished, next) = links[slot].operations.finish(operationClass, at: now)
-        if let finished { complete(finished.id, finished.client, result) }
+        if let finished { complete(finished.id, result) }
         if let next { begin(next.kind, on: slot, at: now) }
     }
 
@@ -120,7 +124,8 @@ extension Host {
                 return linkCommandFailed(procedure, on: id, .controller(.unspecifiedError, opcode), at: now)
             }
             finishLinkOperation(
-                .readPHY, on: slot, with: .success(.phy(transmit: answer.txPHY, receive: answer.rxPHY)), at: now)
+                .readPHY, on: slot, with: .success(.phy(transmit: answer.transmitPHY, receive: answer.receivePHY)),
+                at: now)
         case .setDataLength:
             finishLinkOperation(.setDataLength, on: slot, with: .success(.dataLength(links[slot].dataLength)), at: now)
         case .disconnect, .readRemoteVersion, .readRemoteFeatures, .updateParameters, .setPHY:
@@ -151,7 +156,7 @@ extension Host {
                 with: .failure(.controller(event.status, ReadRemoteVersionInformation.opcode)), at: now)
         }
         let version = RemoteVersion(
-            version: event.version.rawValue, companyIdentifier: event.companyIdentifier.rawValue,
+            version: event.version.rawValue, companyIdentifier: event.manufacturer.rawValue,
             subversion: event.subversion)
         links[slot].remoteVersion = version
         finishLinkOperation(.readRemoteVersion, on: slot, with: .success(.remoteVersion(version)), at: now)
@@ -177,7 +182,7 @@ extension Host {
             return finishLinkOperation(.updateParameters, on: slot, with: .failure(failure), at: now)
         }
         let parameters = ConnectionParameters(
-            interval: event.connectionInterval, peripheralLatency: event.peripheralLatency,
+            interval: event.interval, peripheralLatency: event.latency,
             supervisionTimeout: event.supervisionTimeout)
         links[slot].parameters = parameters
         events.append(.connectionParametersChanged(links[slot].id, parameters))
@@ -187,8 +192,8 @@ extension Host {
     mutating func dataLengthChanged(_ event: LEDataLengthChange) {
         guard let slot = links.slot(of: event.connectionHandle) else { return }
         let dataLength = DataLength(
-            maxTransmitOctets: event.maxTxOctets, maxTransmitMicroseconds: event.maxTxTime,
-            maxReceiveOctets: event.maxRxOctets, maxReceiveMicroseconds: event.maxRxTime)
+            maxTransmitOctets: event.maximumTransmitOctets, maxTransmitMicroseconds: event.maximumTransmitTime,
+            maxReceiveOctets: event.maximumReceiveOctets, maxReceiveMicroseconds: event.maximumReceiveTime)
         links[slot].dataLength = dataLength
         events.append(.dataLengthChanged(links[slot].id, dataLength))
     }
@@ -199,9 +204,9 @@ extension Host {
             return finishLinkOperation(
                 .setPHY, on: slot, with: .failure(.controller(event.status, LESetPHY.opcode)), at: now)
         }
-        events.append(.phyChanged(links[slot].id, transmit: event.txPHY, receive: event.rxPHY))
+        events.append(.phyChanged(links[slot].id, transmit: event.transmitPHY, receive: event.receivePHY))
         finishLinkOperation(
-            .setPHY, on: slot, with: .success(.phy(transmit: event.txPHY, receive: event.rxPHY)), at: now)
+            .setPHY, on: slot, with: .success(.phy(transmit: event.transmitPHY, receive: event.receivePHY)), at: now)
     }
 
     // MARK: The peer's wishes
@@ -210,13 +215,12 @@ extension Host {
     mutating func parametersRequested(_ event: LERemoteConnectionParameterRequest, at now: Instant) {
         guard configuration.ownership == .exclusive else { return }
         let wished = ConnectionParameterRequest(
-            minimum: event.intervalMin.rawValue, maximum: event.intervalMax.rawValue, latency: event.maxLatency,
-            timeout: event.timeout.rawValue)
+            minimum: event.minimumInterval.rawValue, maximum: event.maximumInterval.rawValue, latency: event.latency,
+            timeout: event.supervisionTimeout.rawValue)
         if let wished, links.slot(of: event.connectionHandle) != nil {
             commands.append(
                 LERemoteConnectionParameterRequestReply(
-                    connectionHandle: event.connectionHandle, interval: wished.interval,
-                    latency: wished.peripheralLatency, supervisionTimeout: wished.supervisionTimeout),
+                    connectionHandle: event.connectionHandle, parameters: LEConnectionParameters(wished)),
                 purpose: .unattended)
         } else {
             commands.append(
@@ -237,7 +241,9 @@ extension Host {
             updateParameters(wished, on: slot)
         case .parametersAnswered(let isAccepted):
             // Accepted: the central updates the link, which ends the operation.
-            if !isAccepted { finishLinkOperation(.updateParameters, on: slot, with: .failure(.rejectedByPeer), at: now) }
+            if !isAccepted {
+                finishLinkOperation(.updateParameters, on: slot, with: .failure(.rejectedByPeer), at: now)
+            }
         }
     }
 

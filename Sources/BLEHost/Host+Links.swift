@@ -3,15 +3,15 @@ import BLEPackets
 /// Links: from Connection Complete to Disconnection Complete, and the ACL data between the two.
 extension Host {
     /// How long the peer may take to exchange ATT_MTU before the clients get the link with 23.
-    private static let setupPatience: Duration = .seconds(5)
+    private static let setupPatience: Microseconds = .seconds(5)
     /// How long the controller may take to confirm a disconnection beyond the supervision timeout.
-    private static let closingPatience: Duration = .seconds(5)
+    private static let closingPatience: Microseconds = .seconds(5)
 
     // MARK: Connecting
 
     mutating func connect(_ request: ConnectRequest, operation: OperationID, client: ClientID, at now: Instant) {
         if let parameters = request.parameters, !parameters.isValid {
-            return complete(operation, client, .failure(.invalidRequest(.connectionParameters)))
+            return complete(operation, .failure(.invalidRequest(.connectionParameters)))
         }
         if let slot = links.slot(ofPeer: request.peer) {
             let pending = Connector.Pending(
@@ -21,7 +21,7 @@ extension Host {
             return
         }
         guard connector.pending.count < configuration.limits.pendingConnections else {
-            return complete(operation, client, .failure(.limitReached))
+            return complete(operation, .failure(.limitReached))
         }
         connector.add(request, operation: operation, client: client)
         needsConvergence = true
@@ -49,27 +49,34 @@ extension Host {
         let waiting = role == .central ? connector.take(peer) : []
         guard !links.isFull, role == .peripheral || !waiting.isEmpty else {
             // Nobody waits for it any more: the connection won the race against its cancellation.
-            for pending in waiting { complete(pending.operation, pending.client, .failure(.limitReached)) }
+            for pending in waiting { complete(pending.operation, .failure(.limitReached)) }
             commands.append(Disconnect(connectionHandle: handle), purpose: .unattended)
             return
         }
         var link = Link(
             id: links.nextID(for: handle), peer: peer, role: role,
             state: .settingUp(deadline: now.advanced(by: Self.setupPatience)), parameters: parameters,
-            gatt: GATTClient(preferredMTU: configuration.timing.attMTU))
+            gatt: GATTClient(settings: gattSettings))
         link.waiting = waiting
         let slot = links.insert(link)
         setUp(slot, at: now)
         for packet in parked.take(for: handle, at: now) { try? receiveACL(packet.span.bytes, at: now) }
     }
 
+    private var gattSettings: GATTClientSettings {
+        var settings = GATTClientSettings()
+        settings.receiveMTU = configuration.timing.attMTU
+        return settings
+    }
+
     private mutating func setUp(_ slot: Int, at now: Instant) {
         let link = links[slot].id
         if links[slot].role == .central {
             lastOperation += 1
+            let exchange = OperationID(rawValue: lastOperation)
+            links[slot].mtuExchange = exchange
             links[slot].gatt.start(
-                .exchangeMTU(preferred: configuration.timing.attMTU), id: OperationID(rawValue: lastOperation),
-                client: .engine, at: now)
+                .exchangeMTU(preferred: configuration.timing.attMTU), id: exchange, client: .local, at: now)
             drainGATT(slot, at: now)
             commands.append(
                 LEReadRemoteFeatures(connectionHandle: link.handle), purpose: .link(link, .readRemoteFeatures))
@@ -79,8 +86,8 @@ extension Host {
         if information.features.contains(.dataPacketLengthExtension), information.maximumTransmitOctets > 27 {
             commands.append(
                 LESetDataLength(
-                    connectionHandle: link.handle, txOctets: information.maximumTransmitOctets,
-                    txTime: information.maximumTransmitMicroseconds),
+                    connectionHandle: link.handle, transmitOctets: information.maximumTransmitOctets,
+                    transmitTime: information.maximumTransmitMicroseconds),
                 purpose: .unattended)
         }
     }
@@ -103,7 +110,7 @@ extension Host {
                 counters.connectionRetries &+= 1
                 again.append(pending)
             } else {
-                complete(pending.operation, pending.client, .failure(.connectionFailed(status)))
+                complete(pending.operation, .failure(.connectionFailed(status)))
             }
         }
         connector.putBack(again)
@@ -120,7 +127,7 @@ extension Host {
                 links[slot].holders.append(pending.client)
                 events.append(.connected(information, pending.client))
             }
-            complete(pending.operation, pending.client, .success(.connected(information.id)))
+            complete(pending.operation, .success(.connected(information.id)))
         }
     }
 
@@ -128,21 +135,21 @@ extension Host {
 
     mutating func disconnect(_ id: LinkID, operation: OperationID, client: ClientID, at now: Instant) {
         guard let slot = links.slot(of: id) else {
-            return complete(operation, client, .failure(.notConnected))
+            return complete(operation, .failure(.notConnected))
         }
         if let index = links[slot].holders.firstIndex(of: client) {
             links[slot].holders.remove(at: index)
             links[slot].gatt.clientLeft(client, at: now)
             drainGATT(slot, at: now)
             for ended in links[slot].operations.cancelAll(of: client) {
-                complete(ended.id, ended.client, .failure(.cancelled))
+                complete(ended.id, .failure(.cancelled))
             }
             events.append(.disconnected(id, client, reason: .releasedByClient))
         }
         guard links[slot].holders.isEmpty, links[slot].waiting.isEmpty else {
-            return complete(operation, client, .success(.done))
+            return complete(operation, .success(.done))
         }
-        links[slot].closers.append((operation, client))
+        links[slot].closers.append(operation)
         close(slot, reason: .remoteUserTerminatedConnection, at: now)
     }
 
@@ -151,8 +158,8 @@ extension Host {
         guard !links[slot].isClosing else { return }
         let link = links[slot].id
         let patience =
-            Duration.milliseconds(Int64(links[slot].parameters.supervisionTimeout.rawValue) * 10) + Self.closingPatience
-        links[slot].state = .closing(deadline: now.advanced(by: patience))
+            Self.closingPatience.rawValue + Int64(links[slot].parameters.supervisionTimeout.rawValue) * 10_000
+        links[slot].state = .closing(deadline: now.advanced(by: .microseconds(patience)))
         commands.append(
             Disconnect(connectionHandle: link.handle, reason: reason), purpose: .link(link, .disconnect))
     }
@@ -172,7 +179,7 @@ extension Host {
         parked.linkClosed(link.id.handle, at: now)
         var operations = link.operations
         for operation in operations.removeAll() {
-            complete(operation.id, operation.client, .failure(.linkLost(reason)))
+            complete(operation.id, .failure(.linkLost(reason)))
         }
         for client in link.holders { events.append(.disconnected(link.id, client, reason: reason)) }
         if case .controller(let status) = reason {
@@ -180,7 +187,7 @@ extension Host {
         } else {
             connector.putBack(link.waiting)
         }
-        for (operation, client) in link.closers { complete(operation, client, .success(.done)) }
+        for operation in link.closers { complete(operation, .success(.done)) }
         needsConvergence = true
     }
 
@@ -228,8 +235,8 @@ extension Host {
 
     mutating func receiveACL(_ packet: RawSpan, at now: Instant) throws(DecodingError) {
         let data = try ACLDataPacket(decoding: packet)
-        guard let slot = links.slot(of: data.handle) else {
-            if configuration.ownership == .exclusive, parked.park(packet, for: data.handle, at: now) {
+        guard let slot = links.slot(of: data.connectionHandle) else {
+            if configuration.ownership == .exclusive, parked.park(packet, for: data.connectionHandle, at: now) {
                 counters.parkedPackets &+= 1
             } else {
                 counters.strayPackets &+= 1
@@ -237,8 +244,7 @@ extension Host {
             return
         }
         let limit = configuration.limits.reassembledBytes
-        let isStart = data.boundary != .continuing
-        switch links[slot].reassembler.receive(data.data, isStart: isStart, limit: limit) {
+        switch links[slot].reassembler.receive(data.data, isStart: data.boundary.isFirst, limit: limit) {
         case .whole:
             try receiveFrame(data.data, on: slot, at: now)
         case .assembled:
@@ -266,8 +272,8 @@ extension Host {
         }
     }
 
-    mutating func send(_ payload: [UInt8], on channel: L2CAPChannelIdentifier, slot: Int, command: OperationID? = nil) {
-        acl.append(.init(channel: channel, payload: payload, writeCommand: command), to: slot, of: &links)
+    mutating func send(_ payload: [UInt8], on channel: L2CAPChannelIdentifier, slot: Int, tag: ATTSendTag = .none) {
+        acl.append(.init(channel: channel, payload: payload, tag: tag), to: slot, of: &links)
     }
 
     /// Pairing is refused: no keys are kept (Core 5.4, Vol 3, Part H, 3.5.5).
@@ -287,10 +293,10 @@ extension Host {
         let id = links[slot].id
         while let action = links[slot].gatt.nextAction() {
             switch action {
-            case .send(let pdu, let command):
-                send(pdu, on: .attributeProtocol, slot: slot, command: command)
-            case .event(.completed(let operation, let client, let result)):
-                gattCompleted(operation, client, result, slot: slot)
+            case .send(let pdu, let tag):
+                send(pdu, on: .attributeProtocol, slot: slot, tag: tag)
+            case .event(.completed(let operation, let result)):
+                gattCompleted(operation, result, slot: slot)
             case .event(let event):
                 events.append(.gatt(id, event))
             case .disconnect:
@@ -300,9 +306,9 @@ extension Host {
     }
 
     private mutating func gattCompleted(
-        _ operation: OperationID, _ client: ClientID, _ result: Result<GATTResult, GATTFailure>, slot: Int
+        _ operation: OperationID, _ result: Result<GATTResult, GATTFailure>, slot: Int
     ) {
-        guard client != .engine else {
+        guard operation != links[slot].mtuExchange else {
             // Our own exchange of ATT_MTU: whatever came of it, the link can be used.
             guard case .settingUp = links[slot].state else { return }
             if case .failure(.disconnected) = result { return }
@@ -310,8 +316,8 @@ extension Host {
             return announce(slot)
         }
         switch result {
-        case .success(let value): complete(operation, client, .success(.gatt(value)))
-        case .failure(let failure): complete(operation, client, .failure(.gatt(failure)))
+        case .success(let value): complete(operation, .success(.gatt(value)))
+        case .failure(let failure): complete(operation, .failure(.gatt(failure)))
         }
     }
 
@@ -321,7 +327,7 @@ extension Host {
             guard links.isOccupied(slot) else { continue }
             let passed = links[slot].passedCommands
             links[slot].passedCommands.removeAll(keepingCapacity: true)
-            for command in passed { links[slot].gatt.commandSent(command, at: now) }
+            for command in passed { links[slot].gatt.commandSent(command) }
             drainGATT(slot, at: now)
             acl.pump(&links, into: &outbox)
         }
@@ -330,15 +336,15 @@ extension Host {
     mutating func cancelOnLinks(_ operation: OperationID, at now: Instant) {
         for slot in links.slotRange where links.isOccupied(slot) {
             if let index = links[slot].waiting.firstIndex(where: { $0.operation == operation }) {
-                let pending = links[slot].waiting.remove(at: index)
-                complete(operation, pending.client, .failure(.cancelled))
+                links[slot].waiting.remove(at: index)
+                complete(operation, .failure(.cancelled))
                 if links[slot].waiting.isEmpty, links[slot].holders.isEmpty {
                     close(slot, reason: .remoteUserTerminatedConnection, at: now)
                 }
                 return
             }
-            if let ended = links[slot].operations.cancel(operation) {
-                return complete(operation, ended.client, .failure(.cancelled))
+            if links[slot].operations.cancel(operation) != nil {
+                return complete(operation, .failure(.cancelled))
             }
             links[slot].gatt.cancel(operation, at: now)
             drainGATT(slot, at: now)

@@ -41,30 +41,29 @@ extension Host {
             if information.usesExtendedCommands {
                 commands.append(
                     LESetExtendedScanParameters(
-                        ownAddressType: ownAddressType, filterPolicy: .acceptAll,
+                        ownAddressType: ownAddressType,
                         le1M: .init(
-                            isActive: parameters.isActive, interval: parameters.duty.interval,
-                            window: parameters.duty.window),
-                        leCoded: nil),
+                            type: parameters.isActive ? .active : .passive, interval: parameters.duty.interval,
+                            window: parameters.duty.window)),
                     purpose: .scan)
             } else {
                 commands.append(
                     LESetScanParameters(
-                        isActive: parameters.isActive, interval: parameters.duty.interval,
-                        window: parameters.duty.window, ownAddressType: ownAddressType, filterPolicy: .acceptAll),
+                        type: parameters.isActive ? .active : .passive, interval: parameters.duty.interval,
+                        window: parameters.duty.window, ownAddressType: ownAddressType),
                     purpose: .scan)
             }
         case .setEnabled(let isEnabled):
             if information.usesExtendedCommands {
-                commands.append(LESetExtendedScanEnable(isEnabled: isEnabled, filtersDuplicates: false), purpose: .scan)
+                commands.append(LESetExtendedScanEnable(isEnabled: isEnabled), purpose: .scan)
             } else {
-                commands.append(LESetScanEnable(isEnabled: isEnabled, filtersDuplicates: false), purpose: .scan)
+                commands.append(LESetScanEnable(isEnabled: isEnabled), purpose: .scan)
             }
         case .fail(let status):
             let opcode =
                 information.usesExtendedCommands ? LESetExtendedScanEnable.opcode : LESetScanEnable.opcode
-            for (operation, client) in scanner.removeAll() {
-                complete(operation, client, .failure(.controller(status, opcode)))
+            for operation in scanner.removeAll() {
+                complete(operation, .failure(.controller(status, opcode)))
             }
         }
     }
@@ -132,16 +131,13 @@ extension Host {
                     filterPolicy: policy, ownAddressType: ownAddressType, peerAddress: peer,
                     le1M: .init(
                         scanInterval: duty.interval, scanWindow: duty.window,
-                        connectionInterval: parameters.interval, latency: parameters.peripheralLatency,
-                        supervisionTimeout: parameters.supervisionTimeout),
-                    le2M: nil, leCoded: nil),
+                        connection: LEConnectionParameters(parameters))),
                 purpose: .initiate)
         } else {
             commands.append(
                 LECreateConnection(
                     scanInterval: duty.interval, scanWindow: duty.window, filterPolicy: policy, peerAddress: peer,
-                    ownAddressType: ownAddressType, connectionInterval: parameters.interval,
-                    latency: parameters.peripheralLatency, supervisionTimeout: parameters.supervisionTimeout),
+                    ownAddressType: ownAddressType, parameters: LEConnectionParameters(parameters)),
                 purpose: .initiate)
         }
     }
@@ -162,7 +158,7 @@ extension Host {
         }
         for peer in peers {
             for pending in connector.take(peer) {
-                complete(pending.operation, pending.client, .failure(.controller(status, opcode)))
+                complete(pending.operation, .failure(.controller(status, opcode)))
             }
         }
         needsConvergence = true

@@ -46,7 +46,7 @@ public struct Host: ~Copyable {
     var parked: ParkedPackets
 
     var lastOperation: UInt64 = 0
-    var stopOperations: [(OperationID, ClientID)] = []
+    var stopOperations: [OperationID] = []
     /// Whether something changed that scanning or connecting depend on.
     var needsConvergence = false
     public internal(set) var counters = HostCounters()
@@ -85,7 +85,7 @@ public struct Host: ~Copyable {
             let type: UInt8 = try reader.read()
             switch H4PacketType(rawValue: type) {
             case .event: try receiveEvent(&reader, at: now)
-            case .acl: try receiveACL(packet, at: now)
+            case .acl: try receiveACL(reader.readRest(), at: now)
             case .sco, .iso, .command: break
             case nil: throw .invalidValue(UInt64(type), field: .packetType)
             }
@@ -151,9 +151,9 @@ public struct Host: ~Copyable {
     ) {
         switch phase {
         case .failed:
-            return complete(operation, client, .failure(.controllerUnresponsive))
+            return complete(operation, .failure(.controllerUnresponsive))
         case .stopping, .stopped:
-            guard case .stop = command else { return complete(operation, client, .failure(.invalidRequest(.stopped))) }
+            guard case .stop = command else { return complete(operation, .failure(.invalidRequest(.stopped))) }
         default: break
         }
         switch command {
@@ -164,23 +164,23 @@ public struct Host: ~Copyable {
             connect(request, operation: operation, client: client, at: now)
         case .cancel(let target):
             cancel(target, at: now)
-            complete(operation, client, .success(.done))
+            complete(operation, .success(.done))
         case .disconnect(let link):
             disconnect(link, operation: operation, client: client, at: now)
         case .gatt(let link, let request):
             guard let slot = links.slot(of: link), !links[slot].isClosing else {
-                return complete(operation, client, .failure(.notConnected))
+                return complete(operation, .failure(.notConnected))
             }
             links[slot].gatt.start(request, id: operation, client: client, at: now)
             drainGATT(slot, at: now)
         case .sendHCICommand(let opcode, let parameters):
             guard parameters.count <= 255 else {
-                return complete(operation, client, .failure(.invalidRequest(.parametersTooLong)))
+                return complete(operation, .failure(.invalidRequest(.parametersTooLong)))
             }
-            guard phase == .ready else { return complete(operation, client, .failure(.controllerLost)) }
-            commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation, client))
+            guard phase == .ready else { return complete(operation, .failure(.controllerLost)) }
+            commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
         case .stop:
-            stop(operation, client, at: now)
+            stop(operation, at: now)
         case .readRSSI(let link), .readRemoteVersion(let link), .readRemoteFeatures(let link), .readPHY(let link),
             .updateConnectionParameters(let link, _), .setDataLength(let link, _, _), .setPHY(let link, _, _):
             startLinkOperation(command, on: link, operation: operation, client: client, at: now)
@@ -189,19 +189,19 @@ public struct Host: ~Copyable {
 
     /// Ends an operation wherever it runs.
     private mutating func cancel(_ operation: OperationID, at now: Instant) {
-        if let client = scanner.remove(operation) {
+        if scanner.remove(operation) {
             needsConvergence = true
-            return complete(operation, client, .failure(.cancelled))
+            return complete(operation, .failure(.cancelled))
         }
-        if let pending = connector.remove(operation) {
+        if connector.remove(operation) != nil {
             needsConvergence = true
-            return complete(operation, pending.client, .failure(.cancelled))
+            return complete(operation, .failure(.cancelled))
         }
         cancelOnLinks(operation, at: now)
     }
 
-    mutating func complete(_ operation: OperationID, _ client: ClientID, _ result: Result<HostResult, HostFailure>) {
-        events.append(.completed(operation, client, result))
+    mutating func complete(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
+        events.append(.completed(operation, result))
     }
 
     // MARK: Settling
@@ -220,10 +220,10 @@ public struct Host: ~Copyable {
 
     // MARK: Stopping
 
-    private static let stopPatience: Duration = .seconds(3)
+    private static let stopPatience: Microseconds = .seconds(3)
 
-    private mutating func stop(_ operation: OperationID, _ client: ClientID, at now: Instant) {
-        stopOperations.append((operation, client))
+    private mutating func stop(_ operation: OperationID, at now: Instant) {
+        stopOperations.append(operation)
         switch phase {
         case .stopping: return
         case .ready: break
@@ -232,7 +232,9 @@ public struct Host: ~Copyable {
         endIntents(with: .cancelled)
         convergeScanningAndInitiating(at: now)
         phase = .stopping(deadline: now.advanced(by: Self.stopPatience))
-        for slot in links.slotRange where links.isOccupied(slot) { close(slot, reason: .remoteUserTerminatedConnection, at: now) }
+        for slot in links.slotRange where links.isOccupied(slot) {
+            close(slot, reason: .remoteUserTerminatedConnection, at: now)
+        }
     }
 
     private var isQuiet: Bool { scanMachine.isIdle && initiator.isIdle && links.isEmpty && commands.isIdle }
@@ -241,14 +243,14 @@ public struct Host: ~Copyable {
         guard !stopOperations.isEmpty else { return }
         phase = .stopped
         events.append(.stopped)
-        for (operation, client) in stopOperations { complete(operation, client, .success(.done)) }
+        for operation in stopOperations { complete(operation, .success(.done)) }
         stopOperations.removeAll()
     }
 
     /// Ends every scan and every pending connection.
     mutating func endIntents(with failure: HostFailure) {
-        for (operation, client) in scanner.removeAll() { complete(operation, client, .failure(failure)) }
-        for pending in connector.removeAll() { complete(pending.operation, pending.client, .failure(failure)) }
+        for operation in scanner.removeAll() { complete(operation, .failure(failure)) }
+        for pending in connector.removeAll() { complete(pending.operation, .failure(failure)) }
         needsConvergence = true
     }
 }

@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// What a client may ask of the engine. Each command gets an `OperationID`, under which its end is told.
-public enum HostCommand: Hashable, Sendable {
+public enum HostCommand: Equatable, Sendable {
     /// Reports devices until it is cancelled. A client's second scan stands beside its first.
     case scan(ScanRequest)
     /// Waits for the device, without a time limit (SPEC CEN-9), and makes the client a holder of the link.

@@ -32,7 +32,7 @@ public struct HostConfiguration: Hashable, Sendable {
         /// One directed, several through the filter accept list, in turns when the list is too short.
         case acceptList
         /// One after the other by directed attempts of this length each: for controllers whose list has no effect.
-        case directedTurns(Duration)
+        case directedTurns(Microseconds)
     }
 
     public init(
@@ -52,7 +52,7 @@ public struct HostLimits: Hashable, Sendable {
     /// Devices that the scanner remembers; the one silent for longest goes first (pain 15).
     public var scannedDevices = 16384
     /// How long a device may be silent before the scanner forgets it.
-    public var scannedDeviceAge: Duration = .seconds(300)
+    public var scannedDeviceAge: Microseconds = .seconds(300)
     /// Packets kept for a connection handle whose Connection Complete has not come yet (pain 11).
     public var parkedPackets = 16
     /// Longest L2CAP payload that is put together from fragments, in octets.

@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// What the engine tells its owner.
-public enum HostEvent: Sendable {
+public enum HostEvent: Equatable, Sendable {
     /// The controller can be used; also told after every recovery.
     case ready(ControllerInformation)
     /// The controller is being brought back; intents are kept, links are lost.
@@ -14,7 +14,7 @@ public enum HostEvent: Sendable {
     case stopped
     case discovered(Discovery)
     /// An operation came to its end, once.
-    case completed(OperationID, ClientID, Result<HostResult, HostFailure>)
+    case completed(OperationID, Result<HostResult, HostFailure>)
     /// A link is usable; told to each client that becomes its holder, before its connect operation completes.
     case connected(LinkInformation, ClientID)
     /// The link is gone for this client.
@@ -28,7 +28,7 @@ public enum HostEvent: Sendable {
 }
 
 /// How an operation ended well.
-public enum HostResult: Hashable, Sendable {
+public enum HostResult: Equatable, Sendable {
     case done
     case connected(LinkID)
     case gatt(GATTResult)
@@ -44,7 +44,7 @@ public enum HostResult: Hashable, Sendable {
 }
 
 /// Why an operation ended without its result.
-public enum HostFailure: Error, Hashable, Sendable {
+public enum HostFailure: Error, Equatable, Sendable {
     case cancelled
     /// The controller is not ready, or was lost while the operation ran.
     case controllerLost
@@ -81,6 +81,15 @@ public enum DisconnectionReason: Hashable, Sendable {
     case controller(HCIStatus)
     /// The controller was reset or lost, and the link with it.
     case controllerLost
+
+    /// What the link's ATT bearer is told.
+    var gattFailure: GATTFailure {
+        switch self {
+        case .releasedByClient: .cancelled
+        case .controller(let status): .disconnected(status)
+        case .controllerLost: .disconnected(.hardwareFailure)
+        }
+    }
 }
 
 /// A device that was heard.

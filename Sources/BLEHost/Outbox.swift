@@ -21,14 +21,17 @@ struct Outbox {
     /// Lends each packet in order, then forgets them all.
     mutating func drain(_ send: (RawSpan) -> Void) {
         guard !ends.isEmpty else { return }
+        lend(send)
+        removeAll()
+    }
+
+    private func lend(_ send: (RawSpan) -> Void) {
         let bytes = packets.bytes.span.bytes
         var start = 0
         for end in ends {
             send(bytes.extracting(start..<end))
             start = end
         }
-        packets.removeAll()
-        ends.removeAll(keepingCapacity: true)
     }
 
     mutating func removeAll() {

@@ -30,14 +30,14 @@ public struct Timing: Hashable, Sendable {
     public static let gateway = Timing(
         foregroundScan: ScanDuty(interval: .milliseconds(60), window: .milliseconds(60)),
         backgroundScan: ScanDuty(interval: .milliseconds(300), window: .milliseconds(30)),
-        connectionInterval: .milliseconds(15) ... .milliseconds(30),
+        connectionInterval: .milliseconds(15)...ConnectionInterval.milliseconds(30),
         peripheralLatency: 0, supervisionTimeout: .milliseconds(5000), attMTU: 517)
 
     /// What an iPhone does, as far as it is known (SPEC section 4).
     public static let ios = Timing(
         foregroundScan: ScanDuty(interval: .milliseconds(40), window: .milliseconds(30)),
         backgroundScan: ScanDuty(interval: .milliseconds(300), window: .milliseconds(30)),
-        connectionInterval: .milliseconds(30) ... .milliseconds(30),
+        connectionInterval: .milliseconds(30)...ConnectionInterval.milliseconds(30),
         peripheralLatency: 0, supervisionTimeout: .milliseconds(720), attMTU: 185)
 }
 

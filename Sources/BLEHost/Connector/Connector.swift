@@ -14,11 +14,11 @@ struct Connector {
     }
 
     /// How long the devices of one accept list are waited for when others want their turn.
-    static let listTurn: Duration = .seconds(10)
+    static let listTurn: Microseconds = .seconds(10)
     /// How long a device that was heard may take to answer.
-    static let sightPatience: Duration = .seconds(4)
+    static let sightPatience: Microseconds = .seconds(4)
     /// Pause after a refusal that may pass.
-    static let retryPause: Duration = .seconds(1)
+    static let retryPause: Microseconds = .seconds(1)
 
     private(set) var pending: [Pending] = []
     private var turn = 0

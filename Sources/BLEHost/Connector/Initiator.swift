@@ -34,7 +34,7 @@ struct Initiator {
     }
 
     /// How long Connection Complete may stay away after a cancellation: some controllers never send it.
-    static let completionTimeout: Duration = .seconds(2)
+    static let completionTimeout: Microseconds = .seconds(2)
 
     private var state = State.idle
     private(set) var wanted: Plan?

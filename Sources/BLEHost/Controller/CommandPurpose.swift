@@ -5,7 +5,7 @@ enum CommandPurpose: Equatable {
     case initiate
     case link(LinkID, LinkProcedure)
     /// A client's own command.
-    case client(OperationID, ClientID)
+    case client(OperationID)
     /// Nobody waits for the answer.
     case unattended
 }

@@ -6,7 +6,7 @@ import BLEPackets
 /// One command in flight is enough: the controller answers in microseconds, and no answer can be taken for another's.
 struct CommandQueue {
     /// How long the controller may take to answer.
-    static let timeout: Duration = .seconds(2)
+    static let timeout: Microseconds = .seconds(2)
 
     private struct Waiting {
         var opcode: HCIOpcode

@@ -11,7 +11,7 @@ public struct ControllerInformation: Hashable, Sendable {
     public var lmpVersion: UInt8 = 0
     public var lmpSubversion: UInt16 = 0
     public var companyIdentifier: UInt16 = 0
-    public var features = LEFeatures()
+    public var features: LEFeatures = []
     /// The 64 octets of supported commands, which controllers are known to overstate.
     public var supportedCommands: [UInt8] = []
     /// LE Supported States; zero when the controller does not tell.

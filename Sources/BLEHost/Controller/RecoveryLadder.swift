@@ -6,7 +6,7 @@ struct RecoveryLadder {
     enum Step: Equatable { case reset, reopenTransport, giveUp }
 
     /// How long the controller must stay well before its past is forgotten.
-    static let convalescence: Duration = .seconds(60)
+    static let convalescence: Microseconds = .seconds(60)
     private static let maximumFalls = 5
 
     private let canReset: Bool

@@ -45,7 +45,7 @@ enum StartupStep: CaseIterable, Equatable {
         case .readMaximumDataLength, .writeSuggestedDataLength:
             return information.features.contains(.dataPacketLengthExtension)
         case .readResolvingListSize:
-            return information.features.contains(.privacy)
+            return information.features.contains(.linkLayerPrivacy)
         case .setRandomAddress:
             return information.ownAddress?.isRandom ?? false
         default:
@@ -56,18 +56,22 @@ enum StartupStep: CaseIterable, Equatable {
 
 /// The events that the engine handles, as the masks name them.
 enum EventMasks {
-    /// Core 5.4, Vol 4, Part E, 7.3.1: Disconnection Complete, Encryption Change, Read Remote Version Information
-    /// Complete, Hardware Error, Data Buffer Overflow, Encryption Key Refresh Complete, LE Meta.
-    static let hci: UInt64 = 1 << 4 | 1 << 7 | 1 << 11 | 1 << 15 | 1 << 25 | 1 << 47 | 1 << 61
+    /// Core 5.4, Vol 4, Part E, 7.3.1.
+    static let hci: EventMask = [
+        .disconnectionComplete, .encryptionChange, .readRemoteVersionInformationComplete, .hardwareError,
+        .dataBufferOverflow, .encryptionKeyRefreshComplete, .leMeta,
+    ]
 
     /// Core 5.4, Vol 4, Part E, 7.8.1. Only events of features that the controller has: old ones refuse unknown bits.
-    static func le(for features: LEFeatures) -> UInt64 {
-        var mask: UInt64 = 0b1_1111
-        if features.contains(.connectionParametersRequest) { mask |= 1 << 5 }
-        if features.contains(.dataPacketLengthExtension) { mask |= 1 << 6 }
-        if features.contains(.privacy) { mask |= 1 << 9 }
-        if features.contains(.le2MPHY) || features.contains(.leCodedPHY) { mask |= 1 << 11 }
-        if features.contains(.extendedAdvertising) { mask |= 1 << 12 | 1 << 16 | 1 << 17 }
+    static func le(for features: LEFeatures) -> LEEventMask {
+        var mask = LEEventMask.afterReset
+        if features.contains(.connectionParametersRequestProcedure) { mask.insert(.remoteConnectionParameterRequest) }
+        if features.contains(.dataPacketLengthExtension) { mask.insert(.dataLengthChange) }
+        if features.contains(.linkLayerPrivacy) { mask.insert(.enhancedConnectionComplete) }
+        if features.contains(.le2MPHY) || features.contains(.leCodedPHY) { mask.insert(.phyUpdateComplete) }
+        if features.contains(.extendedAdvertising) {
+            mask.formUnion([.extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated])
+        }
         return mask
     }
 }

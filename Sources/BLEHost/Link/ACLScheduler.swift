@@ -66,9 +66,9 @@ struct ACLScheduler {
         let frameLength = L2CAPBasicFrame.Header.byteCount + frame.payload.count
         let count = min(packetLength, frameLength - link.sentOctets)
         outbox.append { packet in
-            ACLDataPacket.encodeHeader(
+            ACLDataPacket.encodePacketHeader(
                 into: &packet, handle: link.id.handle, boundary: isFirst ? .firstNonFlushable : .continuing,
-                length: UInt16(truncatingIfNeeded: count))
+                length: count)
             var start = link.sentOctets - L2CAPBasicFrame.Header.byteCount
             var length = count
             if isFirst {
@@ -83,7 +83,7 @@ struct ACLScheduler {
         link.packetsInFlight += 1
         link.sentOctets += count
         if link.sentOctets == frameLength {
-            if let command = frame.writeCommand {
+            if case .command(let command) = frame.tag {
                 link.passedCommands.append(command)
                 passed.append(slot)
             }

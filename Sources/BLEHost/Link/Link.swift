@@ -6,8 +6,8 @@ struct Link {
     struct OutgoingFrame {
         var channel: L2CAPChannelIdentifier
         var payload: [UInt8]
-        /// A write command whose queue hears when the frame has gone.
-        var writeCommand: OperationID?
+        /// For a write command, whose queue hears when the frame has gone.
+        var tag: ATTSendTag
     }
 
     enum State: Equatable {
@@ -33,9 +33,11 @@ struct Link {
     /// Connect operations that end when the link is set up.
     var waiting: [Connector.Pending] = []
     /// Disconnect operations that end with the link.
-    var closers: [(OperationID, ClientID)] = []
+    var closers: [OperationID] = []
 
     var gatt: GATTClient
+    /// The engine's own exchange of ATT_MTU, which no client asked for.
+    var mtuExchange: OperationID?
     var signalling = SignallingChannel()
     var operations = LinkOperations()
     var reassembler = Reassembler()

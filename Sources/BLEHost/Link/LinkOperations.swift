@@ -41,7 +41,7 @@ struct LinkOperations {
 
     /// The link layer ends a procedure that the peer does not answer, and the link with it, after 40 s
     /// (Core 5.4, Vol 6, Part B, 5.2); a controller that forgets to say so is not waited for longer.
-    static let timeout: Duration = .seconds(41)
+    static let timeout: Microseconds = .seconds(41)
 
     private var operations: [Operation] = []
 
@@ -64,7 +64,9 @@ struct LinkOperations {
         else { return (nil, nil) }
         let operation = operations.remove(at: index)
         let finished = operation.isCancelled ? nil : operation
-        guard let next = operations.firstIndex(where: { $0.kind.class == operationClass }) else { return (finished, nil) }
+        guard let next = operations.firstIndex(where: { $0.kind.class == operationClass }) else {
+            return (finished, nil)
+        }
         operations[next].deadline = now.advanced(by: Self.timeout)
         return (finished, operations[next])
     }

@@ -11,8 +11,8 @@ struct ParkedPackets {
         var expiry: Instant
     }
 
-    private static let patience: Duration = .milliseconds(500)
-    private static let lateness: Duration = .milliseconds(100)
+    private static let patience: Microseconds = .milliseconds(500)
+    private static let lateness: Microseconds = .milliseconds(100)
 
     private let limit: Int
     private var packets: [Packet] = []

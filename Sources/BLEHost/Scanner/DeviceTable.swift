@@ -43,13 +43,13 @@ struct DeviceTable {
     }
 
     private let capacity: Int
-    private let maximumAge: Duration
+    private let maximumAge: Microseconds
     private var slots: [Device] = []
     private var slotOfKey: [Key: Int] = [:]
     private var newest = -1
     private var oldest = -1
 
-    init(capacity: Int, maximumAge: Duration) {
+    init(capacity: Int, maximumAge: Microseconds) {
         self.capacity = max(1, capacity)
         self.maximumAge = maximumAge
     }

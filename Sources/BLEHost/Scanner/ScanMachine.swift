@@ -28,8 +28,8 @@ struct ScanMachine {
 
     /// How long no report may come before scanning is switched off and on again (pain 5); doubled each time, since a room
     /// can be empty.
-    static let firstSilence: Duration = .seconds(10)
-    static let longestSilence: Duration = .seconds(320)
+    static let firstSilence: Microseconds = .seconds(10)
+    static let longestSilence: Microseconds = .seconds(320)
     private static let attempts = 3
 
     private var state = State.idle
@@ -104,7 +104,7 @@ struct ScanMachine {
     /// Switches scanning off and on again when nothing has been heard for long.
     mutating func advance(to now: Instant) -> Action {
         guard let deadline = nextDeadline, deadline <= now else { return .none }
-        silence = min(silence * 2, Self.longestSilence)
+        silence = min(.microseconds(silence.rawValue &* 2), Self.longestSilence)
         lastHeard = now
         state = .disabling
         return .setEnabled(false)

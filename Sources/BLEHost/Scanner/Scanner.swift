@@ -30,7 +30,7 @@ struct Scanner {
     }
 
     /// How long the discovery of a scannable device waits for its first scan response, so that the two arrive as one.
-    static let scanResponsePatience: Duration = .milliseconds(50)
+    static let scanResponsePatience: Microseconds = .milliseconds(50)
     /// The longest advertising data there are (Core 5.4, Vol 4, Part E, 7.8.57).
     static let longestData = 1650
 
@@ -52,17 +52,17 @@ struct Scanner {
         wishes.append(Wish(operation: operation, client: client, request: request))
     }
 
-    /// - Returns: whose scan it was; `nil` when there is no such scan.
-    mutating func remove(_ operation: OperationID) -> ClientID? {
-        guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return nil }
-        let client = wishes.remove(at: index).client
+    /// - Returns: whether there was such a scan.
+    mutating func remove(_ operation: OperationID) -> Bool {
+        guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
+        wishes.remove(at: index)
         if wishes.isEmpty { forget() }
-        return client
+        return true
     }
 
     /// Ends every scan, oldest first.
-    mutating func removeAll() -> [(OperationID, ClientID)] {
-        let ended = wishes.map { ($0.operation, $0.client) }
+    mutating func removeAll() -> [OperationID] {
+        let ended = wishes.map(\.operation)
         wishes.removeAll()
         forget()
         return ended
@@ -88,7 +88,7 @@ struct Scanner {
     /// Takes one report in and appends what the clients are to hear of it.
     mutating func receive(_ report: Report, data: RawSpan, at now: Instant, into events: inout EventQueue) {
         guard !wishes.isEmpty else { return }
-        let hash = contentHash(data)
+        let hash = data.contentHash()
         let key = Self.key(of: report, contentHash: hash)
         let slot: Int
         var isNew = true
@@ -145,7 +145,7 @@ struct Scanner {
             }
             unsafe data.withUnsafeBytes { unsafe devices[slot].fragments.append(contentsOf: $0) }
             guard report.completeness != .moreToCome else { return false }
-            hash = contentHash(devices[slot].fragments.span.bytes)
+            hash = devices[slot].fragments.span.bytes.contentHash()
         }
         devices[slot].lastRSSI = report.rssi
         if report.isScanResponse {

@@ -4,7 +4,7 @@ import BLEPackets
 /// Parameter Update Request, of which only one may be under way.
 struct SignallingChannel {
     /// How long the peer may take to answer (RTX, Core 5.4, Vol 3, Part A, 6.2.1).
-    static let responseTimeout: Duration = .seconds(30)
+    static let responseTimeout: Microseconds = .seconds(30)
 
     private var lastIdentifier: UInt8 = 0
     private var pending: (identifier: UInt8, deadline: Instant)?
@@ -57,7 +57,10 @@ struct SignallingChannel {
             return .parametersAnswered(isAccepted: false)
         case .leCreditBasedConnectionRequest:
             return .reply(
-                .leCreditBasedConnectionResponse(.refused(.spsmNotSupported)), identifier: identifier)
+                .leCreditBasedConnectionResponse(
+                    .init(
+                        destination: .null, maximumTransmissionUnit: 0, maximumPayloadSize: 0,
+                        initialCredits: 0, result: .spsmNotSupported)), identifier: identifier)
         case .disconnectionRequest(let request):
             return .reply(
                 .commandReject(
@@ -87,8 +90,16 @@ extension ConnectionParameterRequest {
     init?(minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16) {
         guard minimum <= maximum else { return nil }
         self.init(
-            interval: ConnectionInterval(rawValue: minimum) ... ConnectionInterval(rawValue: maximum),
+            interval: ConnectionInterval(rawValue: minimum)...ConnectionInterval(rawValue: maximum),
             peripheralLatency: latency, supervisionTimeout: SupervisionTimeout(rawValue: timeout))
         guard isValid else { return nil }
+    }
+}
+
+extension LEConnectionParameters {
+    init(_ request: ConnectionParameterRequest) {
+        self.init(
+            minimumInterval: request.interval.lowerBound, maximumInterval: request.interval.upperBound,
+            latency: request.peripheralLatency, supervisionTimeout: request.supervisionTimeout)
     }
 }
