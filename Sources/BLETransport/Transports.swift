@@ -14,15 +14,27 @@ public enum Transports {
         }
     ) throws(TransportError) -> sending any HCITransport {
         switch address {
+        case .userChannel(let adapter):
+            try HCISocketTransport.openUserChannel(adapter)
+        case .rawChannel(let adapter):
+            try HCISocketTransport.openRawChannel(adapter)
         case .unix(let path):
             StreamTransport(descriptor: try StreamSockets.connect(unixPath: path), isSocket: true, address: address)
         case .tcp(let host, let port):
             StreamTransport(
                 descriptor: try StreamSockets.connect(host: host, port: port), isSocket: true, address: address)
-        case .userChannel, .rawChannel, .serialPort:
-            throw .notOffered(address)
+        case .serialPort(let device, let baud, let hasFlowControl):
+            try openSerialPort(device, baud: baud, hasFlowControl: hasFlowControl, address: address)
         case .simulator, .replay:
             try makeVirtual(address)
         }
+    }
+
+    private static func openSerialPort(
+        _ device: String, baud: UInt32, hasFlowControl: Bool, address: TransportAddress
+    ) throws(TransportError) -> sending StreamTransport {
+        let port = try SerialPort.open(device, baud: baud, hasFlowControl: hasFlowControl)
+        return StreamTransport(
+            descriptor: port.descriptor, isSocket: false, address: address, cleanUp: port.cleanUp)
     }
 }

@@ -41,8 +41,10 @@ extension EventLoop {
             loop.confined.deadlines.removeAll { $0 === self }
         }
 
+        fileprivate func isDue(at now: UInt64) -> Bool { microseconds.map { $0 <= now } ?? false }
+
         fileprivate func fireIfDue(at now: UInt64) {
-            guard let due = microseconds, due <= now else { return }
+            guard isDue(at: now) else { return }
             microseconds = nil
             handler()
         }
@@ -60,7 +62,11 @@ extension EventLoop {
 
     func fireDeadlines() {
         let now = nowMicroseconds
-        for deadline in confined.deadlines { deadline.fireIfDue(at: now) }
+        // What a handler sets anew waits for the next round, so that a deadline in the past cannot hold the loop.
+        let due = confined.deadlines.filter { $0.isDue(at: now) }
+        for deadline in due.sorted(by: { ($0.microseconds ?? 0) < ($1.microseconds ?? 0) }) {
+            deadline.fireIfDue(at: now)
+        }
     }
 
     func armTimer() {

@@ -10,6 +10,7 @@ actor Resident {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private(set) var count = 0
+    private var fired: [Int] = []
     private var deadline: EventLoop.Deadline?
     private var registration: EventLoop.Registration?
 
@@ -34,21 +35,20 @@ actor Resident {
     }
 
     func deadlinesFire(after first: UInt64, _ second: UInt64) async -> [Int] {
-        let fired = Box([Int]())
         await withCheckedContinuation { continuation in
             let now = loop.nowMicroseconds
             let late = loop.makeDeadline {
-                fired.value.append(2)
+                self.fired.append(2)
                 continuation.resume()
             }
-            let early = loop.makeDeadline { fired.value.append(1) }
-            let never = loop.makeDeadline { fired.value.append(3) }
+            let early = loop.makeDeadline { self.fired.append(1) }
+            let never = loop.makeDeadline { self.fired.append(3) }
             never.set(atMicroseconds: now + first)
             late.set(atMicroseconds: now + second)
             early.set(atMicroseconds: now + first)
             never.clear()
         }
-        return fired.value
+        return fired
     }
 
     func readByte(from descriptor: Int32) async -> UInt8 {

@@ -1,0 +1,149 @@
+import BLEPackets
+import CLinux
+import Glibc
+
+/// An adapter of the kernel's, through an HCI socket. The kernel keeps packets whole.
+///
+/// - `user:N`: the kernel's own stack lets go of the adapter while the socket is open. It takes only an adapter that is
+///   down; the kernel brings it up without initializing it, and takes it down again when the socket closes.
+/// - `raw:N`: the kernel's stack goes on using the adapter; both see all events, and commands of both go through the
+///   kernel's queue. Nothing is changed but a filter on this socket.
+///
+/// Either way the adapter is left in the state that it was found in (`adapterBefore`).
+public final class HCISocketTransport: HCITransport {
+    public let address: TransportAddress
+    /// The adapter as it was found.
+    public let adapterBefore: Adapter
+
+    private let port: PacketDescriptor
+    private let buffer: UnsafeMutableRawBufferPointer
+    private let isShared: Bool
+    private var receive: ((RawSpan) -> Void)?
+
+    /// So many packets at one time before other work gets its turn.
+    private static let packetsPerTurn = 16
+
+    /// Claims adapter `index` for this process.
+    /// - Throws: `noBluetoothInKernel`, `noSuchAdapter`, `permissionDenied` (CAP_NET_ADMIN), `adapterUp`, `adapterBusy`,
+    ///   `adapterBlocked`, or `system`.
+    public static func openUserChannel(_ index: UInt16) throws(TransportError) -> sending HCISocketTransport {
+        let adapter = try AdapterList.adapter(index)
+        let address = TransportAddress.userChannel(adapter: index)
+        let descriptor = try AdapterList.openSocket()
+        guard clinux_hci_bind(descriptor, index, UInt16(HCI_CHANNEL_USER)) == 0 else {
+            let code = errno
+            Glibc.close(descriptor)
+            switch code {
+            case EPERM, EACCES:
+                throw .permissionDenied(address, capability: .netAdmin, program: HoldingProcesses.ownProgram())
+            case ENODEV:
+                throw .noSuchAdapter(index: index, present: try AdapterList.adapters().map(\.name))
+            // The kernel answers EBUSY to an adapter that is up or being set up, and EUSERS to a second user channel.
+            // While the channel is held the adapter counts as up, too.
+            case EBUSY:
+                guard try AdapterList.adapter(index).isUp else { throw .adapterBusy(index: index, holders: []) }
+                throw .adapterUp(index: index, daemon: HoldingProcesses.bluetoothDaemon())
+            case EUSERS, EALREADY:
+                throw .adapterBusy(index: index, holders: HoldingProcesses.withHCISockets())
+            case ERFKILL:
+                throw .adapterBlocked(index: index)
+            default:
+                throw .system(call: "bind", code: code)
+            }
+        }
+        return HCISocketTransport(descriptor: descriptor, address: address, adapter: adapter)
+    }
+
+    /// Opens adapter `index` beside the kernel.
+    /// - Throws: `noBluetoothInKernel`, `noSuchAdapter`, `permissionDenied` (CAP_NET_RAW), `adapterDown`, or `system`.
+    public static func openRawChannel(_ index: UInt16) throws(TransportError) -> sending HCISocketTransport {
+        let adapter = try AdapterList.adapter(index)
+        let address = TransportAddress.rawChannel(adapter: index)
+        let descriptor = try AdapterList.openSocket()
+        do throws(TransportError) {
+            try bindRawChannel(descriptor, adapter: adapter, address: address)
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        return HCISocketTransport(descriptor: descriptor, address: address, adapter: adapter)
+    }
+
+    private static func bindRawChannel(
+        _ descriptor: Int32, adapter: Adapter, address: TransportAddress
+    ) throws(TransportError) {
+        var isNarrowed: Int32 = 0
+        guard clinux_hci_set_filter_events_and_acl(descriptor, &isNarrowed) == 0 else {
+            throw .system(call: "setsockopt", code: errno)
+        }
+        // Without the capability the kernel takes the filter, but lets through only what it holds harmless.
+        guard isNarrowed == 0 else {
+            throw .permissionDenied(address, capability: .netRaw, program: HoldingProcesses.ownProgram())
+        }
+        guard adapter.isUp else { throw .adapterDown(index: adapter.index) }
+        guard clinux_hci_enable_direction(descriptor) == 0 else {
+            throw .system(call: "setsockopt", code: errno)
+        }
+        guard clinux_hci_bind(descriptor, adapter.index, UInt16(HCI_CHANNEL_RAW)) == 0 else {
+            let code = errno
+            switch code {
+            case EPERM, EACCES:
+                throw .permissionDenied(address, capability: .netRaw, program: HoldingProcesses.ownProgram())
+            case ENODEV: throw .adapterRemoved(index: adapter.index)
+            // An adapter whose user channel is held does not let anybody else in.
+            case EBUSY: throw .adapterBusy(index: adapter.index, holders: HoldingProcesses.withHCISockets())
+            default: throw .system(call: "bind", code: code)
+            }
+        }
+    }
+
+    private init(descriptor: Int32, address: TransportAddress, adapter: Adapter) {
+        self.address = address
+        adapterBefore = adapter
+        if case .rawChannel = address { isShared = true } else { isShared = false }
+        port = PacketDescriptor(
+            descriptor: descriptor, isSocket: true,
+            nameError: { call, code in
+                switch code {
+                case ENETDOWN, EPIPE, ENODEV, ENXIO, EBADFD: .adapterRemoved(index: adapter.index)
+                default: .system(call: call, code: code)
+                }
+            })
+        buffer = .allocate(byteCount: H4Framer.maximumPacketByteCount, alignment: 16)
+    }
+
+    deinit { buffer.deallocate() }
+
+    public func start(
+        on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
+    ) throws(TransportError) {
+        try port.start(on: loop, readable: { self.readPackets() }, closed: closed)
+        self.receive = receive
+    }
+
+    public func send(_ packet: RawSpan) { port.send(packet) }
+
+    public func close() {
+        receive = nil
+        port.close()
+    }
+
+    private func readPackets() {
+        for _ in 0..<HCISocketTransport.packetsPerTurn {
+            var isOutgoing: Int32 = 0
+            let count = clinux_hci_receive(port.descriptor, buffer.baseAddress, buffer.count, &isOutgoing)
+            guard count >= 0 else {
+                let code = errno
+                if !isWouldBlock(code), code != EINTR {
+                    receive = nil
+                    port.fail(call: "recvmsg", code: code)
+                }
+                return
+            }
+            // A shared adapter's socket sees what the kernel sends, as well.
+            guard count > 0, !isShared || isOutgoing == 0 else { continue }
+            receive?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]).bytes)
+            guard port.isOpen else { return }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Glibc
+
+/// Finds out which processes stand in the way, as far as `/proc` shows them to this user.
+enum HoldingProcesses {
+    /// BlueZ's daemon, when it runs. It powers adapters up on its own.
+    static func bluetoothDaemon() -> HoldingProcess? {
+        processIdentifiers().lazy.compactMap(named).first { $0.name == "bluetoothd" }
+    }
+
+    /// Other processes that have HCI sockets open. The kernel lists the sockets, but not what they are bound to; the
+    /// daemon is left out where there are others, as it never takes a user channel.
+    static func withHCISockets() -> [HoldingProcess] {
+        let inodes = Set(hciSocketInodes().map { "socket:[\($0)]" })
+        guard !inodes.isEmpty else { return [] }
+        let holders = processes { inodes.contains($0) }
+        let others = holders.filter { $0.name != "bluetoothd" }
+        return others.isEmpty ? holders : others
+    }
+
+    /// Other processes that have this file open.
+    static func withOpenFile(_ path: String) -> [HoldingProcess] {
+        guard let resolved = realpath(path, nil) else { return [] }
+        defer { free(resolved) }
+        let name = String(cString: resolved)
+        return processes { $0 == name }
+    }
+
+    /// This program's file, for a remedy that can be pasted.
+    static func ownProgram() -> String { linkTarget("/proc/self/exe") ?? "PROGRAM" }
+
+    private static func processes(withDescriptor isWanted: (String) -> Bool) -> [HoldingProcess] {
+        let own = getpid()
+        return processIdentifiers().filter { identifier in
+            guard identifier != own else { return false }
+            let folder = "/proc/\(identifier)/fd"
+            return entries(of: folder).contains { linkTarget("\(folder)/\($0)").map(isWanted) ?? false }
+        }.compactMap(named)
+    }
+
+    /// The inode is the sixth column of `/proc/net/hci`.
+    private static func hciSocketInodes() -> [Substring] {
+        contents(of: "/proc/net/hci").split(separator: "\n").dropFirst().compactMap { line in
+            let columns = line.split(separator: " ", omittingEmptySubsequences: true)
+            return columns.count > 5 ? columns[5] : nil
+        }
+    }
+
+    private static func named(_ identifier: Int32) -> HoldingProcess? {
+        let name = contents(of: "/proc/\(identifier)/comm")
+        guard !name.isEmpty else { return nil }
+        return HoldingProcess(identifier: identifier, name: String(name.prefix { $0 != "\n" }))
+    }
+
+    private static func processIdentifiers() -> [Int32] { entries(of: "/proc").compactMap { Int32($0) }.sorted() }
+
+    private static func entries(of folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) { name in
+                    name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
+        }
+        return names
+    }
+
+    private static func linkTarget(_ path: String) -> String? {
+        withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            let count = readlink(path, start, buffer.count)
+            guard count >= 0 else { return nil }
+            return String(decoding: UnsafeRawBufferPointer(buffer)[..<count], as: UTF8.self)
+        }
+    }
+
+    /// At most 64 KiB: what is read here are short lists of the kernel's.
+    private static func contents(of path: String) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 64 * 1024)
+        var count = 0
+        while count < bytes.count {
+            let more = bytes.withUnsafeMutableBytes { buffer in
+                read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+            }
+            guard more > 0 else { break }
+            count += more
+        }
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+}

@@ -1,0 +1,64 @@
+import CLinux
+import Glibc
+
+/// Opens serial ports for H4, and gives them back with the settings that they had.
+enum SerialPort {
+    /// A receiver tells bits apart while both clocks differ by no more than about 5 % together: half of that is ours.
+    private static let toleratedBaudError = 0.025
+
+    static func open(
+        _ device: String, baud: UInt32, hasFlowControl: Bool
+    ) throws(TransportError) -> (descriptor: Int32, cleanUp: (Int32) -> Void) {
+        let descriptor = Glibc.open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw nameOpenError(errno, device) }
+        do throws(TransportError) {
+            let settings = try claim(descriptor, device: device)
+            var configured = false
+            defer { if !configured { giveBack(descriptor, settings) } }
+            var actualBaud: UInt32 = 0
+            guard clinux_serial_configure(descriptor, baud, hasFlowControl ? 1 : 0, &actualBaud) == 0 else {
+                let code = errno
+                guard code == EINVAL else { throw .system(call: "TCSETS2", code: code) }
+                throw .unsupportedBaud(device, requested: baud, nearest: actualBaud)
+            }
+            guard abs(Double(actualBaud) - Double(baud)) <= Double(baud) * toleratedBaudError else {
+                throw .unsupportedBaud(device, requested: baud, nearest: actualBaud)
+            }
+            // What a controller sent to the program before us belongs to no packet of ours.
+            _ = clinux_serial_flush(descriptor)
+            configured = true
+            return (descriptor, { giveBack($0, settings) })
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// Makes sure that nobody else reads from the port, and returns its settings.
+    private static func claim(_ descriptor: Int32, device: String) throws(TransportError) -> clinux_serial_settings {
+        var settings = clinux_serial_settings()
+        guard clinux_serial_read_settings(descriptor, &settings) == 0 else { throw .notASerialPort(device) }
+        guard clinux_serial_is_kernel_hci(descriptor) == 0 else { throw .serialPortBusy(device, holders: []) }
+        // The kernel's claim does not bind root: programs that take turns on a port lock it, too.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, clinux_serial_claim(descriptor) == 0 else {
+            throw .serialPortBusy(device, holders: HoldingProcesses.withOpenFile(device))
+        }
+        return settings
+    }
+
+    private static func giveBack(_ descriptor: Int32, _ settings: clinux_serial_settings) {
+        var settings = settings
+        _ = clinux_serial_restore_settings(descriptor, &settings)
+        _ = clinux_serial_release(descriptor)
+    }
+
+    private static func nameOpenError(_ code: Int32, _ device: String) -> TransportError {
+        switch code {
+        case ENOENT, ENOTDIR, ENXIO, ENODEV: .pathNotFound(device)
+        case EACCES, EPERM: .pathForbidden(device)
+        case EBUSY: .serialPortBusy(device, holders: HoldingProcesses.withOpenFile(device))
+        case EISDIR: .notASerialPort(device)
+        default: .system(call: "open", code: code)
+        }
+    }
+}
