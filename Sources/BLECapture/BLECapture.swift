@@ -1,1 +1,0 @@
-// Captures of HCI traffic: btsnoop, pcap, pcapng and PacketLogger files, read and written as streams.

@@ -1,0 +1,197 @@
+/// Reads a capture record by record, from its first octet to the last that can be read.
+///
+/// The format is recognised by the content. Memory does not grow with the file: a fixed buffer moves through it, and
+/// records are lent from there without a copy.
+///
+///     var reader = try CaptureReader(path: "session.btsnoop")
+///     while let record = try reader.next() {
+///         print(record.timestampMicroseconds, record.content, record.bytes.byteCount)
+///     }
+public struct CaptureReader: ~Copyable {
+    /// The most octets that a record may have with its header; no HCI packet comes near it.
+    public static let maximumRecordByteCount = 128 << 10
+
+    /// The format that the content was recognised as.
+    public let format: CaptureFormat
+    /// How many records have been read.
+    public private(set) var recordCount: UInt64 = 0
+    /// How many records were damaged, each of them told by an error.
+    public private(set) var damagedRecordCount: UInt64 = 0
+    /// How many records of pcapng interfaces that carry something else than HCI packets were passed over.
+    public internal(set) var foreignRecordCount: UInt64 = 0
+    /// The last count of lost packets that the capture program wrote beside a record (btsnoop, obsolete pcapng blocks).
+    public internal(set) var droppedPacketCount: UInt32 = 0
+
+    /// Where in the file the next record starts.
+    public var byteOffset: UInt64 { buffer.offset }
+
+    var buffer: InputBuffer
+    /// The direction of the last ACL packet, for fragments in files that state none.
+    var lastDataDirection = CaptureDirection.controllerToHost
+    /// What the current section of a pcapng file has told.
+    var section = PcapNGSection(isBigEndian: false)
+    private let decoder: Decoder
+    private var failure: CaptureError?
+
+    /// What the header of the file has told about its records.
+    enum Decoder {
+        case btsnoop(BtsnoopDatalink)
+        case pcap(PcapHeader)
+        case pcapng
+        case packetLogger(bigEndian: Bool)
+    }
+
+    /// A record by its place in the buffer.
+    struct FoundRecord {
+        var content: CaptureRecord.Content
+        var timestampMicroseconds: Int64
+        var adapter: UInt16
+        var originalByteCount: Int
+        var place: Range<Int>
+    }
+
+    /// Opens a file and reads its header.
+    /// - Throws: `CaptureError` when it cannot be opened or is no capture.
+    public init(path: String) throws(CaptureError) {
+        let file: InputFile
+        do { file = try InputFile(path: path) } catch { throw CaptureError(.cannotOpen(error)) }
+        try self.init(file)
+    }
+
+    /// Reads from an open descriptor, which may be a pipe, and closes it in the end.
+    public init(fileDescriptor: Int32) throws(CaptureError) {
+        try self.init(InputFile(descriptor: fileDescriptor))
+    }
+
+    /// Reads a capture that is in memory.
+    public init(bytes: [UInt8]) throws(CaptureError) {
+        try self.init(InputFile(memory: bytes))
+    }
+
+    init(_ file: consuming InputFile) throws(CaptureError) {
+        buffer = InputBuffer(file)
+        (format, decoder) = try Self.recognise(&buffer)
+    }
+
+    /// The next record; `nil` behind the last.
+    ///
+    /// A damaged record throws. After an error whose `isFinal` is `false` the next call goes on behind that record;
+    /// after any other each further call throws it again.
+    @_lifetime(&self)
+    public mutating func next() throws(CaptureError) -> CaptureRecord? {
+        guard let found = try advance() else { return nil }
+        return CaptureRecord(
+            content: found.content, timestampMicroseconds: found.timestampMicroseconds, adapter: found.adapter,
+            originalByteCount: found.originalByteCount, bytes: buffer.bytes(in: found.place))
+    }
+
+    private mutating func advance() throws(CaptureError) -> FoundRecord? {
+        if let failure { throw failure }
+        do throws(CaptureError) {
+            let found =
+                switch decoder {
+                case .btsnoop(let datalink): try nextBtsnoop(datalink)
+                case .pcap(let header): try nextPcap(header)
+                case .pcapng: try nextPcapNG()
+                case .packetLogger(let bigEndian): try nextPacketLogger(bigEndian: bigEndian)
+                }
+            if found != nil { recordCount += 1 }
+            return found
+        } catch {
+            if error.isFinal { failure = error }
+            damagedRecordCount += 1
+            throw error
+        }
+    }
+}
+
+// The reader alone holds its buffer and descriptor: it may move between threads, and only one can use it at a time.
+extension CaptureReader: @unchecked Sendable {}
+
+extension CaptureReader {
+    /// An error of the record that starts at the front of the buffer.
+    func failure(_ reason: CaptureError.Reason, isFinal: Bool = true) -> CaptureError {
+        failure(reason, byteOffset: buffer.offset, isFinal: isFinal)
+    }
+
+    func failure(_ reason: CaptureError.Reason, byteOffset: UInt64, isFinal: Bool = true) -> CaptureError {
+        CaptureError(
+            reason, byteOffset: byteOffset, recordNumber: recordCount + damagedRecordCount + foreignRecordCount + 1,
+            isFinal: isFinal)
+    }
+
+    /// Makes the next `count` octets available; `false` at the end of the file.
+    /// - Throws: `truncated` when the file ends within them.
+    @inline(__always)
+    mutating func fill(_ count: Int) throws(CaptureError) -> Bool {
+        let isFilled: Bool
+        do { isFilled = try buffer.fill(count) } catch { throw failure(.cannotRead(error)) }
+        if isFilled { return true }
+        guard buffer.bufferedCount > 0 else { return false }
+        throw failure(.truncated(needed: UInt64(count), available: UInt64(buffer.bufferedCount)))
+    }
+
+    /// Makes a whole record available whose header is.
+    @inline(__always)
+    mutating func fillRecord(_ count: Int) throws(CaptureError) {
+        guard count <= Self.maximumRecordByteCount else { throw failure(.invalidLength(UInt64(count))) }
+        _ = try fill(count)
+    }
+
+    /// Passes over a record that lies in the buffer, and gives its packet with the H4 type octet that `position` has.
+    @inline(__always)
+    mutating func take(
+        _ content: CaptureRecord.Content, at position: Int, count: Int, originalByteCount: Int,
+        timestampMicroseconds: Int64, adapter: UInt16 = 0, recordByteCount: Int
+    ) -> FoundRecord {
+        let place = buffer.place(at: position, count: count)
+        buffer.consume(recordByteCount)
+        return FoundRecord(
+            content: content, timestampMicroseconds: timestampMicroseconds, adapter: adapter,
+            originalByteCount: max(originalByteCount, count), place: place)
+    }
+
+    /// The direction of an H4 packet, which is certain for commands and events, else as the file states it.
+    @inline(__always)
+    func direction(ofType octet: UInt8, stated: CaptureDirection) -> CaptureDirection {
+        switch octet {
+        case 0x01: .hostToController
+        case 0x04: .controllerToHost
+        default: stated
+        }
+    }
+
+    /// The direction of an H4 packet in a file that states none.
+    ///
+    /// Hosts start LE data with boundary flag 0, controllers with 2; 1 goes on with what was begun (Core 5.4, Vol 4,
+    /// Part E, 5.4.2). Other types of data are taken as received.
+    mutating func guessDirection(at position: Int, count: Int) -> CaptureDirection {
+        let octet: UInt8 = count > 0 ? buffer.load(at: position, bigEndian: false) : 0
+        guard octet == 0x02, count >= 3 else { return direction(ofType: octet, stated: .controllerToHost) }
+        let handle: UInt16 = buffer.load(at: position + 1, bigEndian: false)
+        switch handle >> 12 & 3 {
+        case 0: lastDataDirection = .hostToController
+        case 1: break
+        default: lastDataDirection = .controllerToHost
+        }
+        return lastDataDirection
+    }
+
+    /// A packet or note of the Linux monitor whose payload follows `position`, where the type octet is put.
+    @inline(__always)
+    mutating func takeMonitor(
+        opcode: UInt16, adapter: UInt16, at position: Int, count: Int, originalByteCount: Int,
+        timestampMicroseconds: Int64, recordByteCount: Int
+    ) -> FoundRecord {
+        let opcode = MonitorOpcode(rawValue: opcode)
+        guard let (type, direction) = opcode.packet else {
+            return take(
+                .note(.monitor(opcode)), at: position + 1, count: count, originalByteCount: originalByteCount,
+                timestampMicroseconds: timestampMicroseconds, adapter: adapter, recordByteCount: recordByteCount)
+        }
+        buffer.overwrite(type.rawValue, at: position)
+        return take(
+            .packet(direction), at: position, count: count + 1, originalByteCount: originalByteCount &+ 1,
+            timestampMicroseconds: timestampMicroseconds, adapter: adapter, recordByteCount: recordByteCount)
+    }
+}

@@ -1,0 +1,90 @@
+/// A window on the file that moves forward and never grows.
+struct InputBuffer: ~Copyable {
+    static let capacity = 256 << 10
+
+    private var file: InputFile
+    private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+    private var head = 0
+    private var tail = 0
+    private var isAtEnd = false
+    /// Where in the file the window starts.
+    private(set) var offset: UInt64 = 0
+
+    init(_ file: consuming InputFile) { self.file = file }
+
+    deinit { unsafe memory.deallocate() }
+
+    /// How many octets of the file are at hand.
+    var bufferedCount: Int { tail - head }
+
+    /// Makes `count` octets available, at most `capacity`; `false` when the file ends before.
+    mutating func fill(_ count: Int) throws(SystemError) -> Bool {
+        bufferedCount >= count ? true : try fillSlowly(count)
+    }
+
+    @inline(never)
+    private mutating func fillSlowly(_ count: Int) throws(SystemError) -> Bool {
+        if head > 0 {
+            // The regions may overlap, which `copyMemory` allows.
+            unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<bufferedCount])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[head..<tail]))
+            tail -= head
+            head = 0
+        }
+        while tail < count, !isAtEnd {
+            guard tail < memory.count else { return false }
+            let read = try unsafe file.read(into: UnsafeMutableRawBufferPointer(rebasing: memory[tail...]))
+            tail += read
+            isAtEnd = read == 0
+        }
+        return tail >= count
+    }
+
+    /// Moves past octets that are at hand.
+    mutating func consume(_ count: Int) {
+        let step = min(count, bufferedCount)
+        head += step
+        offset &+= UInt64(step)
+    }
+
+    /// Moves past octets whether they are at hand or not, and says how many the file had.
+    mutating func skip(_ count: UInt64) throws(SystemError) -> UInt64 {
+        var left = count
+        while left > 0 {
+            guard try fill(1) else { break }
+            let step = Int(min(left, UInt64(bufferedCount)))
+            consume(step)
+            left -= UInt64(step)
+        }
+        return count - left
+    }
+
+    /// An integer at `position` behind the start of the window; 0 where nothing is at hand.
+    @inline(__always)
+    func load<Value: FixedWidthInteger & BitwiseCopyable>(
+        at position: Int, bigEndian: Bool, as type: Value.Type = Value.self
+    ) -> Value {
+        guard position >= 0, position <= bufferedCount - MemoryLayout<Value>.size else { return 0 }
+        // In bounds: checked on the line above.
+        let value = unsafe memory.loadUnaligned(fromByteOffset: head + position, as: Value.self)
+        return bigEndian ? Value(bigEndian: value) : Value(littleEndian: value)
+    }
+
+    /// Puts an octet in front of a payload, over a header that has been read.
+    mutating func overwrite(_ octet: UInt8, at position: Int) {
+        guard position >= 0, position < bufferedCount else { return }
+        unsafe memory[head + position] = octet
+    }
+
+    /// Octets that lie in the buffer, by their place in it: good until the next `fill` or `skip`.
+    func place(at position: Int, count: Int) -> Range<Int> {
+        let start = head + min(max(position, 0), bufferedCount)
+        return start..<min(start + max(count, 0), tail)
+    }
+
+    @_lifetime(borrow self)
+    func bytes(in place: Range<Int>) -> RawSpan {
+        let all = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(memory))
+        return unsafe _overrideLifetime(all.extracting(place), borrowing: self)
+    }
+}

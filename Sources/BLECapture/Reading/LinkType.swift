@@ -1,0 +1,57 @@
+/// The link types of pcap and pcapng that carry HCI packets, as the tcpdump group assigns them.
+enum LinkType: UInt32 {
+    case h4 = 187
+    /// Four octets of direction, 0 sent and 1 received, big-endian, then the H4 packet.
+    case h4WithDirection = 201
+    /// Index of the adapter and monitor opcode, 16 bits each, big-endian, then the payload.
+    case linuxMonitor = 254
+
+    /// How many octets stand before the packet or payload.
+    var headerByteCount: Int { self == .h4 ? 0 : 4 }
+}
+
+extension CaptureReader {
+    /// A packet in the form of a link type, whose octets are at `position` in the buffer.
+    ///
+    /// The caller has made the record available, and at least one octet stands before `position`.
+    @inline(__always)
+    mutating func takeLink(
+        _ link: LinkType, at position: Int, count: Int, originalByteCount: Int, timestampMicroseconds: Int64,
+        adapter: UInt16, statedDirection: CaptureDirection?, recordByteCount: Int
+    ) throws(CaptureError) -> FoundRecord {
+        guard count >= link.headerByteCount else {
+            let error = failure(.invalidLength(UInt64(count)), isFinal: false)
+            buffer.consume(recordByteCount)
+            throw error
+        }
+        let start = position + link.headerByteCount
+        let payload = count - link.headerByteCount
+        let original = originalByteCount - link.headerByteCount
+        switch link {
+        case .linuxMonitor:
+            return takeMonitor(
+                opcode: buffer.load(at: position + 2, bigEndian: true),
+                adapter: buffer.load(at: position, bigEndian: true), at: start - 1, count: payload,
+                originalByteCount: original, timestampMicroseconds: timestampMicroseconds,
+                recordByteCount: recordByteCount)
+        case .h4WithDirection:
+            let isReceived = buffer.load(at: position, bigEndian: true, as: UInt32.self) & 1 == 1
+            let type: UInt8 = payload > 0 ? buffer.load(at: start, bigEndian: true) : 0
+            let way = direction(ofType: type, stated: isReceived ? .controllerToHost : .hostToController)
+            return take(
+                .packet(way), at: start, count: payload, originalByteCount: original,
+                timestampMicroseconds: timestampMicroseconds, adapter: adapter, recordByteCount: recordByteCount)
+        case .h4:
+            let type: UInt8 = payload > 0 ? buffer.load(at: start, bigEndian: true) : 0
+            let way =
+                if let statedDirection {
+                    direction(ofType: type, stated: statedDirection)
+                } else {
+                    guessDirection(at: start, count: payload)
+                }
+            return take(
+                .packet(way), at: start, count: payload, originalByteCount: original,
+                timestampMicroseconds: timestampMicroseconds, adapter: adapter, recordByteCount: recordByteCount)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/// Why a capture could not be read or written on, and where.
+public struct CaptureError: Error, Hashable, Sendable {
+    public enum Reason: Hashable, Sendable {
+        /// The system refused to open the file.
+        case cannotOpen(SystemError)
+        case cannotRead(SystemError)
+        case cannotWrite(SystemError)
+        /// The file has no octet.
+        case empty
+        /// The content is none of the formats that are known.
+        case unknownFormat
+        /// The format is known, this version of it is not.
+        case unsupportedVersion(UInt32)
+        /// The datalink (btsnoop) or link type (pcap) of the file carries no HCI packets.
+        case unsupportedLinkType(UInt32)
+        /// The file ends inside a header or record that needs more octets than are left.
+        case truncated(needed: UInt64, available: UInt64)
+        /// A length field contradicts the format or exceeds what a record may have.
+        case invalidLength(UInt64)
+        /// The trailing length of a pcapng block differs from its leading one.
+        case lengthMismatch(leading: UInt32, trailing: UInt32)
+        /// The byte-order mark of a pcapng section is neither order.
+        case invalidByteOrderMark(UInt32)
+        /// A pcapng packet names an interface that its section has not described.
+        case unknownInterface(UInt32)
+    }
+
+    public var reason: Reason
+    /// Where in the file the header or record starts that broke; when writing, how much had been written.
+    public var byteOffset: UInt64
+    /// The record, counted from 1, that could not be read or written; 0 for the header of the file.
+    public var recordNumber: UInt64
+    /// Whether reading is over. When `false` only this record is lost, and the next call goes on behind it.
+    public var isFinal: Bool
+
+    public init(_ reason: Reason, byteOffset: UInt64 = 0, recordNumber: UInt64 = 0, isFinal: Bool = true) {
+        self.reason = reason
+        self.byteOffset = byteOffset
+        self.recordNumber = recordNumber
+        self.isFinal = isFinal
+    }
+}
+
+extension CaptureError: CustomStringConvertible {
+    public var description: String {
+        switch reason {
+        case .cannotOpen, .empty, .unknownFormat: "\(reason)"
+        case _ where recordNumber == 0: "\(reason), in the header of the file"
+        default: "\(reason), at record \(recordNumber), offset \(byteOffset)"
+        }
+    }
+}
+
+extension CaptureError.Reason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .cannotOpen(let error): "cannot open: \(error)"
+        case .cannotRead(let error): "cannot read: \(error)"
+        case .cannotWrite(let error): "cannot write: \(error)"
+        case .empty: "the file is empty"
+        case .unknownFormat: "not a capture: neither btsnoop, pcap, pcapng nor PacketLogger"
+        case .unsupportedVersion(let version): "version \(version) of the format is not known"
+        case .unsupportedLinkType(let type): "link type \(type) does not carry HCI packets"
+        case .truncated(let needed, let available): "the file ends early: \(needed) bytes needed, \(available) left"
+        case .invalidLength(let length): "a length of \(length) is impossible here"
+        case .lengthMismatch(let leading, let trailing):
+            "the block has two lengths, \(leading) in front and \(trailing) behind"
+        case .invalidByteOrderMark: "the byte-order mark is damaged"
+        case .unknownInterface(let number): "interface \(number) was never described"
+        }
+    }
+}

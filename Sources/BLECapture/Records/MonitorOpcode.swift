@@ -1,0 +1,74 @@
+public import BLEPackets
+
+/// What a record of the Linux Bluetooth monitor is: packets, and notes beside them.
+///
+/// The numbers are those of the kernel's monitor channel, of btsnoop datalink 2001 and of link type 254.
+public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt16
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// An adapter came: type, bus, address and name follow.
+    public static let newIndex = Self(rawValue: 0)
+    /// An adapter went.
+    public static let deleteIndex = Self(rawValue: 1)
+    public static let commandPacket = Self(rawValue: 2)
+    public static let eventPacket = Self(rawValue: 3)
+    public static let sentACLData = Self(rawValue: 4)
+    public static let receivedACLData = Self(rawValue: 5)
+    public static let sentSCOData = Self(rawValue: 6)
+    public static let receivedSCOData = Self(rawValue: 7)
+    public static let openIndex = Self(rawValue: 8)
+    public static let closeIndex = Self(rawValue: 9)
+    /// Address and manufacturer of an adapter.
+    public static let indexInfo = Self(rawValue: 10)
+    public static let vendorDiagnostic = Self(rawValue: 11)
+    /// Text of the system, such as the kernel's version.
+    public static let systemNote = Self(rawValue: 12)
+    /// A log line: priority, length of the identifier, identifier and text, both zero-terminated.
+    public static let userLogging = Self(rawValue: 13)
+    public static let controlOpen = Self(rawValue: 14)
+    public static let controlClose = Self(rawValue: 15)
+    public static let controlCommand = Self(rawValue: 16)
+    public static let controlEvent = Self(rawValue: 17)
+    public static let sentISOData = Self(rawValue: 18)
+    public static let receivedISOData = Self(rawValue: 19)
+}
+
+/// The kind of a record that is no HCI packet, in the numbers of the format that it comes from.
+public enum CaptureNote: Hashable, Sendable {
+    /// A record of the Linux Bluetooth monitor whose opcode is none of the packets'.
+    case monitor(MonitorOpcode)
+    /// A record of Apple's PacketLogger whose type is none of the packets', such as `0xFC`, a text note.
+    case packetLogger(UInt8)
+}
+
+extension MonitorOpcode {
+    /// The H4 type and way of the packets that records with this opcode hold; `nil` for notes.
+    @inlinable public var packet: (type: H4PacketType, direction: CaptureDirection)? {
+        switch rawValue {
+        case 2: (.command, .hostToController)
+        case 3: (.event, .controllerToHost)
+        case 4: (.acl, .hostToController)
+        case 5: (.acl, .controllerToHost)
+        case 6: (.sco, .hostToController)
+        case 7: (.sco, .controllerToHost)
+        case 18: (.iso, .hostToController)
+        case 19: (.iso, .controllerToHost)
+        default: nil
+        }
+    }
+
+    /// The opcode of records that hold such packets.
+    @inlinable
+    public init(type: H4PacketType, direction: CaptureDirection) {
+        let isSent = direction == .hostToController
+        self =
+            switch type {
+            case .command: .commandPacket
+            case .event: .eventPacket
+            case .acl: isSent ? .sentACLData : .receivedACLData
+            case .sco: isSent ? .sentSCOData : .receivedSCOData
+            case .iso: isSent ? .sentISOData : .receivedISOData
+            }
+    }
+}

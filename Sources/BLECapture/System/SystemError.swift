@@ -1,0 +1,22 @@
+import Glibc
+
+/// An error of the operating system by its number.
+public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// `errno`, such as `ENOSPC`.
+    public var number: Int32
+
+    public init(number: Int32) { self.number = number }
+
+    /// What the last failed call of this thread left in `errno`.
+    static var last: Self { Self(number: errno) }
+
+    /// The system's own words, such as "No space left on device".
+    public var description: String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
+            guard let start = text.baseAddress, unsafe strerror_r(number, start, text.count) == 0 else {
+                return "error \(number)"
+            }
+            return unsafe String(cString: start)
+        }
+    }
+}
