@@ -1,1 +1,0 @@
-// The protocol engine: a value machine without I/O, clock or threads.

@@ -1,0 +1,61 @@
+/// A moment on the engine's time line, in whole microseconds from a beginning that the caller chooses.
+///
+/// The engine never reads a clock: every moment comes in with an input, so that the same inputs give the same outputs.
+public struct Instant: Hashable, Comparable, Sendable {
+    public let microseconds: Int64
+
+    @inlinable public init(microseconds: Int64) { self.microseconds = microseconds }
+
+    /// The beginning of the time line.
+    public static let zero = Instant(microseconds: 0)
+
+    /// The moment that lies `span` later; it stays at the end of the time line rather than run past it.
+    @inlinable
+    public func advanced(by span: Microseconds) -> Instant {
+        let (sum, isOver) = microseconds.addingReportingOverflow(span.rawValue)
+        if isOver { return Instant(microseconds: span.rawValue < 0 ? .min : .max) }
+        return Instant(microseconds: sum)
+    }
+
+    /// How much later `other` is; negative when it is earlier.
+    @inlinable
+    public func distance(to other: Instant) -> Microseconds {
+        let (difference, isOver) = other.microseconds.subtractingReportingOverflow(microseconds)
+        if isOver { return Microseconds(rawValue: other < self ? .min : .max) }
+        return Microseconds(rawValue: difference)
+    }
+
+    @inlinable
+    public static func < (a: Self, b: Self) -> Bool { a.microseconds < b.microseconds }
+}
+
+/// A span of time in whole microseconds.
+public struct Microseconds: RawRepresentable, Hashable, Comparable, Sendable {
+    public let rawValue: Int64
+
+    @inlinable public init(rawValue: Int64) { self.rawValue = rawValue }
+
+    public static let zero = Microseconds(rawValue: 0)
+
+    @inlinable public static func microseconds(_ count: Int64) -> Self { Self(rawValue: count) }
+    @inlinable public static func milliseconds(_ count: Int32) -> Self { Self(rawValue: Int64(count) &* 1000) }
+    @inlinable public static func seconds(_ count: Int32) -> Self { Self(rawValue: Int64(count) &* 1_000_000) }
+
+    @inlinable
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+#if !hasFeature(Embedded)
+extension Instant: Codable {}
+extension Microseconds: Codable {}
+
+extension Microseconds {
+    /// The whole microseconds of `duration`, at the end of the range where they do not fit.
+    public init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let (whole, isOver) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        let (sum, isOverAgain) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+        rawValue = isOver || isOverAgain ? (seconds < 0 ? .min : .max) : sum
+    }
+}
+#endif

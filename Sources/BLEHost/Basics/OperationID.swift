@@ -1,0 +1,12 @@
+/// The name of one operation that was submitted; the engine gives each number once.
+public struct OperationID: RawRepresentable, Hashable, Comparable, Sendable {
+    public let rawValue: UInt64
+    @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    @inlinable
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+#if !hasFeature(Embedded)
+extension OperationID: Codable {}
+#endif

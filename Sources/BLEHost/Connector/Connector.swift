@@ -1,0 +1,156 @@
+import BLEPackets
+
+/// The connections that clients wait for, and what the initiator should do for them.
+///
+/// They never time out (SPEC CEN-9). One waits as a directed attempt, several wait together in the filter accept list;
+/// where the list is too short or has no effect they take turns. A controller that cannot scan while it initiates
+/// connects on sight: the scan goes on, and stops only for the moment in which a wanted device was heard.
+struct Connector {
+    struct Pending {
+        var operation: OperationID
+        var client: ClientID
+        var request: ConnectRequest
+        var retriesLeft: UInt8
+    }
+
+    /// How long the devices of one accept list are waited for when others want their turn.
+    static let listTurn: Microseconds = .seconds(10)
+    /// How long a device that was heard may take to answer.
+    static let sightPatience: Microseconds = .seconds(4)
+    /// Pause after a refusal that may pass.
+    static let retryPause: Microseconds = .seconds(1)
+
+    private(set) var pending: [Pending] = []
+    private var turn = 0
+    private var turnEnds: Instant?
+    private var pausedUntil: Instant?
+    private var sighted: (peer: DeviceAddress, until: Instant)?
+
+    var isEmpty: Bool { pending.isEmpty }
+
+    mutating func add(_ request: ConnectRequest, operation: OperationID, client: ClientID) {
+        pending.append(
+            Pending(
+                operation: operation, client: client, request: request, retriesLeft: request.establishmentRetries))
+    }
+
+    mutating func remove(_ operation: OperationID) -> Pending? {
+        guard let index = pending.firstIndex(where: { $0.operation == operation }) else { return nil }
+        return pending.remove(at: index)
+    }
+
+    /// Takes all that wait for `peer`, oldest first.
+    mutating func take(_ peer: DeviceAddress) -> [Pending] {
+        let peer = peer.withoutIdentityMark
+        let taken = pending.filter { $0.request.peer.withoutIdentityMark == peer }
+        if !taken.isEmpty { pending.removeAll { $0.request.peer.withoutIdentityMark == peer } }
+        if sighted?.peer == peer { sighted = nil }
+        return taken
+    }
+
+    mutating func removeAll() -> [Pending] {
+        defer {
+            pending.removeAll()
+            sighted = nil
+            turnEnds = nil
+            pausedUntil = nil
+        }
+        return pending
+    }
+
+    func waits(for peer: DeviceAddress) -> Bool {
+        let peer = peer.withoutIdentityMark
+        return pending.contains { $0.request.peer.withoutIdentityMark == peer }
+    }
+
+    /// Puts operations back that had been taken: their link was not established, and is tried again.
+    mutating func putBack(_ operations: [Pending]) { pending.insert(contentsOf: operations, at: 0) }
+
+    // MARK: Plans
+
+    /// What the initiator should look for.
+    /// - Parameter onSight: whether the controller must not initiate while nothing was heard, since it scans.
+    mutating func plan(
+        timing: Timing, policy: HostConfiguration.PendingConnectionPolicy, acceptListSize: Int, onSight: Bool,
+        at now: Instant
+    ) -> Initiator.Plan? {
+        if let paused = pausedUntil, paused > now { return nil }
+        pausedUntil = nil
+        if let seen = sighted, seen.until <= now { sighted = nil }
+        let peers = distinctPeers()
+        guard !peers.isEmpty else {
+            turnEnds = nil
+            return nil
+        }
+        if onSight {
+            turnEnds = nil
+            guard let peer = sighted?.peer, peers.contains(peer) else { return nil }
+            return .directed(peer, parameters(for: peer, timing: timing))
+        }
+        if peers.count == 1 {
+            turnEnds = nil
+            return .directed(peers[0], parameters(for: peers[0], timing: timing))
+        }
+        if case .acceptList = policy, acceptListSize >= peers.count {
+            turnEnds = nil
+            return .acceptList(peers, parameters(for: peers[0], timing: timing))
+        }
+        return planByTurns(peers, timing: timing, policy: policy, acceptListSize: acceptListSize, at: now)
+    }
+
+    private mutating func planByTurns(
+        _ peers: [DeviceAddress], timing: Timing, policy: HostConfiguration.PendingConnectionPolicy,
+        acceptListSize: Int, at now: Instant
+    ) -> Initiator.Plan {
+        var size = max(1, acceptListSize)
+        var length = Self.listTurn
+        if case .directedTurns(let duration) = policy {
+            size = 1
+            length = duration
+        }
+        if let ends = turnEnds {
+            if ends <= now {
+                turn = (turn + size) % peers.count
+                turnEnds = now.advanced(by: length)
+            }
+        } else {
+            turnEnds = now.advanced(by: length)
+        }
+        let first = turn % peers.count
+        let window = (0..<min(size, peers.count)).map { peers[(first + $0) % peers.count] }
+        if window.count == 1 { return .directed(window[0], parameters(for: window[0], timing: timing)) }
+        return .acceptList(window, parameters(for: window[0], timing: timing))
+    }
+
+    var nextDeadline: Instant? {
+        earliest(earliest(turnEnds, pausedUntil), sighted?.until)
+    }
+
+    /// A device that somebody waits for was heard, and takes connections.
+    mutating func heard(_ peer: DeviceAddress, at now: Instant) {
+        guard sighted == nil else { return }
+        sighted = (peer.withoutIdentityMark, now.advanced(by: Self.sightPatience))
+    }
+
+    mutating func pause(at now: Instant) { pausedUntil = now.advanced(by: Self.retryPause) }
+
+    private func distinctPeers() -> [DeviceAddress] {
+        var seen = Set<DeviceAddress>()
+        return pending.map(\.request.peer.withoutIdentityMark).filter { seen.insert($0).inserted }
+    }
+
+    private func parameters(for peer: DeviceAddress, timing: Timing) -> ConnectionParameterRequest {
+        let wished = pending.first { $0.request.peer.withoutIdentityMark == peer && $0.request.parameters != nil }
+        return wished?.request.parameters
+            ?? ConnectionParameterRequest(
+                interval: timing.connectionInterval, peripheralLatency: timing.peripheralLatency,
+                supervisionTimeout: timing.supervisionTimeout)
+    }
+}
+
+/// The earlier of two moments, of which each may be absent.
+func earliest(_ a: Instant?, _ b: Instant?) -> Instant? {
+    guard let a else { return b }
+    guard let b else { return a }
+    return min(a, b)
+}

@@ -1,0 +1,37 @@
+/// Why a command was sent: who takes its answer.
+enum CommandPurpose: Equatable {
+    case startup(StartupStep)
+    case scan
+    case initiate
+    case link(LinkID, LinkProcedure)
+    /// A client's own command.
+    case client(OperationID)
+    /// Nobody waits for the answer.
+    case unattended
+}
+
+/// A procedure of the link layer that runs on a link.
+enum LinkProcedure: Equatable {
+    case disconnect
+    case readRSSI
+    case readRemoteVersion
+    case readRemoteFeatures
+    case updateParameters
+    case setDataLength
+    case readPHY
+    case setPHY
+
+    /// The class of clients' operations that wait for this procedure.
+    var operationClass: LinkOperations.Class? {
+        switch self {
+        case .disconnect: nil
+        case .readRSSI: .readRSSI
+        case .readRemoteVersion: .readRemoteVersion
+        case .readRemoteFeatures: .readRemoteFeatures
+        case .updateParameters: .updateParameters
+        case .setDataLength: .setDataLength
+        case .readPHY: .readPHY
+        case .setPHY: .setPHY
+        }
+    }
+}

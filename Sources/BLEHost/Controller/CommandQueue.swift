@@ -1,0 +1,82 @@
+import BLEPackets
+
+/// Commands on their way to the controller: one at a time, within the credits that it gives, each with a time limit
+/// (Core 5.4, Vol 4, Part E, 4.4).
+///
+/// One command in flight is enough: the controller answers in microseconds, and no answer can be taken for another's.
+struct CommandQueue {
+    /// How long the controller may take to answer.
+    static let timeout: Microseconds = .seconds(2)
+
+    private struct Waiting {
+        var opcode: HCIOpcode
+        var packet: [UInt8]
+        var purpose: CommandPurpose
+    }
+
+    struct InFlight {
+        var opcode: HCIOpcode
+        var purpose: CommandPurpose
+        var deadline: Instant
+    }
+
+    private var waiting = Queue<Waiting>()
+    private(set) var inFlight: InFlight?
+    private var credits = 1
+
+    var isIdle: Bool { inFlight == nil && waiting.isEmpty }
+    var nextDeadline: Instant? { inFlight?.deadline }
+
+    mutating func append<Command: HCICommand>(_ command: Command, purpose: CommandPurpose) {
+        var writer = PacketWriter(reservingCapacity: 16)
+        command.encodePacket(into: &writer)
+        waiting.append(Waiting(opcode: Command.opcode, packet: writer.bytes, purpose: purpose))
+    }
+
+    /// A command that the host does not interpret. Parameters beyond 255 bytes cannot be stated and are refused above.
+    mutating func append(opcode: HCIOpcode, parameters: [UInt8], purpose: CommandPurpose) {
+        var writer = PacketWriter(reservingCapacity: 4 + parameters.count)
+        writer.write(H4PacketType.command.rawValue)
+        writer.write(opcode.rawValue)
+        writer.write(UInt8(truncatingIfNeeded: parameters.count))
+        writer.write(bytes: parameters)
+        waiting.append(Waiting(opcode: opcode, packet: writer.bytes, purpose: purpose))
+    }
+
+    /// Sends the next command when the controller takes one.
+    mutating func flush(into outbox: inout Outbox, at now: Instant) {
+        guard inFlight == nil, credits > 0, let next = waiting.popFirst() else { return }
+        credits -= 1
+        inFlight = InFlight(opcode: next.opcode, purpose: next.purpose, deadline: now.advanced(by: Self.timeout))
+        outbox.append { $0.write(bytes: next.packet) }
+    }
+
+    /// The controller answered `opcode` and takes `newCredits` further commands.
+    /// - Returns: why the command was sent; `nil` when nobody waits for this answer (late, or asked by another process).
+    mutating func answered(_ opcode: HCIOpcode, credits newCredits: UInt8) -> CommandPurpose? {
+        credits = Int(newCredits)
+        guard let command = inFlight, command.opcode == opcode else { return nil }
+        inFlight = nil
+        return command.purpose
+    }
+
+    /// Gives up the command in flight when its time is over; the next may go even without a credit, since a controller
+    /// that lost a command will not return its credit either.
+    mutating func timeOut(at now: Instant) -> InFlight? {
+        guard let command = inFlight, command.deadline <= now else { return nil }
+        inFlight = nil
+        credits = max(credits, 1)
+        return command
+    }
+
+    /// Forgets everything: the controller was reset or is gone.
+    /// - Returns: the purposes of what was never answered, oldest first.
+    mutating func removeAll() -> [CommandPurpose] {
+        var purposes: [CommandPurpose] = []
+        if let inFlight { purposes.append(inFlight.purpose) }
+        inFlight = nil
+        while let next = waiting.popFirst() { purposes.append(next.purpose) }
+        credits = 1
+        return purposes
+    }
+}

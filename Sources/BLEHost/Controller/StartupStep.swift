@@ -1,0 +1,77 @@
+import BLEPackets
+
+/// The commands by which a controller is made known and ready, in their order.
+enum StartupStep: CaseIterable, Equatable {
+    case reset
+    case readLocalVersion
+    case readSupportedCommands
+    case readSupportedFeatures
+    case readAddress
+    case readLEFeatures
+    case readLEBufferSize
+    case readBufferSize
+    case readSupportedStates
+    case readAcceptListSize
+    case readResolvingListSize
+    case readMaximumDataLength
+    case setEventMask
+    case setLEEventMask
+    case writeSuggestedDataLength
+    case setRandomAddress
+
+    /// Whether the stack cannot work when this is refused or never answered. Everything else is taken as not supported.
+    var isRequired: Bool {
+        switch self {
+        case .reset, .readLEFeatures, .readLEBufferSize, .setLEEventMask: true
+        default: false
+        }
+    }
+
+    /// Whether the step changes the controller, which a shared one must be spared.
+    var changesController: Bool {
+        switch self {
+        case .reset, .setEventMask, .setLEEventMask, .writeSuggestedDataLength, .setRandomAddress: true
+        default: false
+        }
+    }
+
+    /// Whether the step makes sense with what is known so far.
+    func applies(to information: ControllerInformation, configuration: HostConfiguration) -> Bool {
+        if changesController, configuration.ownership == .shared { return false }
+        switch self {
+        case .readBufferSize:
+            // Zero says that LE shares the buffers of BR/EDR (Core 5.4, Vol 4, Part E, 7.8.2).
+            return information.aclDataLength == 0 || information.aclDataCount == 0
+        case .readMaximumDataLength, .writeSuggestedDataLength:
+            return information.features.contains(.dataPacketLengthExtension)
+        case .readResolvingListSize:
+            return information.features.contains(.linkLayerPrivacy)
+        case .setRandomAddress:
+            return information.ownAddress?.isRandom ?? false
+        default:
+            return true
+        }
+    }
+}
+
+/// The events that the engine handles, as the masks name them.
+enum EventMasks {
+    /// Core 5.4, Vol 4, Part E, 7.3.1.
+    static let hci: EventMask = [
+        .disconnectionComplete, .encryptionChange, .readRemoteVersionInformationComplete, .hardwareError,
+        .dataBufferOverflow, .encryptionKeyRefreshComplete, .leMeta,
+    ]
+
+    /// Core 5.4, Vol 4, Part E, 7.8.1. Only events of features that the controller has: old ones refuse unknown bits.
+    static func le(for features: LEFeatures) -> LEEventMask {
+        var mask = LEEventMask.afterReset
+        if features.contains(.connectionParametersRequestProcedure) { mask.insert(.remoteConnectionParameterRequest) }
+        if features.contains(.dataPacketLengthExtension) { mask.insert(.dataLengthChange) }
+        if features.contains(.linkLayerPrivacy) { mask.insert(.enhancedConnectionComplete) }
+        if features.contains(.le2MPHY) || features.contains(.leCodedPHY) { mask.insert(.phyUpdateComplete) }
+        if features.contains(.extendedAdvertising) {
+            mask.formUnion([.extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated])
+        }
+        return mask
+    }
+}

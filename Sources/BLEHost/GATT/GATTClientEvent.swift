@@ -1,0 +1,53 @@
+import BLEPackets
+
+/// What the GATT client of a link has to tell.
+public enum GATTClientEvent: Equatable, Sendable {
+    /// An operation ended; no other event with its identifier follows.
+    case completed(OperationID, Result<GATTResult, GATTFailure>)
+    /// A value that the peer sent.
+    case notification(GATTNotification)
+    /// Octets of the largest PDU from now on.
+    case mtuChanged(UInt16)
+    /// No more write commands are taken until there is room (SPEC 2.3 canSendWriteWithoutResponse).
+    case writeCommandsFull
+    /// There is room for write commands again.
+    case writeCommandsReady
+    /// A request or command of the peer for our server, which must be answered with `respond`; only where the
+    /// settings ask for it.
+    case serverPDU([UInt8])
+}
+
+/// A value that a server sent by itself.
+public struct GATTNotification: Equatable, Sendable {
+    public var handle: AttributeHandle
+    public var value: [UInt8]
+    /// Whether it came as an indication; the confirmation is already on its way.
+    public var isIndication: Bool
+    /// Who holds a subscription, in ascending order.
+    public var clients: [ClientID]
+
+    public init(handle: AttributeHandle, value: [UInt8], isIndication: Bool, clients: [ClientID]) {
+        self.handle = handle
+        self.value = value
+        self.isIndication = isIndication
+        self.clients = clients
+    }
+}
+
+/// What the owner of a GATT client has to do.
+public enum GATTClientAction: Equatable, Sendable {
+    /// Send a PDU on the bearer's channel.
+    case send([UInt8], tag: ATTSendTag)
+    /// Tell whoever listens.
+    case event(GATTClientEvent)
+    /// The bearer is dead: end the link.
+    case disconnect
+}
+
+/// What a PDU is to its sender.
+public enum ATTSendTag: Equatable, Sendable {
+    /// A request, a confirmation or a response: nobody waits to hear of its sending.
+    case none
+    /// A write command: `commandSent` is to be called when it has been handed to the controller.
+    case command(OperationID)
+}

@@ -1,0 +1,46 @@
+import BLEPackets
+
+/// Why an operation did not do what it was asked.
+public enum GATTFailure: Error, Equatable, Sendable {
+    /// The server refused; the handle is the one that it named.
+    case att(ATTError, handle: AttributeHandle)
+    /// The server's answer is none to what it was asked.
+    case invalidResponse(InvalidResponse)
+    /// A request was not answered for 30 s; the bearer is dead and the link must go (Core 5.4, Vol 3, Part F, 3.3.3).
+    case transactionTimeout
+    /// The link is gone, for the reason that the controller gave.
+    case disconnected(HCIStatus)
+    /// The bearer died earlier, or was closed by us.
+    case bearerClosed
+    /// There is no link to the peer.
+    case notConnected
+    /// Taken back, or its client left.
+    case cancelled
+    /// The value is longer than the limit, in octets: 512, or MTU − 3 for a write command.
+    case valueTooLong(limit: Int)
+    /// The operation contradicts itself: a list that is too short or too long, a range without a handle.
+    case invalidParameters
+    /// As many operations wait as are allowed to.
+    case queueFull
+    /// The server understood another value than was sent; nothing was written.
+    case reliableWriteMismatch(AttributeHandle)
+    /// There is nothing to unsubscribe from.
+    case notSubscribed
+
+    /// What is wrong with an answer.
+    public enum InvalidResponse: Equatable, Sendable {
+        case malformed(DecodingError)
+        /// An answer to another request.
+        case wrongOpcode(ATTOpcode)
+        /// An error that names another request.
+        case wrongRequestInError(ATTOpcode)
+        /// A handle lies outside the range that was asked for, or a range ends before it begins.
+        case handleOutOfRange(AttributeHandle)
+        /// A handle is not behind the one before it: the search would not come forward.
+        case handleOutOfOrder(AttributeHandle)
+        /// Elements have a length that their kind does not have.
+        case elementLength(Int)
+        /// More values than were asked for.
+        case tooManyValues
+    }
+}

@@ -1,0 +1,118 @@
+import BLEPackets
+
+/// Events of the controller, each handed to the machine that it concerns.
+extension Host {
+    mutating func receiveEvent(_ reader: inout PacketReader, at now: Instant) throws(DecodingError) {
+        let code = HCIEventCode(rawValue: try reader.read())
+        let length = Int(try reader.read(UInt8.self))
+        guard length == reader.remainingCount else {
+            throw .lengthMismatch(stated: length, actual: reader.remainingCount)
+        }
+        switch code {
+        case .leMeta:
+            try receiveLEMeta(&reader, at: now)
+        case .numberOfCompletedPackets:
+            var handles = try NumberOfCompletedPacketsView(decoding: reader.readRest())
+            while let (handle, count) = try handles.next() {
+                guard let slot = links.slot(of: handle) else { continue }
+                acl.completed(Int(count), slot: slot, of: &links)
+            }
+        case .commandComplete:
+            let event = try CommandCompleteView(decoding: &reader)
+            try commandAnswered(
+                event.opcode, credits: event.commandCredits, parameters: event.returnParameters, at: now)
+        case .commandStatus:
+            let event = try CommandStatus(decoding: &reader)
+            var status = event.status.rawValue
+            let parameters = unsafe withUnsafeBytes(of: &status) { unsafe [UInt8]($0) }
+            try commandAnswered(
+                event.opcode, credits: event.commandCredits, parameters: parameters.span.bytes, at: now)
+        case .disconnectionComplete:
+            disconnectionCompleted(try DisconnectionComplete(decoding: &reader), at: now)
+        case .readRemoteVersionInformationComplete:
+            remoteVersionRead(try ReadRemoteVersionInformationComplete(decoding: &reader), at: now)
+        case .hardwareError:
+            counters.hardwareErrors &+= 1
+            if configuration.ownership == .exclusive { recover(at: now) }
+        default:
+            // Enabled by another owner of the controller, or of no meaning to this host.
+            break
+        }
+    }
+
+    private mutating func receiveLEMeta(_ reader: inout PacketReader, at now: Instant) throws(DecodingError) {
+        let subevent = LESubeventCode(rawValue: try reader.read())
+        switch subevent {
+        case .advertisingReport:
+            var reports = try LEAdvertisingReports(decoding: reader.readRest())
+            while let report = try reports.next() { receive(report, at: now) }
+        case .extendedAdvertisingReport:
+            var reports = try LEExtendedAdvertisingReports(decoding: reader.readRest())
+            while let report = try reports.next() { receive(report, at: now) }
+        case .connectionComplete:
+            let event = try LEConnectionComplete(decoding: &reader)
+            connectionCompleted(
+                event.status, handle: event.connectionHandle, peer: event.peerAddress,
+                role: event.role == .central ? .central : .peripheral,
+                parameters: ConnectionParameters(
+                    interval: event.interval, peripheralLatency: event.latency,
+                    supervisionTimeout: event.supervisionTimeout),
+                at: now)
+        case .enhancedConnectionComplete:
+            let event = try LEEnhancedConnectionComplete(decoding: &reader)
+            connectionCompleted(
+                event.status, handle: event.connectionHandle, peer: event.peerAddress,
+                role: event.role == .central ? .central : .peripheral,
+                parameters: ConnectionParameters(
+                    interval: event.interval, peripheralLatency: event.latency,
+                    supervisionTimeout: event.supervisionTimeout),
+                at: now)
+        case .connectionUpdateComplete:
+            connectionUpdated(try LEConnectionUpdateComplete(decoding: &reader), at: now)
+        case .readRemoteFeaturesComplete:
+            remoteFeaturesRead(try LEReadRemoteFeaturesComplete(decoding: &reader), at: now)
+        case .longTermKeyRequest:
+            let event = try LELongTermKeyRequest(decoding: &reader)
+            guard configuration.ownership == .exclusive else { return }
+            commands.append(
+                LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle), purpose: .unattended)
+        case .remoteConnectionParameterRequest:
+            parametersRequested(try LERemoteConnectionParameterRequest(decoding: &reader), at: now)
+        case .dataLengthChange:
+            dataLengthChanged(try LEDataLengthChange(decoding: &reader))
+        case .phyUpdateComplete:
+            phyUpdated(try LEPHYUpdateComplete(decoding: &reader), at: now)
+        case .scanTimeout:
+            perform(scanMachine.stopped(), at: now)
+        default:
+            break
+        }
+    }
+
+    private mutating func receive(_ report: borrowing LEAdvertisingReportView, at now: Instant) {
+        let type = report.eventType
+        received(
+            Scanner.Report(
+                address: report.address, isConnectable: type.isConnectable, isScannable: type.isScannable,
+                isScanResponse: type.isScanResponse, isExtended: false, rssi: report.rssi),
+            data: report.data, at: now)
+    }
+
+    private mutating func receive(_ report: borrowing LEExtendedAdvertisingReportView, at now: Instant) {
+        let type = report.eventType
+        let completeness: Scanner.Report.Completeness =
+            switch type.dataStatus {
+            case .complete: .complete
+            case .incompleteMoreToCome: .moreToCome
+            default: .truncated
+            }
+        received(
+            Scanner.Report(
+                address: report.address,
+                advertisingSet: type.contains(.legacy) ? 0xFF : report.advertisingSetIdentifier,
+                isConnectable: type.contains(.connectable), isScannable: type.contains(.scannable),
+                isScanResponse: type.contains(.scanResponse), isExtended: !type.contains(.legacy),
+                completeness: completeness, rssi: report.rssi, txPower: report.transmitPower),
+            data: report.data, at: now)
+    }
+}

@@ -1,0 +1,255 @@
+import BLEPackets
+
+/// What clients and peers ask of the link layer: parameters, data length, PHY, RSSI, version, features.
+extension Host {
+    // MARK: Starting
+
+    mutating func startLinkOperation(
+        _ command: HostCommand, on id: LinkID, operation: OperationID, client: ClientID, at now: Instant
+    ) {
+        guard let slot = links.slot(of: id), !links[slot].isClosing else {
+            return complete(operation, .failure(.notConnected))
+        }
+        let kind: LinkOperations.Kind
+        switch command {
+        case .readRSSI: kind = .readRSSI
+        case .readRemoteVersion:
+            if let version = links[slot].remoteVersion {
+                return complete(operation, .success(.remoteVersion(version)))
+            }
+            kind = .readRemoteVersion
+        case .readRemoteFeatures:
+            if let features = links[slot].remoteFeatures {
+                return complete(operation, .success(.remoteFeatures(features)))
+            }
+            kind = .readRemoteFeatures
+        case .updateConnectionParameters(_, let parameters):
+            guard parameters.isValid else {
+                return complete(operation, .failure(.invalidRequest(.connectionParameters)))
+            }
+            kind = .updateParameters(parameters)
+        case .setDataLength(_, let octets, let microseconds):
+            kind = .setDataLength(octets: octets, microseconds: microseconds)
+        case .readPHY: kind = .readPHY
+        case .setPHY(_, let transmit, let receive): kind = .setPHY(transmit: transmit, receive: receive)
+        default: return
+        }
+        let entry = LinkOperations.Operation(id: operation, client: client, kind: kind)
+        if links[slot].operations.append(entry, at: now) { begin(kind, on: slot, at: now) }
+    }
+
+    private mutating func begin(_ kind: LinkOperations.Kind, on slot: Int, at now: Instant) {
+        let id = links[slot].id
+        switch kind {
+        case .readRSSI:
+            commands.append(ReadRSSI(connectionHandle: id.handle), purpose: .link(id, .readRSSI))
+        case .readRemoteVersion:
+            commands.append(
+                ReadRemoteVersionInformation(connectionHandle: id.handle), purpose: .link(id, .readRemoteVersion))
+        case .readRemoteFeatures:
+            commands.append(LEReadRemoteFeatures(connectionHandle: id.handle), purpose: .link(id, .readRemoteFeatures))
+        case .updateParameters(let wished):
+            requestParameters(wished, on: slot, at: now)
+        case .setDataLength(let octets, let microseconds):
+            commands.append(
+                LESetDataLength(
+                    connectionHandle: id.handle, transmitOctets: octets, transmitTime: microseconds),
+                purpose: .link(id, .setDataLength))
+        case .readPHY:
+            commands.append(LEReadPHY(connectionHandle: id.handle), purpose: .link(id, .readPHY))
+        case .setPHY(let transmit, let receive):
+            commands.append(
+                LESetPHY(
+                    connectionHandle: id.handle,
+                    preferences: PHYPreferences(transmitPHYs: transmit, receivePHYs: receive)),
+                purpose: .link(id, .setPHY))
+        }
+    }
+
+    /// A central changes the parameters itself; a peripheral does where both sides know the link layer's procedure, and
+    /// asks over L2CAP where not (Core 5.4, Vol 3, Part A, 4.20).
+    private mutating func requestParameters(_ wished: ConnectionParameterRequest, on slot: Int, at now: Instant) {
+        let knowsProcedure =
+            information.features.contains(.connectionParametersRequestProcedure)
+            && links[slot].remoteFeatures?.contains(.connectionParametersRequestProcedure) ?? false
+        if links[slot].role == .central || knowsProcedure {
+            return updateParameters(wished, on: slot)
+        }
+        let identifier = links[slot].signalling.beginParameterRequest(at: now)
+        let request = L2CAPConnectionParameterUpdateRequest(
+            minimumInterval: wished.interval.lowerBound.rawValue, maximumInterval: wished.interval.upperBound.rawValue,
+            latency: wished.peripheralLatency, supervisionTimeout: wished.supervisionTimeout.rawValue)
+        sendSignalling(.connectionParameterUpdateRequest(request), identifier: identifier, slot: slot)
+    }
+
+    private mutating func updateParameters(_ wished: ConnectionParameterRequest, on slot: Int) {
+        let id = links[slot].id
+        commands.append(
+            LEConnectionUpdate(
+                connectionHandle: id.handle, parameters: LEConnectionParameters(wished)),
+            purpose: .link(id, .updateParameters))
+    }
+
+    // MARK: Ends
+
+    /// The procedure of a class ended: its operation is told, the next of its class begins.
+    mutating func finishLinkOperation(
+        _ operationClass: LinkOperations.Class, on slot: Int, with result: Result<HostResult, HostFailure>,
+        at now: Instant
+    ) {
+        let (finished, next) = links[slot].operations.finish(operationClass, at: now)
+        if let finished { complete(finished.id, result) }
+        if let next { begin(next.kind, on: slot, at: now) }
+    }
+
+    /// The controller answered a command of a link procedure.
+    mutating func linkCommandAnswered(
+        _ procedure: LinkProcedure, on id: LinkID, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan,
+        at now: Instant
+    ) {
+        guard let slot = links.slot(of: id) else { return }
+        guard status.isSuccess else {
+            if procedure == .disconnect { return disconnectRefused(status, on: slot, at: now) }
+            return linkCommandFailed(procedure, on: id, .controller(status, opcode), at: now)
+        }
+        var reader = PacketReader(parameters)
+        switch procedure {
+        case .readRSSI:
+            guard let answer = try? ReadRSSI.ReturnParameters(decoding: &reader) else {
+                return linkCommandFailed(procedure, on: id, .controller(.unspecifiedError, opcode), at: now)
+            }
+            finishLinkOperation(.readRSSI, on: slot, with: .success(.rssi(answer.rssi)), at: now)
+        case .readPHY:
+            guard let answer = try? LEReadPHY.ReturnParameters(decoding: &reader) else {
+                return linkCommandFailed(procedure, on: id, .controller(.unspecifiedError, opcode), at: now)
+            }
+            finishLinkOperation(
+                .readPHY, on: slot, with: .success(.phy(transmit: answer.transmitPHY, receive: answer.receivePHY)),
+                at: now)
+        case .setDataLength:
+            finishLinkOperation(.setDataLength, on: slot, with: .success(.dataLength(links[slot].dataLength)), at: now)
+        case .disconnect, .readRemoteVersion, .readRemoteFeatures, .updateParameters, .setPHY:
+            // Command Status: the event that ends the procedure is still to come.
+            break
+        }
+    }
+
+    /// The command of a link procedure was refused or never answered.
+    mutating func linkCommandFailed(
+        _ procedure: LinkProcedure, on id: LinkID, _ failure: HostFailure, at now: Instant
+    ) {
+        guard let slot = links.slot(of: id), let operationClass = procedure.operationClass else { return }
+        finishLinkOperation(operationClass, on: slot, with: .failure(failure), at: now)
+    }
+
+    /// The controller knows no such link: it is gone, and its Disconnection Complete was lost or is late.
+    private mutating func disconnectRefused(_ status: HCIStatus, on slot: Int, at now: Instant) {
+        counters.desynchronisations &+= 1
+        linkEnded(slot, reason: .controller(status), at: now)
+    }
+
+    mutating func remoteVersionRead(_ event: ReadRemoteVersionInformationComplete, at now: Instant) {
+        guard let slot = links.slot(of: event.connectionHandle) else { return }
+        guard event.status.isSuccess else {
+            return finishLinkOperation(
+                .readRemoteVersion, on: slot,
+                with: .failure(.controller(event.status, ReadRemoteVersionInformation.opcode)), at: now)
+        }
+        let version = RemoteVersion(
+            version: event.version.rawValue, companyIdentifier: event.manufacturer.rawValue,
+            subversion: event.subversion)
+        links[slot].remoteVersion = version
+        finishLinkOperation(.readRemoteVersion, on: slot, with: .success(.remoteVersion(version)), at: now)
+    }
+
+    mutating func remoteFeaturesRead(_ event: LEReadRemoteFeaturesComplete, at now: Instant) {
+        guard let slot = links.slot(of: event.connectionHandle) else { return }
+        guard event.status.isSuccess else {
+            return finishLinkOperation(
+                .readRemoteFeatures, on: slot,
+                with: .failure(.controller(event.status, LEReadRemoteFeatures.opcode)), at: now)
+        }
+        links[slot].remoteFeatures = event.features
+        finishLinkOperation(.readRemoteFeatures, on: slot, with: .success(.remoteFeatures(event.features)), at: now)
+    }
+
+    mutating func connectionUpdated(_ event: LEConnectionUpdateComplete, at now: Instant) {
+        guard let slot = links.slot(of: event.connectionHandle) else { return }
+        guard event.status.isSuccess else {
+            let failure: HostFailure =
+                event.status == .unacceptableConnectionParameters || event.status == .unsupportedRemoteFeature
+                ? .rejectedByPeer : .controller(event.status, LEConnectionUpdate.opcode)
+            return finishLinkOperation(.updateParameters, on: slot, with: .failure(failure), at: now)
+        }
+        let parameters = ConnectionParameters(
+            interval: event.interval, peripheralLatency: event.latency,
+            supervisionTimeout: event.supervisionTimeout)
+        links[slot].parameters = parameters
+        events.append(.connectionParametersChanged(links[slot].id, parameters))
+        finishLinkOperation(.updateParameters, on: slot, with: .success(.connectionParameters(parameters)), at: now)
+    }
+
+    mutating func dataLengthChanged(_ event: LEDataLengthChange) {
+        guard let slot = links.slot(of: event.connectionHandle) else { return }
+        let dataLength = DataLength(
+            maxTransmitOctets: event.maximumTransmitOctets, maxTransmitMicroseconds: event.maximumTransmitTime,
+            maxReceiveOctets: event.maximumReceiveOctets, maxReceiveMicroseconds: event.maximumReceiveTime)
+        links[slot].dataLength = dataLength
+        events.append(.dataLengthChanged(links[slot].id, dataLength))
+    }
+
+    mutating func phyUpdated(_ event: LEPHYUpdateComplete, at now: Instant) {
+        guard let slot = links.slot(of: event.connectionHandle) else { return }
+        guard event.status.isSuccess else {
+            return finishLinkOperation(
+                .setPHY, on: slot, with: .failure(.controller(event.status, LESetPHY.opcode)), at: now)
+        }
+        events.append(.phyChanged(links[slot].id, transmit: event.transmitPHY, receive: event.receivePHY))
+        finishLinkOperation(
+            .setPHY, on: slot, with: .success(.phy(transmit: event.transmitPHY, receive: event.receivePHY)), at: now)
+    }
+
+    // MARK: The peer's wishes
+
+    /// The peer asks for other parameters through the link layer (Core 5.4, Vol 4, Part E, 7.7.65.6).
+    mutating func parametersRequested(_ event: LERemoteConnectionParameterRequest, at now: Instant) {
+        guard configuration.ownership == .exclusive else { return }
+        let wished = ConnectionParameterRequest(
+            minimum: event.minimumInterval.rawValue, maximum: event.maximumInterval.rawValue, latency: event.latency,
+            timeout: event.supervisionTimeout.rawValue)
+        if let wished, links.slot(of: event.connectionHandle) != nil {
+            commands.append(
+                LERemoteConnectionParameterRequestReply(
+                    connectionHandle: event.connectionHandle, parameters: LEConnectionParameters(wished)),
+                purpose: .unattended)
+        } else {
+            commands.append(
+                LERemoteConnectionParameterRequestNegativeReply(
+                    connectionHandle: event.connectionHandle, reason: .unacceptableConnectionParameters),
+                purpose: .unattended)
+        }
+    }
+
+    mutating func receiveSignalling(_ payload: RawSpan, on slot: Int, at now: Instant) throws(DecodingError) {
+        switch try links[slot].signalling.receive(payload, role: links[slot].role) {
+        case .none: break
+        case .reply(let command, let identifier):
+            sendSignalling(command, identifier: identifier, slot: slot)
+        case .accept(let wished, let identifier):
+            sendSignalling(
+                .connectionParameterUpdateResponse(.init(result: .accepted)), identifier: identifier, slot: slot)
+            updateParameters(wished, on: slot)
+        case .parametersAnswered(let isAccepted):
+            // Accepted: the central updates the link, which ends the operation.
+            if !isAccepted {
+                finishLinkOperation(.updateParameters, on: slot, with: .failure(.rejectedByPeer), at: now)
+            }
+        }
+    }
+
+    private mutating func sendSignalling(_ command: LESignallingCommand, identifier: UInt8, slot: Int) {
+        var packet = PacketWriter(reservingCapacity: 24)
+        command.encodePacket(identifier: identifier, into: &packet)
+        send(packet.bytes, on: .leSignalling, slot: slot)
+    }
+}

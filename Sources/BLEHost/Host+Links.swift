@@ -1,0 +1,353 @@
+import BLEPackets
+
+/// Links: from Connection Complete to Disconnection Complete, and the ACL data between the two.
+extension Host {
+    /// How long the peer may take to exchange ATT_MTU before the clients get the link with 23.
+    private static let setupPatience: Microseconds = .seconds(5)
+    /// How long the controller may take to confirm a disconnection beyond the supervision timeout.
+    private static let closingPatience: Microseconds = .seconds(5)
+
+    // MARK: Connecting
+
+    mutating func connect(_ request: ConnectRequest, operation: OperationID, client: ClientID, at now: Instant) {
+        if let parameters = request.parameters, !parameters.isValid {
+            return complete(operation, .failure(.invalidRequest(.connectionParameters)))
+        }
+        if let slot = links.slot(ofPeer: request.peer) {
+            let pending = Connector.Pending(
+                operation: operation, client: client, request: request, retriesLeft: request.establishmentRetries)
+            links[slot].waiting.append(pending)
+            if links[slot].state == .open { announce(slot) }
+            return
+        }
+        guard connector.pending.count < configuration.limits.pendingConnections else {
+            return complete(operation, .failure(.limitReached))
+        }
+        connector.add(request, operation: operation, client: client)
+        needsConvergence = true
+    }
+
+    /// LE (Enhanced) Connection Complete, successful or not.
+    mutating func connectionCompleted(
+        _ status: HCIStatus, handle: ConnectionHandle, peer: DeviceAddress, role: LinkRole,
+        parameters: ConnectionParameters, at now: Instant
+    ) {
+        if role == .central {
+            guard initiator.isBusy || configuration.ownership == .exclusive else { return }
+            let target = initiator.wanted
+            perform(initiator.connectionComplete(), at: now)
+            needsConvergence = true
+            guard status.isSuccess else { return connectionFailed(status, target: target, at: now) }
+        } else {
+            guard status.isSuccess, configuration.ownership == .exclusive else { return }
+        }
+        if let stale = links.slot(of: handle) {
+            // The controller gave the handle out again without saying that the old link ended.
+            counters.unexpectedEvents &+= 1
+            linkEnded(stale, reason: .controller(.unspecifiedError), at: now)
+        }
+        let waiting = role == .central ? connector.take(peer) : []
+        guard !links.isFull, role == .peripheral || !waiting.isEmpty else {
+            // Nobody waits for it any more: the connection won the race against its cancellation.
+            for pending in waiting { complete(pending.operation, .failure(.limitReached)) }
+            commands.append(Disconnect(connectionHandle: handle), purpose: .unattended)
+            return
+        }
+        var link = Link(
+            id: links.nextID(for: handle), peer: peer, role: role,
+            state: .settingUp(deadline: now.advanced(by: Self.setupPatience)), parameters: parameters,
+            gatt: GATTClient(settings: gattSettings))
+        link.waiting = waiting
+        let slot = links.insert(link)
+        setUp(slot, at: now)
+        for packet in parked.take(for: handle, at: now) { try? receiveACL(packet.span.bytes, at: now) }
+    }
+
+    private var gattSettings: GATTClientSettings {
+        var settings = GATTClientSettings()
+        settings.receiveMTU = configuration.timing.attMTU
+        return settings
+    }
+
+    private mutating func setUp(_ slot: Int, at now: Instant) {
+        let link = links[slot].id
+        if links[slot].role == .central {
+            lastOperation += 1
+            let exchange = OperationID(rawValue: lastOperation)
+            links[slot].mtuExchange = exchange
+            links[slot].gatt.start(
+                .exchangeMTU(preferred: configuration.timing.attMTU), id: exchange, client: .local, at: now)
+            drainGATT(slot, at: now)
+            commands.append(
+                LEReadRemoteFeatures(connectionHandle: link.handle), purpose: .link(link, .readRemoteFeatures))
+        } else {
+            links[slot].state = .open
+        }
+        if information.features.contains(.dataPacketLengthExtension), information.maximumTransmitOctets > 27 {
+            commands.append(
+                LESetDataLength(
+                    connectionHandle: link.handle, transmitOctets: information.maximumTransmitOctets,
+                    transmitTime: information.maximumTransmitMicroseconds),
+                purpose: .unattended)
+        }
+    }
+
+    private mutating func connectionFailed(_ status: HCIStatus, target: Initiator.Plan?, at now: Instant) {
+        // 0x02 is the answer to our own cancellation (Core 5.4, Vol 4, Part E, 7.8.13).
+        guard status != .unknownConnectionIdentifier, case .directed(let peer, _)? = target else {
+            if status != .unknownConnectionIdentifier { connector.pause(at: now) }
+            return
+        }
+        retry(connector.take(peer), after: status, at: now)
+    }
+
+    /// A link that could not be established (0x3E) is tried again; another reason, or too many tries, end the operations.
+    private mutating func retry(_ operations: [Connector.Pending], after status: HCIStatus, at now: Instant) {
+        var again: [Connector.Pending] = []
+        for var pending in operations {
+            if status == .connectionFailedToBeEstablished, pending.retriesLeft > 0 {
+                pending.retriesLeft -= 1
+                counters.connectionRetries &+= 1
+                again.append(pending)
+            } else {
+                complete(pending.operation, .failure(.connectionFailed(status)))
+            }
+        }
+        connector.putBack(again)
+        needsConvergence = true
+    }
+
+    /// Gives an open link to those that wait for it.
+    private mutating func announce(_ slot: Int) {
+        let waiting = links[slot].waiting
+        links[slot].waiting = []
+        let information = links[slot].information
+        for pending in waiting {
+            if !links[slot].holders.contains(pending.client) {
+                links[slot].holders.append(pending.client)
+                events.append(.connected(information, pending.client))
+            }
+            complete(pending.operation, .success(.connected(information.id)))
+        }
+    }
+
+    // MARK: Disconnecting
+
+    mutating func disconnect(_ id: LinkID, operation: OperationID, client: ClientID, at now: Instant) {
+        guard let slot = links.slot(of: id) else {
+            return complete(operation, .failure(.notConnected))
+        }
+        if let index = links[slot].holders.firstIndex(of: client) {
+            links[slot].holders.remove(at: index)
+            links[slot].gatt.clientLeft(client, at: now)
+            drainGATT(slot, at: now)
+            for ended in links[slot].operations.cancelAll(of: client) {
+                complete(ended.id, .failure(.cancelled))
+            }
+            events.append(.disconnected(id, client, reason: .releasedByClient))
+        }
+        guard links[slot].holders.isEmpty, links[slot].waiting.isEmpty else {
+            return complete(operation, .success(.done))
+        }
+        links[slot].closers.append(operation)
+        close(slot, reason: .remoteUserTerminatedConnection, at: now)
+    }
+
+    /// Asks the controller to end the link, once.
+    mutating func close(_ slot: Int, reason: HCIStatus, at now: Instant) {
+        guard !links[slot].isClosing else { return }
+        let link = links[slot].id
+        let patience =
+            Self.closingPatience.rawValue + Int64(links[slot].parameters.supervisionTimeout.rawValue) * 10_000
+        links[slot].state = .closing(deadline: now.advanced(by: .microseconds(patience)))
+        commands.append(
+            Disconnect(connectionHandle: link.handle, reason: reason), purpose: .link(link, .disconnect))
+    }
+
+    mutating func disconnectionCompleted(_ event: DisconnectionComplete, at now: Instant) {
+        guard let slot = links.slot(of: event.connectionHandle) else { return }
+        guard event.status.isSuccess else { return }
+        linkEnded(slot, reason: .controller(event.reason), at: now)
+    }
+
+    /// The link is no more: everything on it ends, once.
+    mutating func linkEnded(_ slot: Int, reason: DisconnectionReason, at now: Instant) {
+        links[slot].gatt.bearerClosed(reason.gattFailure)
+        drainGATT(slot, at: now)
+        let link = links.remove(slot)
+        acl.reclaim(link, slot: slot)
+        parked.linkClosed(link.id.handle, at: now)
+        var operations = link.operations
+        for operation in operations.removeAll() {
+            complete(operation.id, .failure(.linkLost(reason)))
+        }
+        for client in link.holders { events.append(.disconnected(link.id, client, reason: reason)) }
+        if case .controller(let status) = reason {
+            retry(link.waiting, after: status, at: now)
+        } else {
+            connector.putBack(link.waiting)
+        }
+        for operation in link.closers { complete(operation, .success(.done)) }
+        needsConvergence = true
+    }
+
+    // MARK: Time
+
+    var linksDeadline: Instant? {
+        var deadline: Instant?
+        for slot in links.slotRange where links.isOccupied(slot) {
+            deadline = earliest(deadline, links[slot].gatt.nextDeadline)
+            deadline = earliest(deadline, links[slot].operations.nextDeadline)
+            deadline = earliest(deadline, links[slot].signalling.nextDeadline)
+            switch links[slot].state {
+            case .settingUp(let limit), .closing(let limit): deadline = earliest(deadline, limit)
+            case .open: break
+            }
+        }
+        return deadline
+    }
+
+    mutating func advanceLinks(to now: Instant) {
+        for slot in links.slotRange where links.isOccupied(slot) {
+            if let deadline = links[slot].gatt.nextDeadline, deadline <= now {
+                links[slot].gatt.advance(to: now)
+                drainGATT(slot, at: now)
+            }
+            while let expired = links[slot].operations.expired(at: now) {
+                finishLinkOperation(expired, on: slot, with: .failure(.procedureTimeout), at: now)
+            }
+            if links[slot].signalling.advance(to: now) {
+                finishLinkOperation(
+                    .updateParameters, on: slot, with: .failure(.rejectedByPeer), at: now)
+            }
+            switch links[slot].state {
+            case .settingUp(let limit) where limit <= now:
+                links[slot].state = .open
+                announce(slot)
+            case .closing(let limit) where limit <= now:
+                linkEnded(slot, reason: .controllerLost, at: now)
+            default: break
+            }
+        }
+    }
+
+    // MARK: ACL data
+
+    mutating func receiveACL(_ packet: RawSpan, at now: Instant) throws(DecodingError) {
+        let data = try ACLDataPacket(decoding: packet)
+        guard let slot = links.slot(of: data.connectionHandle) else {
+            if configuration.ownership == .exclusive, parked.park(packet, for: data.connectionHandle, at: now) {
+                counters.parkedPackets &+= 1
+            } else {
+                counters.strayPackets &+= 1
+            }
+            return
+        }
+        let limit = configuration.limits.reassembledBytes
+        switch links[slot].reassembler.receive(data.data, isStart: data.boundary.isFirst, limit: limit) {
+        case .whole:
+            try receiveFrame(data.data, on: slot, at: now)
+        case .assembled:
+            let frame = links[slot].reassembler.takeFrame()
+            let id = links[slot].id
+            try receiveFrame(frame.span.bytes, on: slot, at: now)
+            if links.slot(of: id) != nil { links[slot].reassembler.recycle(frame) }
+        case .incomplete: break
+        case .dropped: counters.oversizedFrames &+= 1
+        }
+    }
+
+    private mutating func receiveFrame(_ bytes: RawSpan, on slot: Int, at now: Instant) throws(DecodingError) {
+        let frame = try L2CAPBasicFrame(decoding: bytes)
+        switch frame.channelIdentifier {
+        case .attributeProtocol:
+            links[slot].gatt.receive(frame.payload, at: now)
+            drainGATT(slot, at: now)
+        case .leSignalling:
+            try receiveSignalling(frame.payload, on: slot, at: now)
+        case .securityManager:
+            refusePairing(frame.payload, on: slot)
+        default:
+            counters.strayPackets &+= 1
+        }
+    }
+
+    mutating func send(_ payload: [UInt8], on channel: L2CAPChannelIdentifier, slot: Int, tag: ATTSendTag = .none) {
+        acl.append(.init(channel: channel, payload: payload, tag: tag), to: slot, of: &links)
+    }
+
+    /// Pairing is refused: no keys are kept (Core 5.4, Vol 3, Part H, 3.5.5).
+    private mutating func refusePairing(_ payload: RawSpan, on slot: Int) {
+        let pairingRequest: UInt8 = 0x01
+        let securityRequest: UInt8 = 0x0B
+        let pairingFailed: UInt8 = 0x05
+        let pairingNotSupported: UInt8 = 0x05
+        guard let code = payload.byte(at: 0), code == pairingRequest || code == securityRequest else { return }
+        send([pairingFailed, pairingNotSupported], on: .securityManager, slot: slot)
+    }
+
+    // MARK: GATT
+
+    /// Takes what the GATT client of a link wants done.
+    mutating func drainGATT(_ slot: Int, at now: Instant) {
+        let id = links[slot].id
+        while let action = links[slot].gatt.nextAction() {
+            switch action {
+            case .send(let pdu, let tag):
+                send(pdu, on: .attributeProtocol, slot: slot, tag: tag)
+            case .event(.completed(let operation, let result)):
+                gattCompleted(operation, result, slot: slot)
+            case .event(let event):
+                events.append(.gatt(id, event))
+            case .disconnect:
+                close(slot, reason: .remoteUserTerminatedConnection, at: now)
+            }
+        }
+    }
+
+    private mutating func gattCompleted(
+        _ operation: OperationID, _ result: Result<GATTResult, GATTFailure>, slot: Int
+    ) {
+        guard operation != links[slot].mtuExchange else {
+            // Our own exchange of ATT_MTU: whatever came of it, the link can be used.
+            guard case .settingUp = links[slot].state else { return }
+            if case .failure(.disconnected) = result { return }
+            links[slot].state = .open
+            return announce(slot)
+        }
+        switch result {
+        case .success(let value): complete(operation, .success(.gatt(value)))
+        case .failure(let failure): complete(operation, .failure(.gatt(failure)))
+        }
+    }
+
+    /// Tells the write queues which of their commands have gone.
+    mutating func notePassedCommands(at now: Instant) {
+        while let slot = acl.popSlotWithPassedCommands() {
+            guard links.isOccupied(slot) else { continue }
+            let passed = links[slot].passedCommands
+            links[slot].passedCommands.removeAll(keepingCapacity: true)
+            for command in passed { links[slot].gatt.commandSent(command) }
+            drainGATT(slot, at: now)
+            acl.pump(&links, into: &outbox)
+        }
+    }
+
+    mutating func cancelOnLinks(_ operation: OperationID, at now: Instant) {
+        for slot in links.slotRange where links.isOccupied(slot) {
+            if let index = links[slot].waiting.firstIndex(where: { $0.operation == operation }) {
+                links[slot].waiting.remove(at: index)
+                complete(operation, .failure(.cancelled))
+                if links[slot].waiting.isEmpty, links[slot].holders.isEmpty {
+                    close(slot, reason: .remoteUserTerminatedConnection, at: now)
+                }
+                return
+            }
+            if links[slot].operations.cancel(operation) != nil {
+                return complete(operation, .failure(.cancelled))
+            }
+            links[slot].gatt.cancel(operation, at: now)
+            drainGATT(slot, at: now)
+        }
+    }
+}

@@ -1,0 +1,256 @@
+import BLEPackets
+
+/// The protocol engine of one controller: a value that turns inputs into packets and events.
+///
+/// Everything that is not computed comes in as an input, in order: packets, commands, time, the transport's coming and
+/// going. Nothing in here reads a clock, waits or draws a random number, so the same inputs give the same packets in
+/// every process.
+///
+/// After each input the owner drains the packets and the events, and arms one timer for `nextDeadline`:
+///
+///     host.receive(packet, at: now)
+///     host.drainPackets { transport.send($0) }
+///     while let event = host.nextEvent() { … }
+///     timer.set(host.nextDeadline)
+///
+/// The way up is controller event or ACL data → link → L2CAP channel → ATT bearer → GATT client → `HostEvent`; the way
+/// down is `HostCommand` → the machine concerned → packets, within the controller's credits.
+public struct Host: ~Copyable {
+    enum Phase: Equatable {
+        case closed
+        case starting(next: Int)
+        case ready
+        case awaitingTransport
+        case stopping(deadline: Instant)
+        case stopped
+        case failed
+    }
+
+    let configuration: HostConfiguration
+    var phase = Phase.closed
+    var information = ControllerInformation()
+    var ladder: RecoveryLadder
+
+    var outbox = Outbox()
+    var events = EventQueue()
+    var commands = CommandQueue()
+
+    var scanner: Scanner
+    var scanMachine = ScanMachine()
+    var connector = Connector()
+    var initiator = Initiator()
+    /// The controller refused to initiate while it scanned: from now on it does one at a time.
+    var mustNotInitiateWhileScanning = false
+    var links: LinkTable
+    var acl = ACLScheduler()
+    var parked: ParkedPackets
+
+    var lastOperation: UInt64 = 0
+    var stopOperations: [OperationID] = []
+    /// Whether something changed that scanning or connecting depend on.
+    var needsConvergence = false
+    public internal(set) var counters = HostCounters()
+
+    public init(configuration: HostConfiguration = HostConfiguration()) {
+        self.configuration = configuration
+        ladder = RecoveryLadder(canReset: configuration.ownership == .exclusive)
+        scanner = Scanner(limits: configuration.limits)
+        links = LinkTable(limit: configuration.limits.links)
+        parked = ParkedPackets(limit: configuration.limits.parkedPackets)
+    }
+
+    // MARK: Inputs
+
+    /// The transport can carry packets: the controller is started.
+    public mutating func transportOpened(at now: Instant) {
+        guard phase == .closed || phase == .awaitingTransport else { return }
+        startController(at: now)
+        settle(at: now)
+    }
+
+    /// The transport is gone. Links end; scans and pending connections do too, unless the transport is being reopened.
+    public mutating func transportClosed(at now: Instant) {
+        let isReopening = phase == .awaitingTransport
+        loseController(at: now)
+        if isReopening { return }
+        phase = .closed
+        endIntents(with: .controllerLost)
+        finishStopping()
+    }
+
+    /// One H4 packet from the controller.
+    public mutating func receive(_ packet: RawSpan, at now: Instant) {
+        var reader = PacketReader(packet)
+        do throws(DecodingError) {
+            let type: UInt8 = try reader.read()
+            switch H4PacketType(rawValue: type) {
+            case .event: try receiveEvent(&reader, at: now)
+            case .acl: try receiveACL(reader.readRest(), at: now)
+            case .sco, .iso, .command: break
+            case nil: throw .invalidValue(UInt64(type), field: .packetType)
+            }
+        } catch {
+            counters.malformedPackets &+= 1
+            events.append(.malformedPacket(error))
+        }
+        settle(at: now)
+    }
+
+    /// A client's command. Its end is told by `HostEvent.completed` with the identifier that is returned.
+    public mutating func submit(
+        _ command: HostCommand, from client: ClientID = .local, at now: Instant
+    ) -> OperationID {
+        lastOperation += 1
+        let operation = OperationID(rawValue: lastOperation)
+        perform(command, operation: operation, client: client, at: now)
+        settle(at: now)
+        return operation
+    }
+
+    /// Time has passed: timers that are due are served.
+    public mutating func advance(to now: Instant) {
+        advanceController(to: now)
+        if let scanAction = scanDeadlineAction(at: now) { perform(scanAction, at: now) }
+        scanner.advance(to: now, into: &events)
+        perform(initiator.advance(to: now), at: now)
+        if let deadline = connector.nextDeadline, deadline <= now { needsConvergence = true }
+        advanceLinks(to: now)
+        if case .stopping(let deadline) = phase, deadline <= now { finishStopping() }
+        settle(at: now)
+    }
+
+    /// The moment at which `advance(to:)` is to be called, if nothing comes before.
+    public var nextDeadline: Instant? {
+        var deadline = commands.nextDeadline
+        deadline = earliest(deadline, scanMachine.nextDeadline)
+        deadline = earliest(deadline, scanner.nextDeadline)
+        deadline = earliest(deadline, initiator.nextDeadline)
+        deadline = earliest(deadline, connector.nextDeadline)
+        deadline = earliest(deadline, linksDeadline)
+        if case .stopping(let limit) = phase { deadline = earliest(deadline, limit) }
+        return deadline
+    }
+
+    // MARK: Outputs
+
+    /// Lends each packet for the controller, in order; the bytes hold during the call only.
+    public mutating func drainPackets(_ send: (RawSpan) -> Void) { outbox.drain(send) }
+
+    /// The oldest event that has not been taken.
+    public mutating func nextEvent() -> HostEvent? { events.popFirst() }
+
+    /// What the controller said of itself, as far as it has been asked.
+    public var controllerInformation: ControllerInformation { information }
+
+    public var isReady: Bool { phase == .ready }
+
+    // MARK: Commands
+
+    private mutating func perform(
+        _ command: HostCommand, operation: OperationID, client: ClientID, at now: Instant
+    ) {
+        switch phase {
+        case .failed:
+            return complete(operation, .failure(.controllerUnresponsive))
+        case .stopping, .stopped:
+            guard case .stop = command else { return complete(operation, .failure(.invalidRequest(.stopped))) }
+        default: break
+        }
+        switch command {
+        case .scan(let request):
+            scanner.add(request, operation: operation, client: client)
+            needsConvergence = true
+        case .connect(let request):
+            connect(request, operation: operation, client: client, at: now)
+        case .cancel(let target):
+            cancel(target, at: now)
+            complete(operation, .success(.done))
+        case .disconnect(let link):
+            disconnect(link, operation: operation, client: client, at: now)
+        case .gatt(let link, let request):
+            guard let slot = links.slot(of: link), !links[slot].isClosing else {
+                return complete(operation, .failure(.notConnected))
+            }
+            links[slot].gatt.start(request, id: operation, client: client, at: now)
+            drainGATT(slot, at: now)
+        case .sendHCICommand(let opcode, let parameters):
+            guard parameters.count <= 255 else {
+                return complete(operation, .failure(.invalidRequest(.parametersTooLong)))
+            }
+            guard phase == .ready else { return complete(operation, .failure(.controllerLost)) }
+            commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
+        case .stop:
+            stop(operation, at: now)
+        case .readRSSI(let link), .readRemoteVersion(let link), .readRemoteFeatures(let link), .readPHY(let link),
+            .updateConnectionParameters(let link, _), .setDataLength(let link, _, _), .setPHY(let link, _, _):
+            startLinkOperation(command, on: link, operation: operation, client: client, at: now)
+        }
+    }
+
+    /// Ends an operation wherever it runs.
+    private mutating func cancel(_ operation: OperationID, at now: Instant) {
+        if scanner.remove(operation) {
+            needsConvergence = true
+            return complete(operation, .failure(.cancelled))
+        }
+        if connector.remove(operation) != nil {
+            needsConvergence = true
+            return complete(operation, .failure(.cancelled))
+        }
+        cancelOnLinks(operation, at: now)
+    }
+
+    mutating func complete(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
+        events.append(.completed(operation, result))
+    }
+
+    // MARK: Settling
+
+    /// Brings the controller nearer to what is wanted, and sends what may be sent.
+    mutating func settle(at now: Instant) {
+        if needsConvergence, phase == .ready {
+            needsConvergence = false
+            convergeScanningAndInitiating(at: now)
+        }
+        acl.pump(&links, into: &outbox)
+        notePassedCommands(at: now)
+        commands.flush(into: &outbox, at: now)
+        if case .stopping = phase, isQuiet { finishStopping() }
+    }
+
+    // MARK: Stopping
+
+    private static let stopPatience: Microseconds = .seconds(3)
+
+    private mutating func stop(_ operation: OperationID, at now: Instant) {
+        stopOperations.append(operation)
+        switch phase {
+        case .stopping: return
+        case .ready: break
+        default: return finishStopping()
+        }
+        endIntents(with: .cancelled)
+        convergeScanningAndInitiating(at: now)
+        phase = .stopping(deadline: now.advanced(by: Self.stopPatience))
+        for slot in links.slotRange where links.isOccupied(slot) {
+            close(slot, reason: .remoteUserTerminatedConnection, at: now)
+        }
+    }
+
+    private var isQuiet: Bool { scanMachine.isIdle && initiator.isIdle && links.isEmpty && commands.isIdle }
+
+    mutating func finishStopping() {
+        guard !stopOperations.isEmpty else { return }
+        phase = .stopped
+        events.append(.stopped)
+        for operation in stopOperations { complete(operation, .success(.done)) }
+        stopOperations.removeAll()
+    }
+
+    /// Ends every scan and every pending connection.
+    mutating func endIntents(with failure: HostFailure) {
+        for operation in scanner.removeAll() { complete(operation, .failure(failure)) }
+        for pending in connector.removeAll() { complete(pending.operation, .failure(failure)) }
+        needsConvergence = true
+    }
+}

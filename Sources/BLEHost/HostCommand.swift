@@ -1,0 +1,98 @@
+import BLEPackets
+
+/// What a client may ask of the engine. Each command gets an `OperationID`, under which its end is told.
+public enum HostCommand: Equatable, Sendable {
+    /// Reports devices until it is cancelled. A client's second scan stands beside its first.
+    case scan(ScanRequest)
+    /// Waits for the device, without a time limit (SPEC CEN-9), and makes the client a holder of the link.
+    case connect(ConnectRequest)
+    /// Ends an operation that has not ended yet; nothing happens when it has.
+    case cancel(OperationID)
+    /// The client lets go of the link; the link ends when nobody holds it (SPEC CEN-23, CEN-24).
+    case disconnect(LinkID)
+    case gatt(LinkID, GATTOperation)
+    case readRSSI(LinkID)
+    case readRemoteVersion(LinkID)
+    case readRemoteFeatures(LinkID)
+    case updateConnectionParameters(LinkID, ConnectionParameterRequest)
+    /// Payload octets, 27 to 251, and microseconds, 328 to 17040, that this side may send in one packet.
+    case setDataLength(LinkID, octets: UInt16, microseconds: UInt16)
+    case readPHY(LinkID)
+    case setPHY(LinkID, transmit: PHYSet, receive: PHYSet)
+    /// Any HCI command with at most 255 octets of parameters; the engine does not interpret it.
+    case sendHCICommand(opcode: HCIOpcode, parameters: [UInt8])
+    /// Stops scanning and connecting, ends all links, then tells `HostEvent.stopped`.
+    case stop
+}
+
+/// Which devices a client wants to hear of, and how.
+public struct ScanRequest: Hashable, Sendable {
+    /// Whether scan responses are asked for.
+    public var isActive: Bool
+    /// Report every packet instead of every change (SPEC CEN-27).
+    public var allowsDuplicates: Bool
+    /// Only devices that advertise one of these services, visibly or in the overflow area; empty: all (SPEC CEN-4).
+    public var serviceUUIDs: [BluetoothUUID]
+    /// Only devices of this complete or shortened name.
+    public var name: String?
+    /// Only packets received with at least this strength, in dBm.
+    public var minimumRSSI: Int8?
+    /// Only this device.
+    public var address: DeviceAddress?
+    /// Whether the client is in the background, where it is content with the smaller duty.
+    public var isInBackground: Bool
+
+    public init(
+        isActive: Bool = true, allowsDuplicates: Bool = false, serviceUUIDs: [BluetoothUUID] = [],
+        name: String? = nil, minimumRSSI: Int8? = nil, address: DeviceAddress? = nil, isInBackground: Bool = false
+    ) {
+        self.isActive = isActive
+        self.allowsDuplicates = allowsDuplicates
+        self.serviceUUIDs = serviceUUIDs
+        self.name = name
+        self.minimumRSSI = minimumRSSI
+        self.address = address
+        self.isInBackground = isInBackground
+    }
+}
+
+public struct ConnectRequest: Hashable, Sendable {
+    public var peer: DeviceAddress
+    /// How often a link that could not be established (0x3E) is tried again at once before the operation fails.
+    public var establishmentRetries: UInt8
+    /// `nil`: as the engine's `Timing` says.
+    public var parameters: ConnectionParameterRequest?
+
+    public init(peer: DeviceAddress, establishmentRetries: UInt8 = 5, parameters: ConnectionParameterRequest? = nil) {
+        self.peer = peer
+        self.establishmentRetries = establishmentRetries
+        self.parameters = parameters
+    }
+}
+
+/// Connection parameters that somebody wishes for (Core 5.4, Vol 6, Part B, 4.5.1).
+public struct ConnectionParameterRequest: Hashable, Sendable {
+    public var interval: ClosedRange<ConnectionInterval>
+    /// Connection events that the peripheral may skip, 0 to 499.
+    public var peripheralLatency: UInt16
+    public var supervisionTimeout: SupervisionTimeout
+
+    public init(
+        interval: ClosedRange<ConnectionInterval>, peripheralLatency: UInt16, supervisionTimeout: SupervisionTimeout
+    ) {
+        self.interval = interval
+        self.peripheralLatency = peripheralLatency
+        self.supervisionTimeout = supervisionTimeout
+    }
+
+    /// Whether the specification allows these values together: 7.5 ms to 4 s, latency at most 499, 100 ms to 32 s, and
+    /// a supervision timeout longer than twice the time that the peripheral may be silent
+    /// (Core 5.4, Vol 4, Part E, 7.8.12).
+    public var isValid: Bool {
+        let silence = UInt64(interval.upperBound.rawValue) * (UInt64(peripheralLatency) + 1) * 2 * 1250
+        return interval.lowerBound.rawValue >= 6 && interval.upperBound.rawValue <= 3200
+            && peripheralLatency <= 499
+            && (10...3200).contains(supervisionTimeout.rawValue)
+            && UInt64(supervisionTimeout.rawValue) * 10_000 > silence
+    }
+}

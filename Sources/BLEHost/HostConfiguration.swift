@@ -1,0 +1,66 @@
+import BLEPackets
+
+/// What the engine is told before it starts.
+public struct HostConfiguration: Hashable, Sendable {
+    /// Whose controller it is.
+    public enum Ownership: Hashable, Sendable {
+        /// Ours alone: it is reset, its masks are set, its lists are written.
+        case exclusive
+        /// Shared with an operating system's own stack, as on a raw HCI socket: nothing is reset or masked, events of
+        /// the others are passed over.
+        case shared
+    }
+
+    /// The address that the engine uses in scan requests, connections and advertising.
+    public enum OwnAddress: Hashable, Sendable {
+        /// Public where the controller has one, else `fallback`.
+        case automatic(fallback: DeviceAddress)
+        case `public`
+        /// A random static or non-resolvable private address.
+        case random(DeviceAddress)
+    }
+
+    public var ownership: Ownership
+    public var ownAddress: OwnAddress
+    public var timing: Timing
+    /// Bounds of everything that a remote device or a crowd of them could make grow.
+    public var limits: HostLimits
+    /// How several pending connections are handed to the controller.
+    public var pendingConnections: PendingConnectionPolicy
+
+    public enum PendingConnectionPolicy: Hashable, Sendable {
+        /// One directed, several through the filter accept list, in turns when the list is too short.
+        case acceptList
+        /// One after the other by directed attempts of this length each: for controllers whose list has no effect.
+        case directedTurns(Microseconds)
+    }
+
+    public init(
+        ownership: Ownership = .exclusive, ownAddress: OwnAddress = .public, timing: Timing = .gateway,
+        limits: HostLimits = HostLimits(), pendingConnections: PendingConnectionPolicy = .acceptList
+    ) {
+        self.ownership = ownership
+        self.ownAddress = ownAddress
+        self.timing = timing
+        self.limits = limits
+        self.pendingConnections = pendingConnections
+    }
+}
+
+/// Bounds of what the engine holds; each is a count unless its name says otherwise.
+public struct HostLimits: Hashable, Sendable {
+    /// Devices that the scanner remembers; the one silent for longest goes first (pain 15).
+    public var scannedDevices = 16384
+    /// How long a device may be silent before the scanner forgets it.
+    public var scannedDeviceAge: Microseconds = .seconds(300)
+    /// Packets kept for a connection handle whose Connection Complete has not come yet (pain 11).
+    public var parkedPackets = 16
+    /// Longest L2CAP payload that is put together from fragments, in octets.
+    public var reassembledBytes = 2048
+    /// Links at one time.
+    public var links = 64
+    /// Pending connections at one time.
+    public var pendingConnections = 1024
+
+    public init() {}
+}

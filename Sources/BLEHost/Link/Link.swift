@@ -1,0 +1,62 @@
+import BLEPackets
+
+/// One link: who holds it, what goes out and what comes in.
+struct Link {
+    /// A frame on its way to the controller.
+    struct OutgoingFrame {
+        var channel: L2CAPChannelIdentifier
+        var payload: [UInt8]
+        /// For a write command, whose queue hears when the frame has gone.
+        var tag: ATTSendTag
+    }
+
+    enum State: Equatable {
+        /// ATT_MTU is being exchanged; the clients do not know of the link yet.
+        case settingUp(deadline: Instant)
+        case open
+        /// Disconnect was sent; when the controller does not confirm, the link is taken as gone.
+        case closing(deadline: Instant)
+    }
+
+    let id: LinkID
+    let peer: DeviceAddress
+    let role: LinkRole
+    var state: State
+    var parameters: ConnectionParameters
+    var dataLength = DataLength(
+        maxTransmitOctets: 27, maxTransmitMicroseconds: 328, maxReceiveOctets: 27, maxReceiveMicroseconds: 328)
+    var remoteFeatures: LEFeatures?
+    var remoteVersion: RemoteVersion?
+
+    /// Clients that use the link, in the order in which they came.
+    var holders: [ClientID] = []
+    /// Connect operations that end when the link is set up.
+    var waiting: [Connector.Pending] = []
+    /// Disconnect operations that end with the link.
+    var closers: [OperationID] = []
+
+    var gatt: GATTClient
+    /// The engine's own exchange of ATT_MTU, which no client asked for.
+    var mtuExchange: OperationID?
+    var signalling = SignallingChannel()
+    var operations = LinkOperations()
+    var reassembler = Reassembler()
+
+    // Transmission: the frame that is being sent, how much of it has gone, and what waits behind it.
+    var current: OutgoingFrame?
+    var sentOctets = 0
+    var queue = Queue<OutgoingFrame>()
+    var isInTransmitRing = false
+    /// Packets that the controller has not confirmed.
+    var packetsInFlight = 0
+    /// Write commands whose last packet has gone, for their queue to hear.
+    var passedCommands: [OperationID] = []
+
+    var isClosing: Bool {
+        if case .closing = state { true } else { false }
+    }
+
+    var information: LinkInformation {
+        LinkInformation(id: id, peer: peer, role: role, parameters: parameters, attMTU: Int(gatt.mtu))
+    }
+}

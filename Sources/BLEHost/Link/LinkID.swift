@@ -1,0 +1,13 @@
+import BLEPackets
+
+/// One link and no other: a handle that the controller gives out again gets a new generation, so that whatever is late
+/// never reaches the newer link.
+public struct LinkID: Hashable, Sendable {
+    public let handle: ConnectionHandle
+    public let generation: UInt32
+
+    public init(handle: ConnectionHandle, generation: UInt32) {
+        self.handle = handle
+        self.generation = generation
+    }
+}

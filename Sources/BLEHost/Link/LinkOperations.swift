@@ -1,0 +1,103 @@
+import BLEPackets
+
+/// Clients' operations that the link layer carries out, at most one of a kind at a time; the others of that kind wait.
+struct LinkOperations {
+    enum Kind: Equatable {
+        case readRSSI
+        case readRemoteVersion
+        case readRemoteFeatures
+        case updateParameters(ConnectionParameterRequest)
+        case setDataLength(octets: UInt16, microseconds: UInt16)
+        case readPHY
+        case setPHY(transmit: PHYSet, receive: PHYSet)
+
+        var `class`: Class {
+            switch self {
+            case .readRSSI: .readRSSI
+            case .readRemoteVersion: .readRemoteVersion
+            case .readRemoteFeatures: .readRemoteFeatures
+            case .updateParameters: .updateParameters
+            case .setDataLength: .setDataLength
+            case .readPHY: .readPHY
+            case .setPHY: .setPHY
+            }
+        }
+    }
+
+    /// Operations of one class use the same command and the same answer.
+    enum Class: Equatable {
+        case readRSSI, readRemoteVersion, readRemoteFeatures, updateParameters, setDataLength, readPHY, setPHY
+    }
+
+    struct Operation {
+        var id: OperationID
+        var client: ClientID
+        var kind: Kind
+        /// Set once the command was given.
+        var deadline: Instant?
+        /// Its client has gone; it keeps its place, or its answer would be taken for the next one's.
+        var isCancelled = false
+    }
+
+    /// The link layer ends a procedure that the peer does not answer, and the link with it, after 40 s
+    /// (Core 5.4, Vol 6, Part B, 5.2); a controller that forgets to say so is not waited for longer.
+    static let timeout: Microseconds = .seconds(41)
+
+    private var operations: [Operation] = []
+
+    var isEmpty: Bool { operations.isEmpty }
+
+    /// - Returns: whether the operation may start now.
+    mutating func append(_ operation: Operation, at now: Instant) -> Bool {
+        let isBusy = operations.contains { $0.kind.class == operation.kind.class }
+        var operation = operation
+        if !isBusy { operation.deadline = now.advanced(by: Self.timeout) }
+        operations.append(operation)
+        return !isBusy
+    }
+
+    /// The procedure of this class came to its end.
+    /// - Returns: the operation that it was, if a client asked for it, and the one of its class that may start now.
+    mutating func finish(_ operationClass: Class, at now: Instant) -> (finished: Operation?, next: Operation?) {
+        guard
+            let index = operations.firstIndex(where: { $0.kind.class == operationClass && $0.deadline != nil })
+        else { return (nil, nil) }
+        let operation = operations.remove(at: index)
+        let finished = operation.isCancelled ? nil : operation
+        guard let next = operations.firstIndex(where: { $0.kind.class == operationClass }) else {
+            return (finished, nil)
+        }
+        operations[next].deadline = now.advanced(by: Self.timeout)
+        return (finished, operations[next])
+    }
+
+    /// - Returns: the operation, if it had not ended yet.
+    mutating func cancel(_ id: OperationID) -> Operation? {
+        guard let index = operations.firstIndex(where: { $0.id == id && !$0.isCancelled }) else { return nil }
+        guard operations[index].deadline != nil else { return operations.remove(at: index) }
+        operations[index].isCancelled = true
+        return operations[index]
+    }
+
+    /// Cancels everything that a client asked for.
+    mutating func cancelAll(of client: ClientID) -> [Operation] {
+        let ids = operations.filter { $0.client == client }.map(\.id)
+        return ids.compactMap { cancel($0) }
+    }
+
+    mutating func removeAll() -> [Operation] {
+        defer { operations.removeAll() }
+        return operations.filter { !$0.isCancelled }
+    }
+
+    var nextDeadline: Instant? {
+        var deadline: Instant?
+        for operation in operations { deadline = earliest(deadline, operation.deadline) }
+        return deadline
+    }
+
+    /// The class of a procedure whose time is over.
+    func expired(at now: Instant) -> Class? {
+        operations.first { $0.deadline.map { $0 <= now } ?? false }?.kind.class
+    }
+}

@@ -1,0 +1,64 @@
+import BLEPackets
+
+/// The links, found by handle in O(1). A slot index stays valid while its link lives.
+struct LinkTable {
+    private var slots: [Link?] = []
+    private var slotOfHandle: [UInt16: Int] = [:]
+    private var generation: UInt32 = 0
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    var isEmpty: Bool { slotOfHandle.isEmpty }
+    var isFull: Bool { slotOfHandle.count >= limit }
+
+    /// Slots in use or free; whoever walks over them asks `isOccupied`.
+    var slotRange: Range<Int> { 0..<slots.count }
+
+    func isOccupied(_ slot: Int) -> Bool { slots[slot] != nil }
+
+    subscript(slot: Int) -> Link {
+        // A slot index comes from this table and its link lives: both hold wherever the engine keeps one.
+        _read { yield slots[slot]! }
+        _modify { yield &slots[slot]! }
+    }
+
+    func slot(of handle: ConnectionHandle) -> Int? { slotOfHandle[handle.rawValue] }
+
+    /// The slot of exactly this link; `nil` when it ended, even if its handle lives again.
+    func slot(of id: LinkID) -> Int? {
+        guard let slot = slotOfHandle[id.handle.rawValue], slots[slot]?.id == id else { return nil }
+        return slot
+    }
+
+    /// The link to a peer that is not about to end.
+    func slot(ofPeer peer: DeviceAddress) -> Int? {
+        let peer = peer.withoutIdentityMark
+        return slots.firstIndex { $0.map { $0.peer.withoutIdentityMark == peer && !$0.isClosing } ?? false }
+    }
+
+    mutating func nextID(for handle: ConnectionHandle) -> LinkID {
+        generation &+= 1
+        return LinkID(handle: handle, generation: generation)
+    }
+
+    mutating func insert(_ link: Link) -> Int {
+        let slot: Int
+        if let free = slots.firstIndex(where: { $0 == nil }) {
+            slot = free
+            slots[free] = link
+        } else {
+            slot = slots.count
+            slots.append(link)
+        }
+        slotOfHandle[link.id.handle.rawValue] = slot
+        return slot
+    }
+
+    mutating func remove(_ slot: Int) -> Link {
+        let link = self[slot]
+        slotOfHandle[link.id.handle.rawValue] = nil
+        slots[slot] = nil
+        return link
+    }
+}

@@ -1,0 +1,143 @@
+import BLEPackets
+
+/// What the controller scans, kept equal to what the clients want.
+///
+///     idle ──want──▶ configuring ──done──▶ enabling ──done──▶ scanning
+///      ▲                                                        │ want changes, nobody wants, or silence
+///      └───────────────────── disabling ◀───────────────────────┘
+///
+/// Parameters change only while scanning is off, and scanning is switched off only while it is on: otherwise the
+/// controller answers Command Disallowed (0x0C, pain 1). When it answers so all the same, our picture is wrong: the
+/// machine switches off first and begins anew, a bounded number of times.
+struct ScanMachine {
+    private enum State {
+        case idle
+        case configuring(ScanParameters)
+        case enabling(ScanParameters)
+        case scanning(ScanParameters)
+        case disabling
+    }
+
+    enum Action: Equatable {
+        case none
+        case setParameters(ScanParameters)
+        case setEnabled(Bool)
+        /// The controller will not scan as it is asked to; the wish is dropped.
+        case fail(HCIStatus)
+    }
+
+    /// How long no report may come before scanning is switched off and on again (pain 5); doubled each time, since a room
+    /// can be empty.
+    static let firstSilence: Microseconds = .seconds(10)
+    static let longestSilence: Microseconds = .seconds(320)
+    private static let attempts = 3
+
+    private var state = State.idle
+    private(set) var wanted: ScanParameters?
+    private var failures = 0
+    private var silence = Self.firstSilence
+    private var lastHeard = Instant.zero
+
+    /// Whether the controller receives advertising.
+    var isScanning: Bool {
+        if case .scanning = state { true } else { false }
+    }
+
+    /// Whether nothing of ours is on or on its way.
+    var isIdle: Bool {
+        if case .idle = state { true } else { false }
+    }
+
+    /// The clients' wish; `nil` when nobody scans.
+    mutating func want(_ parameters: ScanParameters?) -> Action {
+        if parameters != wanted { failures = 0 }
+        wanted = parameters
+        return converge()
+    }
+
+    /// The controller has answered the last action.
+    mutating func completed(_ status: HCIStatus, at now: Instant) -> Action {
+        switch state {
+        case .configuring(let parameters):
+            guard status.isSuccess else { return refused(status) }
+            state = .enabling(parameters)
+            return .setEnabled(true)
+        case .enabling(let parameters):
+            guard status.isSuccess else { return refused(status) }
+            state = .scanning(parameters)
+            lastHeard = now
+            return converge()
+        case .disabling:
+            // Refused or not: it is off now, or was off before.
+            state = .idle
+            return converge()
+        case .idle, .scanning:
+            return .none
+        }
+    }
+
+    /// A report came.
+    mutating func heard(at now: Instant) {
+        lastHeard = now
+        silence = Self.firstSilence
+    }
+
+    /// The controller stopped scanning by itself (LE Scan Timeout).
+    mutating func stopped() -> Action {
+        guard case .scanning = state else { return .none }
+        state = .idle
+        return converge()
+    }
+
+    /// The controller was reset: it scans no more, the wish stays.
+    mutating func controllerReset() {
+        state = .idle
+        failures = 0
+        silence = Self.firstSilence
+    }
+
+    var nextDeadline: Instant? {
+        guard case .scanning = state else { return nil }
+        return lastHeard.advanced(by: silence)
+    }
+
+    /// Switches scanning off and on again when nothing has been heard for long.
+    mutating func advance(to now: Instant) -> Action {
+        guard let deadline = nextDeadline, deadline <= now else { return .none }
+        silence = min(.microseconds(silence.rawValue &* 2), Self.longestSilence)
+        lastHeard = now
+        state = .disabling
+        return .setEnabled(false)
+    }
+
+    private mutating func refused(_ status: HCIStatus) -> Action {
+        failures += 1
+        if status == .commandDisallowed, failures < Self.attempts {
+            state = .disabling
+            return .setEnabled(false)
+        }
+        state = .idle
+        wanted = nil
+        failures = 0
+        return .fail(status)
+    }
+
+    private mutating func converge() -> Action {
+        switch (state, wanted) {
+        case (.idle, let parameters?):
+            state = .configuring(parameters)
+            return .setParameters(parameters)
+        case (.scanning(let current), let wish) where current != wish:
+            state = .disabling
+            return .setEnabled(false)
+        case (.idle, nil), (.scanning, _), (.configuring, _), (.enabling, _), (.disabling, _):
+            return .none
+        }
+    }
+}
+
+/// What the controller is told before it scans.
+struct ScanParameters: Equatable {
+    var isActive: Bool
+    var duty: ScanDuty
+}

@@ -1,0 +1,56 @@
+import BLEPackets
+
+extension ScanRequest {
+    /// Whether what a device says is what the client looks for. Malformed advertising data count as far as they go.
+    func matches(_ device: DeviceTable.Device) -> Bool {
+        if let address, device.address?.withoutIdentityMark != address.withoutIdentityMark { return false }
+        guard !serviceUUIDs.isEmpty || name != nil else { return true }
+        var found = Found()
+        note(device.advertisement.span.bytes, in: &found)
+        note(device.scanResponse.span.bytes, in: &found)
+        return (serviceUUIDs.isEmpty || found.hasService) && (name == nil || found.hasName)
+    }
+
+    private struct Found {
+        var hasService = false
+        var hasName = false
+    }
+
+    private func note(_ data: RawSpan, in found: inout Found) {
+        var reader = AdvertisingDataReader(data)
+        do throws(DecodingError) {
+            while let structure = try reader.next() {
+                // A structure that is broken in itself costs only itself.
+                if let element = try? structure.element() { note(element, in: &found) }
+                if structure.type == .manufacturerSpecificData, !found.hasService,
+                    let area = OverflowArea(manufacturerSpecificData: structure.data)
+                {
+                    // A match in the overflow area is probable, never certain (SPEC 3.6).
+                    found.hasService = serviceUUIDs.contains { area.contains($0) }
+                }
+            }
+        } catch {}
+    }
+
+    private func note(_ element: borrowing AdvertisingDataElement, in found: inout Found) {
+        switch element {
+        case .localName(let text, _):
+            if let name, isEqual(text, name) { found.hasName = true }
+        case .serviceUUIDs(let list, _):
+            var list = list
+            while !found.hasService, let uuid = try? list.next() {
+                if serviceUUIDs.contains(uuid) { found.hasService = true }
+            }
+        default: break
+        }
+    }
+
+    private func isEqual(_ bytes: RawSpan, _ text: String) -> Bool {
+        var index = 0
+        for byte in text.utf8 {
+            guard bytes.byte(at: index) == byte else { return false }
+            index += 1
+        }
+        return index == bytes.byteCount
+    }
+}

@@ -1,0 +1,215 @@
+import BLEPackets
+
+/// Turns advertising reports into discoveries: merges scan responses, drops what says nothing new, filters for each
+/// client (SPEC CEN-4, CEN-25, CEN-26, CEN-27).
+///
+/// The controller's own duplicate filter stays off: a change of data can only be seen by who sees the data.
+struct Scanner {
+    /// One client's scan.
+    private struct Wish {
+        var operation: OperationID
+        var client: ClientID
+        var request: ScanRequest
+        /// By slot of the device table: the content that was last judged, reported or not; 0 for none.
+        var judged: [UInt64] = []
+    }
+
+    /// One report, legacy or extended, whose data are lent beside it.
+    struct Report {
+        enum Completeness { case complete, moreToCome, truncated }
+
+        var address: DeviceAddress?
+        var advertisingSet: UInt8 = 0xFF
+        var isConnectable: Bool
+        var isScannable: Bool
+        var isScanResponse: Bool
+        var isExtended: Bool
+        var completeness = Completeness.complete
+        var rssi: Int8
+        var txPower: Int8 = 127
+    }
+
+    /// How long the discovery of a scannable device waits for its first scan response, so that the two arrive as one.
+    static let scanResponsePatience: Microseconds = .milliseconds(50)
+    /// The longest advertising data there are (Core 5.4, Vol 4, Part E, 7.8.57).
+    static let longestData = 1650
+
+    private var wishes: [Wish] = []
+    private var devices: DeviceTable
+    private var held = Queue<(slot: Int, key: DeviceTable.Key, until: Instant)>()
+    private(set) var forgottenDevices: UInt64 = 0
+
+    init(limits: HostLimits) {
+        devices = DeviceTable(capacity: limits.scannedDevices, maximumAge: limits.scannedDeviceAge)
+    }
+
+    var deviceCount: Int { devices.count }
+    var isWanted: Bool { !wishes.isEmpty }
+
+    // MARK: Wishes
+
+    mutating func add(_ request: ScanRequest, operation: OperationID, client: ClientID) {
+        wishes.append(Wish(operation: operation, client: client, request: request))
+    }
+
+    /// - Returns: whether there was such a scan.
+    mutating func remove(_ operation: OperationID) -> Bool {
+        guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
+        wishes.remove(at: index)
+        if wishes.isEmpty { forget() }
+        return true
+    }
+
+    /// Ends every scan, oldest first.
+    mutating func removeAll() -> [OperationID] {
+        let ended = wishes.map(\.operation)
+        wishes.removeAll()
+        forget()
+        return ended
+    }
+
+    /// What the controller should do for all clients together: the greatest duty that anyone in the foreground wants, the
+    /// background's when nobody is there (SPEC BGC-4).
+    func parameters(timing: Timing) -> ScanParameters? {
+        guard !wishes.isEmpty else { return nil }
+        let isInForeground = wishes.contains { !$0.request.isInBackground }
+        return ScanParameters(
+            isActive: wishes.contains { $0.request.isActive },
+            duty: isInForeground ? timing.foregroundScan : timing.backgroundScan)
+    }
+
+    private mutating func forget() {
+        devices.removeAll()
+        held.removeAll()
+    }
+
+    // MARK: Reports
+
+    /// Takes one report in and appends what the clients are to hear of it.
+    mutating func receive(_ report: Report, data: RawSpan, at now: Instant, into events: inout EventQueue) {
+        guard !wishes.isEmpty else { return }
+        let hash = data.contentHash()
+        let key = Self.key(of: report, contentHash: hash)
+        let slot: Int
+        var isNew = true
+        switch devices.slot(for: key, address: report.address, at: now) {
+        case .known(let known):
+            slot = known
+            isNew = false
+        case .added(let added):
+            slot = added
+        case .replaced(let replaced, let early):
+            slot = replaced
+            if early { forgottenDevices &+= 1 }
+            for index in wishes.indices where slot < wishes[index].judged.count { wishes[index].judged[slot] = 0 }
+        }
+        guard take(report, data: data, hash: hash, into: slot) else { return }
+        if report.isScanResponse {
+            devices[slot].isHeld = false
+        } else if shouldHold(slot, isNew: isNew) {
+            devices[slot].isHeld = true
+            held.append((slot, key, now.advanced(by: Self.scanResponsePatience)))
+        }
+        announce(slot, rssi: report.rssi, isPacket: true, at: now, into: &events)
+    }
+
+    var nextDeadline: Instant? { held.first?.until }
+
+    /// Announces the devices whose scan response did not come in time.
+    mutating func advance(to now: Instant, into events: inout EventQueue) {
+        while let next = held.first, next.until <= now {
+            _ = held.popFirst()
+            guard devices[next.slot].key == next.key, devices[next.slot].isHeld else { continue }
+            devices[next.slot].isHeld = false
+            announce(next.slot, rssi: devices[next.slot].lastRSSI, isPacket: false, at: now, into: &events)
+        }
+    }
+
+    private static func key(of report: Report, contentHash: UInt64) -> DeviceTable.Key {
+        guard let address = report.address else {
+            return DeviceTable.Key(value: contentHash, kind: 0xFF, advertisingSet: report.advertisingSet)
+        }
+        return DeviceTable.Key(
+            value: address.value, kind: address.kind.rawValue, advertisingSet: report.advertisingSet)
+    }
+
+    /// Writes the report into the device's slot.
+    /// - Returns: whether the data are whole.
+    private mutating func take(_ report: Report, data: RawSpan, hash: UInt64, into slot: Int) -> Bool {
+        var hash = hash
+        if report.completeness == .moreToCome || !devices[slot].fragments.isEmpty {
+            let room = Self.longestData - devices[slot].fragments.count
+            guard data.byteCount <= room else {
+                devices[slot].fragments.removeAll()
+                return false
+            }
+            unsafe data.withUnsafeBytes { unsafe devices[slot].fragments.append(contentsOf: $0) }
+            guard report.completeness != .moreToCome else { return false }
+            hash = devices[slot].fragments.span.bytes.contentHash()
+        }
+        devices[slot].lastRSSI = report.rssi
+        if report.isScanResponse {
+            if !devices[slot].hasScanResponse || devices[slot].scanResponseHash != hash {
+                devices[slot].scanResponse = wholeData(data, of: slot)
+                devices[slot].scanResponseHash = hash
+                devices[slot].hasScanResponse = true
+            }
+        } else {
+            devices[slot].isConnectable = report.isConnectable
+            devices[slot].isScannable = report.isScannable
+            devices[slot].isExtended = report.isExtended
+            devices[slot].txPower = report.txPower
+            if devices[slot].advertisementHash != hash {
+                devices[slot].advertisement = wholeData(data, of: slot)
+                devices[slot].advertisementHash = hash
+            }
+        }
+        if !devices[slot].fragments.isEmpty { devices[slot].fragments.removeAll() }
+        return true
+    }
+
+    private func wholeData(_ data: RawSpan, of slot: Int) -> [UInt8] {
+        devices[slot].fragments.isEmpty ? data.copied() : devices[slot].fragments
+    }
+
+    private func shouldHold(_ slot: Int, isNew: Bool) -> Bool {
+        isNew && devices[slot].isScannable && !devices[slot].hasScanResponse && wishes.contains { $0.request.isActive }
+    }
+
+    private mutating func announce(
+        _ slot: Int, rssi: Int8, isPacket: Bool, at now: Instant, into events: inout EventQueue
+    ) {
+        let content = devices[slot].contentHash
+        let isHeld = devices[slot].isHeld
+        for index in wishes.indices {
+            if let minimum = wishes[index].request.minimumRSSI, rssi < minimum || rssi == 127 { continue }
+            if wishes[index].request.allowsDuplicates {
+                guard isPacket else { continue }
+                guard wishes[index].request.matches(devices[slot]) else { continue }
+            } else {
+                guard !isHeld else { continue }
+                if slot < wishes[index].judged.count {
+                    guard wishes[index].judged[slot] != content else { continue }
+                } else {
+                    let missing = devices.count - wishes[index].judged.count
+                    wishes[index].judged.append(contentsOf: repeatElement(0, count: missing))
+                }
+                wishes[index].judged[slot] = content
+                guard wishes[index].request.matches(devices[slot]) else { continue }
+            }
+            events.append(
+                .discovered(discovery(slot, rssi: rssi, for: wishes[index].operation, wishes[index].client, at: now)))
+        }
+    }
+
+    private func discovery(
+        _ slot: Int, rssi: Int8, for operation: OperationID, _ client: ClientID, at now: Instant
+    ) -> Discovery {
+        let device = devices[slot]
+        return Discovery(
+            scan: operation, client: client, address: device.address, rssi: rssi,
+            isConnectable: device.isConnectable, isScannable: device.isScannable,
+            advertisement: device.advertisement, scanResponse: device.scanResponse,
+            txPower: device.txPower, isExtended: device.isExtended, time: now)
+    }
+}

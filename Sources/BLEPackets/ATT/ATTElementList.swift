@@ -1,0 +1,27 @@
+/// Elements of one length behind each other, at least one, and nothing behind the last.
+@usableFromInline struct ATTElementList: ~Escapable {
+    @usableFromInline let elementLength: Int
+    /// What has not been taken.
+    @usableFromInline var bytes: RawSpan
+
+    @inlinable @_lifetime(copy bytes)
+    init(_ bytes: RawSpan, elementLength: Int) throws(DecodingError) {
+        guard elementLength > 0 else { throw .invalidValue(0, field: .elementLength) }
+        guard bytes.byteCount >= elementLength else {
+            throw .truncated(needed: elementLength, remaining: bytes.byteCount)
+        }
+        guard bytes.byteCount % elementLength == 0 else { throw .trailingBytes(bytes.byteCount % elementLength) }
+        self.elementLength = elementLength
+        self.bytes = bytes
+    }
+
+    @inlinable var count: Int { bytes.byteCount / elementLength }
+
+    @inlinable @_lifetime(copy self)
+    mutating func next() -> RawSpan? {
+        guard bytes.byteCount >= elementLength else { return nil }
+        let element = bytes.extracting(first: elementLength)
+        bytes = bytes.extracting(droppingFirst: elementLength)
+        return element
+    }
+}

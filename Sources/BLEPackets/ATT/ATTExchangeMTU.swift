@@ -1,0 +1,43 @@
+/// Exchange MTU Request: the largest PDU that the client can receive (Core 5.4, Vol 3, Part F, 3.4.2.1).
+public struct ATTExchangeMTURequest: ATTProtocolDataUnit, Equatable, Sendable {
+    public static let opcode = ATTOpcode.exchangeMTURequest
+
+    /// Octets, at least 23; a smaller number is kept as it came.
+    public var clientReceiveMTU: UInt16
+
+    @inlinable public init(clientReceiveMTU: UInt16) { self.clientReceiveMTU = clientReceiveMTU }
+
+    @inlinable
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        clientReceiveMTU = try reader.read()
+        try reader.expectEnd()
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(Self.opcode.rawValue)
+        packet.write(clientReceiveMTU)
+    }
+}
+
+/// Exchange MTU Response: the largest PDU that the server can receive (Core 5.4, Vol 3, Part F, 3.4.2.2).
+public struct ATTExchangeMTUResponse: ATTProtocolDataUnit, Equatable, Sendable {
+    public static let opcode = ATTOpcode.exchangeMTUResponse
+
+    /// Octets, at least 23; a smaller number is kept as it came.
+    public var serverReceiveMTU: UInt16
+
+    @inlinable public init(serverReceiveMTU: UInt16) { self.serverReceiveMTU = serverReceiveMTU }
+
+    @inlinable
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        serverReceiveMTU = try reader.read()
+        try reader.expectEnd()
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(Self.opcode.rawValue)
+        packet.write(serverReceiveMTU)
+    }
+}

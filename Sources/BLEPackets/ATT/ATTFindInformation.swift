@@ -1,0 +1,89 @@
+/// Find Information Request: handles and types of all attributes in a range (Core 5.4, Vol 3, Part F, 3.4.3.1).
+public struct ATTFindInformationRequest: ATTProtocolDataUnit, Equatable, Sendable {
+    public static let opcode = ATTOpcode.findInformationRequest
+
+    public var range: AttributeHandleRange
+
+    @inlinable public init(range: AttributeHandleRange) { self.range = range }
+
+    @inlinable
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        range = try AttributeHandleRange(decoding: &reader)
+        try reader.expectEnd()
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(Self.opcode.rawValue)
+        range.encode(into: &packet)
+    }
+}
+
+/// Find Information Response: pairs of handle and type, all types of one width (Core 5.4, Vol 3, Part F, 3.4.3.2).
+public struct ATTFindInformationResponse: ATTProtocolDataUnit, ~Escapable {
+    public static var opcode: ATTOpcode { .findInformationResponse }
+
+    /// What the octet before the list says of the types in it.
+    public enum Format: UInt8, Sendable {
+        case bits16 = 0x01
+        case bits128 = 0x02
+
+        @inlinable public var elementLength: Int { self == .bits16 ? 4 : 18 }
+    }
+
+    public struct Element: Equatable, Sendable {
+        public var handle: AttributeHandle
+        public var type: BluetoothUUID
+
+        @inlinable
+        public init(handle: AttributeHandle, type: BluetoothUUID) {
+            self.handle = handle
+            self.type = type
+        }
+    }
+
+    public let format: Format
+    @usableFromInline var list: ATTElementList
+
+    /// - Throws: `DecodingError` for an unknown format, an empty list and a rest that is no whole pair.
+    @inlinable @_lifetime(copy pdu)
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        let octet = try reader.read(UInt8.self)
+        guard let format = Format(rawValue: octet) else { throw .invalidValue(UInt64(octet), field: .uuidFormat) }
+        self.format = format
+        list = try ATTElementList(reader.readRest(), elementLength: format.elementLength)
+    }
+
+    /// Pairs that have not been taken.
+    @inlinable public var count: Int { list.count }
+
+    /// Takes the next pair; `nil` behind the last.
+    @inlinable
+    public mutating func next() -> Element? {
+        guard let bytes = list.next() else { return nil }
+        var reader = PacketReader(bytes)
+        guard let handle = try? reader.read(UInt16.self),
+            let type = try? BluetoothUUID(decoding: &reader, width: format == .bits16 ? .bits16 : .bits128)
+        else { return nil }
+        return Element(handle: AttributeHandle(rawValue: handle), type: type)
+    }
+
+    /// Writes the pairs that have not been taken.
+    public func encode(into packet: inout PacketWriter) {
+        Self.encodeHeader(format, into: &packet)
+        packet.write(bytes: list.bytes)
+    }
+
+    /// Begins a response; its pairs follow with `encode(_:into:)`.
+    public static func encodeHeader(_ format: Format, into packet: inout PacketWriter) {
+        packet.write(opcode.rawValue)
+        packet.write(format.rawValue)
+    }
+
+    /// Adds a pair; its type must be of the width that the header names.
+    public static func encode(_ element: Element, into packet: inout PacketWriter) {
+        packet.write(element.handle.rawValue)
+        element.type.encode(into: &packet)
+    }
+}

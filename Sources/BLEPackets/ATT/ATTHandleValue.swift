@@ -1,0 +1,128 @@
+/// Handle Value Notification: a value that changed, unconfirmed (Core 5.4, Vol 3, Part F, 3.4.7.1).
+public struct ATTHandleValueNotification: ATTProtocolDataUnit, ~Escapable {
+    public static var opcode: ATTOpcode { .handleValueNotification }
+
+    public let handle: AttributeHandle
+    public let value: RawSpan
+
+    @inlinable @_lifetime(copy value)
+    public init(handle: AttributeHandle, value: RawSpan) {
+        self.handle = handle
+        self.value = value
+    }
+
+    @inlinable @_lifetime(copy pdu)
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        handle = AttributeHandle(rawValue: try reader.read())
+        value = reader.readRest()
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(Self.opcode.rawValue)
+        packet.write(handle.rawValue)
+        packet.write(bytes: value)
+    }
+}
+
+/// Handle Value Indication: a value that changed, to be confirmed (Core 5.4, Vol 3, Part F, 3.4.7.2).
+public struct ATTHandleValueIndication: ATTProtocolDataUnit, ~Escapable {
+    public static var opcode: ATTOpcode { .handleValueIndication }
+
+    public let handle: AttributeHandle
+    public let value: RawSpan
+
+    @inlinable @_lifetime(copy value)
+    public init(handle: AttributeHandle, value: RawSpan) {
+        self.handle = handle
+        self.value = value
+    }
+
+    @inlinable @_lifetime(copy pdu)
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        handle = AttributeHandle(rawValue: try reader.read())
+        value = reader.readRest()
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(Self.opcode.rawValue)
+        packet.write(handle.rawValue)
+        packet.write(bytes: value)
+    }
+}
+
+/// Handle Value Confirmation: the indication arrived (Core 5.4, Vol 3, Part F, 3.4.7.3).
+public struct ATTHandleValueConfirmation: ATTProtocolDataUnit, Equatable, Sendable {
+    public static let opcode = ATTOpcode.handleValueConfirmation
+
+    @inlinable public init() {}
+
+    @inlinable
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        try parameters(of: pdu, Self.opcode).expectEnd()
+    }
+
+    public func encode(into packet: inout PacketWriter) { packet.write(Self.opcode.rawValue) }
+}
+
+/// Multiple Handle Value Notification: several values that changed (Core 5.4, Vol 3, Part F, 3.4.7.4).
+public struct ATTMultipleHandleValueNotification: ATTProtocolDataUnit, ~Escapable {
+    public static var opcode: ATTOpcode { .multipleHandleValueNotification }
+
+    public struct Element: ~Escapable {
+        public let handle: AttributeHandle
+        public let value: RawSpan
+
+        @inlinable @_lifetime(copy value)
+        public init(handle: AttributeHandle, value: RawSpan) {
+            self.handle = handle
+            self.value = value
+        }
+    }
+
+    @usableFromInline var rest: RawSpan
+
+    /// - Throws: `DecodingError` for an empty list and for a value that is shorter than its length says.
+    @inlinable @_lifetime(copy pdu)
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        rest = reader.readRest()
+        guard rest.byteCount > 0 else { throw .truncated(needed: 4, remaining: 0) }
+        var walk = PacketReader(rest)
+        while !walk.isAtEnd {
+            _ = try walk.read(UInt16.self)
+            let length = Int(try walk.read(UInt16.self))
+            _ = try walk.readBytes(length)
+        }
+    }
+
+    /// Takes the next value; `nil` behind the last.
+    @inlinable @_lifetime(copy self)
+    public mutating func next() -> Element? {
+        guard rest.byteCount >= 4 else { return nil }
+        // In bounds: checked on the line above.
+        let handle = unsafe UInt16(littleEndian: rest.unsafeLoadUnaligned(as: UInt16.self))
+        let length = Int(
+            unsafe UInt16(littleEndian: rest.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+        let behind = rest.extracting(droppingFirst: 4)
+        let value = behind.extracting(first: min(length, behind.byteCount))
+        rest = behind.extracting(droppingFirst: value.byteCount)
+        return Element(handle: AttributeHandle(rawValue: handle), value: value)
+    }
+
+    /// Writes the values that have not been taken.
+    public func encode(into packet: inout PacketWriter) {
+        Self.encodeHeader(into: &packet)
+        packet.write(bytes: rest)
+    }
+
+    /// Begins a notification; its values follow with `encode(_:into:)`.
+    public static func encodeHeader(into packet: inout PacketWriter) { packet.write(opcode.rawValue) }
+
+    public static func encode(_ element: Element, into packet: inout PacketWriter) {
+        packet.write(element.handle.rawValue)
+        packet.write(UInt16(truncatingIfNeeded: element.value.byteCount))
+        packet.write(bytes: element.value)
+    }
+}

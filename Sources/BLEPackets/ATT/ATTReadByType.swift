@@ -1,0 +1,88 @@
+/// Read By Type Request: the values of all attributes of a type in a range (Core 5.4, Vol 3, Part F, 3.4.4.1).
+public struct ATTReadByTypeRequest: ATTProtocolDataUnit, Equatable, Sendable {
+    public static let opcode = ATTOpcode.readByTypeRequest
+
+    public var range: AttributeHandleRange
+    /// Of 16 or 128 bits.
+    public var type: BluetoothUUID
+
+    @inlinable
+    public init(range: AttributeHandleRange, type: BluetoothUUID) {
+        self.range = range
+        self.type = type
+    }
+
+    @inlinable
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        range = try AttributeHandleRange(decoding: &reader)
+        type = try attributeType(&reader)
+    }
+
+    /// Writes the type in its own width, one of 32 bits in 128.
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(Self.opcode.rawValue)
+        range.encode(into: &packet)
+        (type.width == .bits32 ? type.expanded : type).encode(into: &packet)
+    }
+}
+
+/// Read By Type Response: handles with values, all values of one length (Core 5.4, Vol 3, Part F, 3.4.4.2).
+public struct ATTReadByTypeResponse: ATTProtocolDataUnit, ~Escapable {
+    public static var opcode: ATTOpcode { .readByTypeResponse }
+
+    public struct Element: ~Escapable {
+        public let handle: AttributeHandle
+        public let value: RawSpan
+
+        @inlinable @_lifetime(copy value)
+        public init(handle: AttributeHandle, value: RawSpan) {
+            self.handle = handle
+            self.value = value
+        }
+    }
+
+    @usableFromInline var list: ATTElementList
+
+    /// - Throws: `DecodingError` for a length below 2, an empty list and a rest that is no whole element (pain 16).
+    @inlinable @_lifetime(copy pdu)
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        let length = try reader.read(UInt8.self)
+        guard length >= 2 else { throw .invalidValue(UInt64(length), field: .elementLength) }
+        list = try ATTElementList(reader.readRest(), elementLength: Int(length))
+    }
+
+    /// Octets of a value: what remains of an element behind its handle.
+    @inlinable public var valueLength: Int { list.elementLength - 2 }
+    /// Elements that have not been taken.
+    @inlinable public var count: Int { list.count }
+
+    /// Takes the next element; `nil` behind the last.
+    @inlinable @_lifetime(copy self)
+    public mutating func next() -> Element? {
+        guard let bytes = list.next() else { return nil }
+        // In bounds: no element is shorter than two octets.
+        let handle = unsafe UInt16(littleEndian: bytes.unsafeLoadUnaligned(as: UInt16.self))
+        return Element(handle: AttributeHandle(rawValue: handle), value: bytes.extracting(droppingFirst: 2))
+    }
+
+    /// Writes the elements that have not been taken.
+    public func encode(into packet: inout PacketWriter) {
+        Self.encodeHeader(valueLength: valueLength, into: &packet)
+        packet.write(bytes: list.bytes)
+    }
+
+    /// Begins a response; its elements follow with `encode(_:into:)`.
+    /// - Parameter valueLength: octets of each value, at most 253.
+    public static func encodeHeader(valueLength: Int, into packet: inout PacketWriter) {
+        packet.write(opcode.rawValue)
+        packet.write(UInt8(truncatingIfNeeded: valueLength &+ 2))
+    }
+
+    /// Adds an element; its value must be of the length that the header names.
+    public static func encode(_ element: Element, into packet: inout PacketWriter) {
+        packet.write(element.handle.rawValue)
+        packet.write(bytes: element.value)
+    }
+}

@@ -1,0 +1,154 @@
+/// Handles behind each other, at least two (Core 5.4, Vol 3, Part F, 3.4.4.7).
+public struct ATTHandleList: ~Escapable {
+    @usableFromInline var list: ATTElementList
+
+    @inlinable @_lifetime(copy bytes)
+    init(_ bytes: RawSpan) throws(DecodingError) {
+        guard bytes.byteCount >= 4 else { throw .truncated(needed: 4, remaining: bytes.byteCount) }
+        list = try ATTElementList(bytes, elementLength: 2)
+    }
+
+    /// Handles that have not been taken.
+    @inlinable public var count: Int { list.count }
+
+    /// Takes the next handle; `nil` behind the last.
+    @inlinable
+    public mutating func next() -> AttributeHandle? {
+        guard let bytes = list.next() else { return nil }
+        var reader = PacketReader(bytes)
+        guard let handle = try? reader.read(UInt16.self) else { return nil }
+        return AttributeHandle(rawValue: handle)
+    }
+}
+
+/// Read Multiple Request: values of known lengths, run together (Core 5.4, Vol 3, Part F, 3.4.4.7).
+public struct ATTReadMultipleRequest: ATTProtocolDataUnit, ~Escapable {
+    public static var opcode: ATTOpcode { .readMultipleRequest }
+
+    public var handles: ATTHandleList
+
+    /// - Throws: `DecodingError` for fewer than two handles and for half a handle.
+    @inlinable @_lifetime(copy pdu)
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        handles = try ATTHandleList(reader.readRest())
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(Self.opcode.rawValue)
+        packet.write(bytes: handles.list.bytes)
+    }
+
+    /// Writes a request for `handles`, of which there must be at least two.
+    public static func encode(_ handles: [AttributeHandle], into packet: inout PacketWriter) {
+        packet.write(opcode.rawValue)
+        for handle in handles { packet.write(handle.rawValue) }
+    }
+}
+
+/// Read Multiple Response: the values without their lengths (Core 5.4, Vol 3, Part F, 3.4.4.8).
+public struct ATTReadMultipleResponse: ATTProtocolDataUnit, ~Escapable {
+    public static var opcode: ATTOpcode { .readMultipleResponse }
+
+    public let values: RawSpan
+
+    @inlinable @_lifetime(copy values)
+    public init(values: RawSpan) { self.values = values }
+
+    @inlinable @_lifetime(copy pdu)
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        values = reader.readRest()
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(Self.opcode.rawValue)
+        packet.write(bytes: values)
+    }
+}
+
+/// Read Multiple Variable Request: values of any length (Core 5.4, Vol 3, Part F, 3.4.4.11).
+public struct ATTReadMultipleVariableRequest: ATTProtocolDataUnit, ~Escapable {
+    public static var opcode: ATTOpcode { .readMultipleVariableRequest }
+
+    public var handles: ATTHandleList
+
+    /// - Throws: `DecodingError` for fewer than two handles and for half a handle.
+    @inlinable @_lifetime(copy pdu)
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        handles = try ATTHandleList(reader.readRest())
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(Self.opcode.rawValue)
+        packet.write(bytes: handles.list.bytes)
+    }
+
+    /// Writes a request for `handles`, of which there must be at least two.
+    public static func encode(_ handles: [AttributeHandle], into packet: inout PacketWriter) {
+        packet.write(opcode.rawValue)
+        for handle in handles { packet.write(handle.rawValue) }
+    }
+}
+
+/// Read Multiple Variable Response: values, each behind its length (Core 5.4, Vol 3, Part F, 3.4.4.12).
+///
+/// The server cuts the last value where the PDU is full and still states its whole length.
+public struct ATTReadMultipleVariableResponse: ATTProtocolDataUnit, ~Escapable {
+    public static var opcode: ATTOpcode { .readMultipleVariableResponse }
+
+    public struct Element: ~Escapable {
+        /// What the attribute holds; more than `value` has where the PDU was full.
+        public let length: Int
+        public let value: RawSpan
+
+        @inlinable @_lifetime(copy value)
+        init(length: Int, value: RawSpan) {
+            self.length = length
+            self.value = value
+        }
+    }
+
+    @usableFromInline var rest: RawSpan
+
+    /// - Throws: `DecodingError` for an empty list and for half a length at its end.
+    @inlinable @_lifetime(copy pdu)
+    public init(_ pdu: RawSpan) throws(DecodingError) {
+        var reader = try parameters(of: pdu, Self.opcode)
+        rest = reader.readRest()
+        guard rest.byteCount > 0 else { throw .truncated(needed: 2, remaining: 0) }
+        var walk = PacketReader(rest)
+        while !walk.isAtEnd {
+            let length = Int(try walk.read(UInt16.self))
+            _ = try walk.readBytes(min(length, walk.remainingCount))
+        }
+    }
+
+    /// Takes the next value; `nil` behind the last.
+    @inlinable @_lifetime(copy self)
+    public mutating func next() -> Element? {
+        guard rest.byteCount >= 2 else { return nil }
+        // In bounds: checked on the line above.
+        let length = Int(unsafe UInt16(littleEndian: rest.unsafeLoadUnaligned(as: UInt16.self)))
+        let behind = rest.extracting(droppingFirst: 2)
+        let value = behind.extracting(first: min(length, behind.byteCount))
+        rest = behind.extracting(droppingFirst: value.byteCount)
+        return Element(length: length, value: value)
+    }
+
+    /// Writes the values that have not been taken.
+    public func encode(into packet: inout PacketWriter) {
+        Self.encodeHeader(into: &packet)
+        packet.write(bytes: rest)
+    }
+
+    /// Begins a response; its values follow with `encodeElement(_:into:)`.
+    public static func encodeHeader(into packet: inout PacketWriter) { packet.write(opcode.rawValue) }
+
+    /// Adds a value of at most 65,535 octets with its length.
+    public static func encodeElement(_ value: RawSpan, into packet: inout PacketWriter) {
+        packet.write(UInt16(truncatingIfNeeded: value.byteCount))
+        packet.write(bytes: value)
+    }
+}

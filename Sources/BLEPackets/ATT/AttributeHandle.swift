@@ -1,0 +1,58 @@
+/// The name of an attribute on its server, 0x0001 to 0xFFFF; zero names none (Core 5.4, Vol 3, Part F, 3.2.2).
+public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
+    public let rawValue: UInt16
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+    @inlinable public init(integerLiteral value: UInt16) { rawValue = value }
+
+    public static let none = AttributeHandle(rawValue: 0)
+    public static let first = AttributeHandle(rawValue: 1)
+    public static let last = AttributeHandle(rawValue: 0xFFFF)
+
+    /// The handle behind this one; `nil` behind the last.
+    @inlinable public var next: AttributeHandle? {
+        rawValue == 0xFFFF ? nil : AttributeHandle(rawValue: rawValue &+ 1)
+    }
+
+    @inlinable
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// Handles from one to another, both included.
+///
+/// A range comes from the wire as it is: whether it is one is asked by `isValid`, as a server must answer the
+/// wrong ones with Invalid Handle.
+public struct AttributeHandleRange: Hashable, Sendable {
+    public var first: AttributeHandle
+    public var last: AttributeHandle
+
+    @inlinable
+    public init(_ first: AttributeHandle, _ last: AttributeHandle) {
+        self.first = first
+        self.last = last
+    }
+
+    /// Every handle there is.
+    public static let all = AttributeHandleRange(.first, .last)
+
+    /// Whether the range names at least one attribute: it begins above zero and does not end before its beginning.
+    @inlinable public var isValid: Bool { first.rawValue != 0 && first <= last }
+
+    @inlinable
+    public func contains(_ handle: AttributeHandle) -> Bool { first <= handle && handle <= last }
+
+    @inlinable
+    init(decoding reader: inout PacketReader) throws(DecodingError) {
+        first = AttributeHandle(rawValue: try reader.read())
+        last = AttributeHandle(rawValue: try reader.read())
+    }
+
+    func encode(into packet: inout PacketWriter) {
+        packet.write(first.rawValue)
+        packet.write(last.rawValue)
+    }
+}
+
+#if !hasFeature(Embedded)
+extension AttributeHandle: Codable {}
+extension AttributeHandleRange: Codable {}
+#endif

@@ -1,1 +1,0 @@
-// The ways to a controller: kernel sockets, H4 streams and the loop that serves them.

@@ -1,0 +1,79 @@
+import CLinux
+
+extension EventLoop {
+    /// One point in time at which a handler runs. Used on the loop's thread only.
+    ///
+    /// All deadlines share one kernel timer, armed for the earliest right before the thread sleeps: moving a deadline
+    /// back and forth while packets are handled costs no system call.
+    public final class Deadline {
+        private let loop: EventLoop
+        let handler: () -> Void
+
+        /// Microseconds on the loop's clock; `nil` while none is set.
+        public private(set) var microseconds: UInt64?
+
+        init(loop: EventLoop, handler: @escaping () -> Void) {
+            self.loop = loop
+            self.handler = handler
+        }
+
+        /// Sets the time, in place of one that was set before. A time that has passed is due at once, but never within
+        /// this call.
+        /// - Parameter microseconds: absolute, on the loop's clock.
+        public func set(atMicroseconds microseconds: UInt64) {
+            loop.checkOnLoop()
+            guard self.microseconds != microseconds else { return }
+            self.microseconds = microseconds
+            loop.confined.deadlinesChanged = true
+        }
+
+        /// Takes the time away.
+        public func clear() {
+            loop.checkOnLoop()
+            guard microseconds != nil else { return }
+            microseconds = nil
+            loop.confined.deadlinesChanged = true
+        }
+
+        /// Clears the deadline and lets the loop forget it.
+        public func cancel() {
+            clear()
+            loop.confined.deadlines.removeAll { $0 === self }
+        }
+
+        fileprivate func fireIfDue(at now: UInt64) {
+            guard let due = microseconds, due <= now else { return }
+            microseconds = nil
+            handler()
+        }
+    }
+
+    /// Makes a deadline that is not set yet. The loop holds it until it is cancelled.
+    /// - Parameter handler: runs on the loop once each time that a set deadline is due.
+    /// - Precondition: called on the loop's thread, or before `start()`.
+    public func makeDeadline(handler: @escaping () -> Void) -> Deadline {
+        checkOnLoop()
+        let deadline = Deadline(loop: self, handler: handler)
+        confined.deadlines.append(deadline)
+        return deadline
+    }
+
+    func fireDeadlines() {
+        let now = nowMicroseconds
+        for deadline in confined.deadlines { deadline.fireIfDue(at: now) }
+    }
+
+    func armTimer() {
+        guard confined.deadlinesChanged else { return }
+        confined.deadlinesChanged = false
+        var earliest = UInt64.max
+        for deadline in confined.deadlines {
+            if let due = deadline.microseconds, due < earliest { earliest = due }
+        }
+        // Zero disarms the kernel's timer, and the clock was never there.
+        let wanted = earliest == .max ? 0 : max(earliest, 1)
+        guard wanted != confined.armedDeadline else { return }
+        confined.armedDeadline = wanted
+        _ = clinux_timerfd_set_microseconds(timer, wanted)
+    }
+}

@@ -1,0 +1,101 @@
+import CLinux
+import Glibc
+
+extension EventLoop {
+    /// What a handler waits for.
+    public struct Interest: OptionSet, Sendable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        public static let readable = Interest(rawValue: 1)
+        public static let writable = Interest(rawValue: 2)
+
+        var events: UInt32 {
+            (contains(.readable) ? clinux_epoll_readable() : 0) | (contains(.writable) ? clinux_epoll_writable() : 0)
+        }
+    }
+
+    /// What a descriptor is ready for.
+    public struct Readiness: OptionSet, Sendable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        public static let readable = Readiness(rawValue: 1)
+        public static let writable = Readiness(rawValue: 2)
+        /// An error or a hang-up is pending; reported without being asked for. Reading tells which.
+        public static let failed = Readiness(rawValue: 4)
+
+        init(events: UInt32) {
+            var readiness: Readiness = []
+            if events & clinux_epoll_readable() != 0 { readiness.insert(.readable) }
+            if events & clinux_epoll_writable() != 0 { readiness.insert(.writable) }
+            if events & clinux_epoll_failed() != 0 { readiness.insert(.failed) }
+            self = readiness
+        }
+    }
+
+    /// A descriptor that the loop watches. Used on the loop's thread only.
+    public final class Registration {
+        private let loop: EventLoop
+        private let descriptor: Int32
+        private var isActive = true
+        fileprivate(set) var interest: Interest
+        let token: UInt64
+        private(set) var handler: (Readiness) -> Void
+
+        init(
+            loop: EventLoop, descriptor: Int32, interest: Interest, token: UInt64,
+            handler: @escaping (Readiness) -> Void
+        ) {
+            self.loop = loop
+            self.descriptor = descriptor
+            self.interest = interest
+            self.token = token
+            self.handler = handler
+        }
+
+        /// Changes what the handler waits for.
+        public func setInterest(_ interest: Interest) {
+            loop.checkOnLoop()
+            guard isActive, interest != self.interest else { return }
+            self.interest = interest
+            _ = clinux_epoll_control(loop.epoll, EPOLL_CTL_MOD, descriptor, interest.events, token)
+        }
+
+        /// Ends the watch; the handler is not called again and is let go. To be called before the descriptor is closed.
+        public func cancel() {
+            loop.checkOnLoop()
+            guard isActive else { return }
+            isActive = false
+            handler = { _ in }
+            _ = clinux_epoll_control(loop.epoll, EPOLL_CTL_DEL, descriptor, 0, token)
+            loop.confined.registrations[Int(UInt32(truncatingIfNeeded: token))] = nil
+        }
+    }
+
+    /// Watches a descriptor; `handler` runs on the loop while the descriptor is ready (level-triggered).
+    /// - Precondition: called on the loop's thread, or before `start()`.
+    /// - Throws: `TransportError.system` when the kernel cannot watch this descriptor.
+    public func register(
+        _ descriptor: Int32, for interest: Interest, handler: @escaping (Readiness) -> Void
+    ) throws(TransportError) -> Registration {
+        checkOnLoop()
+        let index: Int
+        if let free = confined.registrations.firstIndex(where: { $0 == nil }) {
+            index = free
+        } else {
+            index = confined.registrations.count
+            confined.registrations.append(nil)
+        }
+        // 31 bits, so that no token ever equals those of the timer and the wake-up.
+        confined.lastGeneration = (confined.lastGeneration &+ 1) & 0x7FFF_FFFF
+        let token = UInt64(confined.lastGeneration) << 32 | UInt64(index)
+        guard clinux_epoll_control(epoll, EPOLL_CTL_ADD, descriptor, interest.events, token) == 0 else {
+            throw .system(call: "epoll_ctl", code: errno)
+        }
+        let registration = Registration(
+            loop: self, descriptor: descriptor, interest: interest, token: token, handler: handler)
+        confined.registrations[index] = registration
+        return registration
+    }
+}

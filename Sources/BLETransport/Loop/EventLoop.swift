@@ -1,0 +1,191 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// One thread that waits for descriptors, deadlines and jobs, and runs what comes, one thing after another.
+///
+/// It is a `SerialExecutor`: an actor that returns it as its `unownedExecutor` lives on this thread, so a packet goes
+/// from the socket into the actor's state without a hop. Nothing polls: while no descriptor is ready, no deadline is due
+/// and no job is queued, the thread sleeps in the kernel.
+///
+///     created ──start──▶ running ──stop──▶ stopping ──queue empty──▶ stopped ⇄ draining
+///
+/// A job that arrives after the end still runs, on a short-lived thread and never beside another (`draining`): an actor
+/// must not hang because its adapter is gone.
+///
+/// Time is `CLOCK_BOOTTIME`, which goes on during suspension: peers and controllers do not wait for a sleeping host, so
+/// transaction and link timers must be due at once when it wakes, and cached observations must have aged.
+public final class EventLoop: @unchecked Sendable {
+    // @unchecked Sendable holds because `shared` is under its mutex, the counters are atomic, descriptors never change,
+    // and `confined` is touched only on the thread that `owner` names, or by the one who holds the loop before `start`.
+
+    enum Phase { case created, running, stopping, stopped, draining }
+
+    enum Work: Sendable {
+        case job(UnownedJob)
+        case closure(@Sendable () -> Void)
+    }
+
+    struct Shared: Sendable {
+        var phase = Phase.created
+        var queue: [Work] = []
+        var stopWaiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// What only the loop's thread touches.
+    struct Confined {
+        var registrations: [Registration?] = []
+        var lastGeneration: UInt32 = 0
+        var deadlines: [Deadline] = []
+        var deadlinesChanged = false
+        var armedDeadline: UInt64 = 0
+        var deferred: [() -> Void] = []
+        var batch: [Work] = []
+    }
+
+    let name: String
+    let epoll: Int32
+    let wakeUp: Int32
+    let timer: Int32
+    let ended: Int32
+    let shared = Mutex(Shared())
+    let owner = Atomic<UInt>(0)
+    let wakeUps = Atomic<UInt64>(0)
+    var confined = Confined()
+
+    static let wakeUpToken = UInt64.max
+    static let timerToken = UInt64.max - 1
+
+    /// - Parameter name: what the thread is called, at most 15 bytes.
+    /// - Throws: `TransportError.system` when the process is out of descriptors or memory.
+    public init(name: String = "jelling") throws(TransportError) {
+        self.name = name
+        epoll = clinux_epoll_create()
+        wakeUp = clinux_eventfd_create()
+        timer = clinux_timerfd_create_boottime()
+        ended = clinux_eventfd_create()
+        let readable = clinux_epoll_readable()
+        guard epoll >= 0, wakeUp >= 0, timer >= 0, ended >= 0,
+            clinux_epoll_control(epoll, EPOLL_CTL_ADD, wakeUp, readable, EventLoop.wakeUpToken) == 0,
+            clinux_epoll_control(epoll, EPOLL_CTL_ADD, timer, readable, EventLoop.timerToken) == 0
+        else { throw .system(call: "epoll", code: errno) }
+    }
+
+    deinit {
+        for descriptor in [epoll, wakeUp, timer, ended] where descriptor >= 0 { Glibc.close(descriptor) }
+    }
+}
+
+// MARK: - Life
+
+extension EventLoop {
+    /// Starts the thread. It keeps the loop alive until `stop()`.
+    /// - Precondition: called once, before `stop()`.
+    /// - Throws: `TransportError.system` when no thread can be made.
+    public func start() throws(TransportError) {
+        shared.withLock {
+            precondition($0.phase == .created, "an event loop starts once")
+            $0.phase = .running
+        }
+        let code = startThread { $0.run() }
+        guard code == 0 else {
+            end(if: { _ in true })
+            throw .system(call: "pthread_create", code: code)
+        }
+    }
+
+    /// Asks the thread to end after the work that is queued. Registrations end without a call to their handlers: close
+    /// transports first.
+    public func stop() {
+        guard !end(if: { $0.phase == .created }) else { return }
+        shared.withLock { if $0.phase == .running { $0.phase = .stopping } }
+        signal(wakeUp)
+    }
+
+    /// Blocks until the thread has ended after `stop()`.
+    /// - Precondition: not called on the loop's own thread.
+    public func join() {
+        precondition(!isOnLoop, "the loop's thread cannot wait for itself")
+        var latch = pollfd(fd: ended, events: Int16(POLLIN), revents: 0)
+        while poll(&latch, 1, -1) < 0, errno == EINTR {}
+    }
+
+    /// Waits until the thread has ended after `stop()`, without blocking a thread.
+    public func waitUntilStopped() async {
+        await withCheckedContinuation { continuation in
+            let isOver = shared.withLock { state in
+                if state.phase == .stopped || state.phase == .draining { return true }
+                state.stopWaiters.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    /// Whether the caller runs on the loop's thread.
+    public var isOnLoop: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    /// How often the thread has woken from sleep: flat while idle.
+    public var wakeUpCount: UInt64 { wakeUps.load(ordering: .relaxed) }
+
+    /// Microseconds on the loop's clock: since the machine started, suspension included.
+    public static var nowMicroseconds: UInt64 { clinux_boottime_microseconds() }
+
+    /// Microseconds on the loop's clock: since the machine started, suspension included.
+    public var nowMicroseconds: UInt64 { clinux_boottime_microseconds() }
+
+    /// Microseconds since 1970-01-01 00:00 UTC, for captures; this clock may be set and jump.
+    public static var unixMicroseconds: UInt64 { clinux_unix_microseconds() }
+
+    /// Handlers, deadlines and deferred work belong to the loop's thread; before `start` the loop has one holder.
+    func checkOnLoop() {
+        precondition(isOnLoop || shared.withLock { $0.phase == .created }, "only the loop's own thread may do this")
+    }
+
+    /// Returns an errno value, zero when the thread runs.
+    func startThread(_ body: @escaping @Sendable (EventLoop) -> Void) -> Int32 {
+        let context = Unmanaged.passRetained(ThreadStart(loop: self, body: body))
+        let code = clinux_thread_start(
+            name,
+            { context in
+                guard let context else { return }
+                let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+                start.body(start.loop)
+            },
+            context.toOpaque())
+        if code != 0 { context.release() }
+        return code
+    }
+
+    func signal(_ descriptor: Int32) {
+        var one: UInt64 = 1
+        while write(descriptor, &one, 8) < 0, errno == EINTR {}
+    }
+
+    /// Marks the loop as stopped when `condition` holds, and wakes those who wait for the end.
+    @discardableResult
+    func end(if condition: (borrowing Shared) -> Bool) -> Bool {
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        let isOver = shared.withLock { state in
+            guard condition(state) else { return false }
+            owner.store(0, ordering: .relaxed)
+            state.phase = .stopped
+            swap(&state.stopWaiters, &waiters)
+            return true
+        }
+        guard isOver else { return false }
+        signal(ended)
+        for waiter in waiters { waiter.resume() }
+        return true
+    }
+
+    private final class ThreadStart: Sendable {
+        let loop: EventLoop
+        let body: @Sendable (EventLoop) -> Void
+
+        init(loop: EventLoop, body: @escaping @Sendable (EventLoop) -> Void) {
+            self.loop = loop
+            self.body = body
+        }
+    }
+}

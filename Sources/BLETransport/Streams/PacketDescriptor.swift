@@ -1,0 +1,121 @@
+import BLEPackets
+import CLinux
+import Glibc
+
+/// A descriptor on the loop that packets go out through: one write each, queued while the kernel is full, ended once.
+///
+/// Transports give it their way of reading and of naming errors.
+final class PacketDescriptor {
+    let descriptor: Int32
+    private let isSocket: Bool
+    private let nameError: (_ call: String, _ code: Int32) -> TransportError
+    private let cleanUp: (Int32) -> Void
+
+    private var loop: EventLoop?
+    private var registration: EventLoop.Registration?
+    private var queue = SendQueue()
+    private var closed: ((TransportError?) -> Void)?
+    private var isClosed = false
+
+    /// - Parameters:
+    ///   - descriptor: taken over; made non-blocking.
+    ///   - nameError: what a failed call with this errno value means here.
+    ///   - cleanUp: runs right before the descriptor is closed.
+    init(
+        descriptor: Int32, isSocket: Bool,
+        nameError: @escaping (_ call: String, _ code: Int32) -> TransportError,
+        cleanUp: @escaping (Int32) -> Void = { _ in }
+    ) {
+        self.descriptor = descriptor
+        self.isSocket = isSocket
+        self.nameError = nameError
+        self.cleanUp = cleanUp
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    }
+
+    deinit {
+        guard !isClosed else { return }
+        cleanUp(descriptor)
+        Glibc.close(descriptor)
+    }
+
+    /// Whether packets still go in and out.
+    var isOpen: Bool { !isClosed }
+
+    /// - Parameter readable: reads what is there, at least once.
+    func start(
+        on loop: EventLoop, readable: @escaping () -> Void, closed: @escaping (TransportError?) -> Void
+    ) throws(TransportError) {
+        precondition(self.loop == nil, "a transport starts once")
+        registration = try loop.register(descriptor, for: .readable) { readiness in
+            if readiness.contains(.writable) { self.flush() }
+            if self.isOpen, !readiness.isDisjoint(with: [.readable, .failed]) { readable() }
+        }
+        self.loop = loop
+        self.closed = closed
+    }
+
+    func send(_ packet: RawSpan) {
+        guard isOpen else { return }
+        var sent = 0
+        if queue.isEmpty {
+            let count = packet.withUnsafeBytes { write($0) }
+            if count < 0 {
+                guard isWouldBlock(errno) else { return fail(call: "write", code: errno) }
+            } else if count >= packet.byteCount {
+                return
+            } else {
+                sent = count
+            }
+        }
+        guard queue.append(packet, alreadySent: sent) else {
+            return fail(.sendQueueFull(byteCount: queue.byteCount))
+        }
+        registration?.setInterest([.readable, .writable])
+    }
+
+    func close() { end(nil) }
+
+    /// Ends with the error that a failed call names.
+    func fail(call: String, code: Int32) { end(nameError(call, code)) }
+
+    func fail(_ error: TransportError) { end(error) }
+
+    private func flush() {
+        var failure: Int32?
+        queue.flush { bytes in
+            let count = write(bytes)
+            if count < 0, !isWouldBlock(errno) { failure = errno }
+            return count
+        }
+        if let failure { return fail(call: "write", code: failure) }
+        if queue.isEmpty { registration?.setInterest(.readable) }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        while true {
+            // A closed socket must end as an error here, not as SIGPIPE.
+            let count =
+                isSocket
+                ? Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                : Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+            if count >= 0 || errno != EINTR { return count }
+        }
+    }
+
+    private func end(_ error: TransportError?) {
+        guard isOpen else { return }
+        isClosed = true
+        registration?.cancel()
+        registration = nil
+        cleanUp(descriptor)
+        Glibc.close(descriptor)
+        queue = SendQueue()
+        guard let closed, let loop else { return }
+        self.closed = nil
+        self.loop = nil
+        loop.runLater { closed(error) }
+    }
+}
+
+func isWouldBlock(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK }

@@ -1,0 +1,47 @@
+import BLEPackets
+
+/// Packets that the kernel could not take yet, in order and bounded.
+struct SendQueue {
+    /// Far beyond what a host may have on the way (its credits and one command): more means that nobody reads.
+    static let maximumByteCount = 1 << 20
+
+    private var packets: [[UInt8]] = []
+    private var head = 0
+    /// How much of the first packet has gone out.
+    private var sentOfHead = 0
+    private(set) var byteCount = 0
+
+    var isEmpty: Bool { head == packets.count }
+
+    /// Queues a packet, of which the first bytes may have gone out already.
+    /// - Returns: `false` when the queue is full; the packet is not taken then.
+    mutating func append(_ packet: RawSpan, alreadySent: Int = 0) -> Bool {
+        guard byteCount + packet.byteCount - alreadySent <= SendQueue.maximumByteCount else { return false }
+        if alreadySent > 0, isEmpty { sentOfHead = alreadySent }
+        packets.append(packet.copied())
+        byteCount += packet.byteCount - alreadySent
+        return true
+    }
+
+    /// Writes until the queue is empty or `write` refuses.
+    /// - Parameter write: gets the rest of one packet; returns how many bytes it took, or a negative number to stop.
+    mutating func flush(write: (UnsafeRawBufferPointer) -> Int) {
+        while head < packets.count {
+            let (count, remaining) = packets[head].withUnsafeBytes { bytes in
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[sentOfHead...])
+                return (write(rest), rest.count)
+            }
+            guard count >= 0 else { return }
+            byteCount -= min(count, remaining)
+            if count < remaining {
+                sentOfHead += count
+                return
+            }
+            packets[head] = []
+            head += 1
+            sentOfHead = 0
+        }
+        packets.removeAll(keepingCapacity: packets.count <= 64)
+        head = 0
+    }
+}

@@ -1,0 +1,93 @@
+import CLinux
+import Glibc
+
+/// Opens the sockets that H4 streams run over.
+enum StreamSockets {
+    /// Connects to a Unix socket. A path that begins with `@` is an abstract name.
+    static func connect(unixPath path: String) throws(TransportError) -> Int32 {
+        var name = Array(path.utf8)
+        let isAbstract = name.first == UInt8(ascii: "@")
+        if isAbstract { name[0] = 0 }
+        var target = sockaddr_un()
+        target.sun_family = sa_family_t(AF_UNIX)
+        let capacity = MemoryLayout.size(ofValue: target.sun_path)
+        // A path ends with a zero byte; an abstract name ends with the address.
+        guard name.count < capacity else { throw .system(call: "connect", code: ENAMETOOLONG) }
+        withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: name) }
+        let length = MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + name.count + (isAbstract ? 0 : 1)
+        let descriptor = try makeSocket(family: AF_UNIX)
+        let code = connect(descriptor, to: &target, byteCount: length)
+        guard code == 0 else {
+            close(descriptor)
+            throw nameError(code, address: .unix(path: path), path: path)
+        }
+        return descriptor
+    }
+
+    /// Connects to the first of a host's addresses that answers.
+    static func connect(host: String, port: UInt16) throws(TransportError) -> Int32 {
+        var hints = addrinfo()
+        hints.ai_family = AF_UNSPEC
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_NUMERICSERV
+        var list: UnsafeMutablePointer<addrinfo>?
+        let result = getaddrinfo(host, String(port), &hints, &list)
+        guard result == 0 else {
+            let reason = result == EAI_SYSTEM ? describeSystemError(errno) : String(cString: gai_strerror(result))
+            throw .hostNotFound(host, reason: reason)
+        }
+        defer { freeaddrinfo(list) }
+        var lastCode = ECONNREFUSED
+        var next = list
+        while let entry = next {
+            next = entry.pointee.ai_next
+            guard let target = entry.pointee.ai_addr else { continue }
+            let descriptor = try makeSocket(family: entry.pointee.ai_family)
+            lastCode = connect(descriptor, to: target, byteCount: Int(entry.pointee.ai_addrlen))
+            if lastCode == 0 {
+                // Packets are small and each is awaited: nothing is gained by holding them back.
+                var on: Int32 = 1
+                setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+                return descriptor
+            }
+            close(descriptor)
+        }
+        throw nameError(lastCode, address: .tcp(host: host, port: port), path: nil)
+    }
+
+    private static func makeSocket(family: Int32) throws(TransportError) -> Int32 {
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
+        // It bounds connect(2) as well.
+        var limit = timeval(tv_sec: Transports.connectTimeoutSeconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        return descriptor
+    }
+
+    /// Returns an errno value, zero when connected.
+    private static func connect(_ descriptor: Int32, to target: UnsafeRawPointer, byteCount: Int) -> Int32 {
+        let address = target.assumingMemoryBound(to: sockaddr.self)
+        guard Glibc.connect(descriptor, address, socklen_t(byteCount)) != 0 else { return 0 }
+        guard errno == EINTR else { return errno }
+        // The attempt goes on after a signal; how it ended is told by the socket.
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        while poll(&waiting, 1, Int32(Transports.connectTimeoutSeconds * 1000)) < 0 {
+            guard errno == EINTR else { return errno }
+        }
+        guard waiting.revents != 0 else { return ETIMEDOUT }
+        var code: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
+        return code
+    }
+
+    private static func nameError(_ code: Int32, address: TransportAddress, path: String?) -> TransportError {
+        switch (code, path) {
+        case (ECONNREFUSED, _): .connectionRefused(address)
+        case (EINPROGRESS, _), (ETIMEDOUT, _), (EAGAIN, _): .connectionTimedOut(address)
+        case (ENOENT, let path?), (ENOTDIR, let path?): .pathNotFound(path)
+        case (EACCES, let path?), (EPERM, let path?): .pathForbidden(path)
+        default: .system(call: "connect", code: code)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import BLEPackets
+import Glibc
+
+/// H4 over a stream of bytes: Unix and TCP sockets and serial ports.
+public final class StreamTransport: HCITransport {
+    public let address: TransportAddress
+
+    private let port: PacketDescriptor
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var framer = H4Framer()
+    private var receive: ((RawSpan) -> Void)?
+
+    /// Holds many events, or one ACL packet of the usual size, several times over.
+    private static let bufferByteCount = 16 * 1024
+
+    /// - Parameters:
+    ///   - descriptor: a connected stream; the transport takes it over and closes it.
+    ///   - isSocket: `false` for files and serial ports.
+    ///   - address: what the transport calls itself.
+    public convenience init(descriptor: Int32, isSocket: Bool, address: TransportAddress) {
+        self.init(descriptor: descriptor, isSocket: isSocket, address: address, cleanUp: { _ in })
+    }
+
+    init(descriptor: Int32, isSocket: Bool, address: TransportAddress, cleanUp: @escaping (Int32) -> Void) {
+        self.address = address
+        port = PacketDescriptor(
+            descriptor: descriptor, isSocket: isSocket,
+            nameError: { call, code in
+                // EIO is how a serial port tells that its device or other end is gone.
+                [EPIPE, ECONNRESET, EIO, ENXIO].contains(code) ? .closedByPeer : .system(call: call, code: code)
+            },
+            cleanUp: cleanUp)
+        buffer = .allocate(byteCount: StreamTransport.bufferByteCount, alignment: 16)
+    }
+
+    deinit { buffer.deallocate() }
+
+    public func start(
+        on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
+    ) throws(TransportError) {
+        try port.start(on: loop, readable: { self.read() }, closed: closed)
+        self.receive = receive
+    }
+
+    public func send(_ packet: RawSpan) { port.send(packet) }
+
+    public func close() {
+        receive = nil
+        port.close()
+    }
+
+    /// One read for each time that the loop finds the stream readable: other work gets its turn in between.
+    private func read() {
+        let count = Glibc.read(port.descriptor, buffer.baseAddress, buffer.count)
+        guard count > 0 else {
+            let code = errno
+            if count == 0 { return fail(.closedByPeer) }
+            if !isWouldBlock(code), code != EINTR { port.fail(call: "read", code: code) }
+            return
+        }
+        let chunk = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
+        do throws(DecodingError) {
+            try framer.receive(chunk.bytes) { packet in
+                // Whoever receives may close the transport in the middle of a chunk.
+                if port.isOpen { receive?(packet) }
+            }
+        } catch {
+            if case .invalidValue(let octet, _) = error {
+                fail(.framingLost(packetType: UInt8(truncatingIfNeeded: octet)))
+            }
+        }
+    }
+
+    private func fail(_ error: TransportError) {
+        receive = nil
+        port.fail(error)
+    }
+}

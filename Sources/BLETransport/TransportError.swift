@@ -1,0 +1,172 @@
+import CLinux
+
+/// Why a transport could not be opened or came to its end. Each names its cause and what helps.
+public enum TransportError: Error, Equatable, Sendable {
+    /// The text names no transport.
+    case invalidAddress(String)
+    /// A transport of this kind is not made by this program.
+    case notOffered(TransportAddress)
+
+    /// The kernel was built or started without Bluetooth.
+    case noBluetoothInKernel
+    /// No adapter has this index; `present` names those that there are.
+    case noSuchAdapter(index: UInt16, present: [String])
+    /// No adapter at all.
+    case noAdapter
+    /// The process lacks a capability that this channel asks for.
+    case permissionDenied(TransportAddress, capability: Capability, program: String)
+    /// The user channel takes only an adapter that is down. `daemon` is BlueZ's, when it runs.
+    case adapterUp(index: UInt16, daemon: HoldingProcess?)
+    /// Another process holds the adapter's user channel, or the kernel is still setting it up (`holders` is empty).
+    /// Processes are those with HCI sockets: the kernel does not say which of them it is.
+    case adapterBusy(index: UInt16, holders: [HoldingProcess])
+    /// The raw channel sends only through an adapter that is up.
+    case adapterDown(index: UInt16)
+    /// The radio is switched off by rfkill.
+    case adapterBlocked(index: UInt16)
+    /// The adapter went away while it was open.
+    case adapterRemoved(index: UInt16)
+
+    /// The host's name could not be resolved; `reason` is the resolver's.
+    case hostNotFound(String, reason: String)
+    /// Nobody listens at that place.
+    case connectionRefused(TransportAddress)
+    /// Nobody answered within `Transports.connectTimeoutSeconds`.
+    case connectionTimedOut(TransportAddress)
+    /// The file, socket or device does not exist.
+    case pathNotFound(String)
+    /// The file's mode forbids it.
+    case pathForbidden(String)
+    /// The path names something that is no serial port.
+    case notASerialPort(String)
+    /// The serial port is in use: by these processes, or by the kernel's own Bluetooth (`holders` is empty).
+    case serialPortBusy(String, holders: [HoldingProcess])
+    /// The serial port cannot do this speed; `nearest` is what its driver chose instead.
+    case unsupportedBaud(String, requested: UInt32, nearest: UInt32)
+
+    /// The other side closed the stream.
+    case closedByPeer
+    /// The stream lost its framing: this octet is no packet type.
+    case framingLost(packetType: UInt8)
+    /// The controller reads nothing any more: so many bytes wait to be sent.
+    case sendQueueFull(byteCount: Int)
+    /// A system call failed in a way that has no case of its own.
+    case system(call: String, code: Int32)
+
+    /// A Linux capability (capabilities(7)).
+    public enum Capability: String, Sendable {
+        /// What the user channel asks for.
+        case netAdmin = "CAP_NET_ADMIN"
+        /// What the raw channel asks for.
+        case netRaw = "CAP_NET_RAW"
+    }
+}
+
+extension TransportError: CustomStringConvertible {
+    /// The cause, then what helps.
+    public var description: String {
+        switch self {
+        case .invalidAddress(let text):
+            "‘\(text)’ names no transport; the forms are: " + TransportAddress.forms.joined(separator: ", ")
+        case .notOffered(let address):
+            "the transport \(address) is not offered by this program"
+        case .noBluetoothInKernel:
+            "this kernel has no Bluetooth: load it with ‘modprobe bluetooth’ (and the adapter's driver, e.g. ‘btusb’),"
+                + " or run on a kernel built with CONFIG_BT; in a container, the host's kernel counts"
+        case .noSuchAdapter(let index, let present):
+            "there is no adapter hci\(index): "
+                + (present.isEmpty
+                    ? "there is none at all; plug one in, or see ‘rfkill list’ and ‘dmesg’"
+                    : "there is " + present.joined(separator: ", "))
+        case .noAdapter:
+            "there is no Bluetooth adapter: plug one in, see ‘rfkill list’ and ‘dmesg’, or name another transport"
+        case .permissionDenied(let address, let capability, let program):
+            "no permission to open \(address): it asks for \(capability.rawValue); run as root, or give the program"
+                + " the capability with ‘sudo setcap \(capability.setcapName)+ep \(program)’"
+        case .adapterUp(let index, let daemon):
+            "hci\(index) is up, and the user channel takes an adapter only while it is down: "
+                + (daemon.map {
+                    "\($0) runs and powers adapters; power this one off with ‘bluetoothctl power off’ or"
+                        + " ‘btmgmt --index \(index) power off’"
+                } ?? "take it down with ‘hciconfig hci\(index) down’ or ‘btmgmt --index \(index) power off’")
+                + ", or share it through raw:\(index)"
+        case .adapterBusy(let index, let holders):
+            "hci\(index) is busy: "
+                + (holders.isEmpty
+                    ? "another process holds its user channel, or the kernel is still setting it up; try again soon"
+                    : "its user channel is held, and HCI sockets are open in " + list(holders) + "; end that first")
+        case .adapterDown(let index):
+            "hci\(index) is down, and the raw channel shares only an adapter that is up: bring it up with"
+                + " ‘hciconfig hci\(index) up’ or ‘bluetoothctl power on’, or take it whole with user:\(index)"
+        case .adapterBlocked(let index):
+            "the radio of hci\(index) is switched off: see ‘rfkill list’, switch it on with ‘rfkill unblock bluetooth’"
+        case .adapterRemoved(let index):
+            "the adapter hci\(index) went away: it was unplugged, reset by its driver, or taken down"
+        case .hostNotFound(let host, let reason):
+            "the host ‘\(host)’ was not found: \(reason)"
+        case .connectionRefused(let address):
+            "nobody listens at \(address): start the controller's program first, or correct the address"
+        case .connectionTimedOut(let address):
+            "\(address) did not answer within \(Transports.connectTimeoutSeconds) seconds: check host, port and firewall"
+        case .pathNotFound(let path):
+            "‘\(path)’ does not exist: start the controller's program or plug the device in, or correct the path"
+        case .pathForbidden(let path):
+            "no permission to use ‘\(path)’: see its mode with ‘ls -l’; serial ports often belong to the group dialout"
+        case .notASerialPort(let path):
+            "‘\(path)’ is no serial port"
+        case .serialPortBusy(let path, let holders):
+            "the serial port ‘\(path)’ is in use by "
+                + (holders.isEmpty
+                    ? "the kernel's Bluetooth or another program; end ‘btattach’ or whatever claimed it"
+                    : list(holders) + "; end that first")
+        case .unsupportedBaud(let path, let requested, let nearest):
+            "the serial port ‘\(path)’ cannot do \(requested) baud; the nearest speed is \(nearest)"
+        case .closedByPeer:
+            "the controller's side closed the connection"
+        case .framingLost(let packetType):
+            "the stream is out of step: the octet \(hexadecimal(packetType)) is no H4 packet type; check baud rate and"
+                + " flow control, or whether a controller speaks there at all"
+        case .sendQueueFull(let byteCount):
+            "the controller takes no more data: \(byteCount) bytes wait to be sent"
+        case .system(let call, let code):
+            "\(call) failed: \(describeSystemError(code))"
+        }
+    }
+
+    private func list(_ processes: [HoldingProcess]) -> String {
+        processes.map(\.description).joined(separator: ", ")
+    }
+
+    private func hexadecimal(_ octet: UInt8) -> String {
+        (octet < 16 ? "0x0" : "0x") + String(octet, radix: 16)
+    }
+}
+
+extension TransportError.Capability {
+    /// As setcap(8) spells it.
+    var setcapName: String { self == .netAdmin ? "cap_net_admin" : "cap_net_raw" }
+}
+
+/// A process that stands in the way.
+public struct HoldingProcess: Hashable, Sendable, CustomStringConvertible {
+    public let identifier: Int32
+    /// The process's short name, as `ps` prints it.
+    public let name: String
+
+    public init(identifier: Int32, name: String) {
+        self.identifier = identifier
+        self.name = name
+    }
+
+    /// `bluetoothd (process 123)`.
+    public var description: String { "\(name) (process \(identifier))" }
+}
+
+/// What an errno value means.
+func describeSystemError(_ code: Int32) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+        guard let text = buffer.baseAddress else { return "error \(code)" }
+        clinux_describe_error(code, text, buffer.count)
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,28 @@
+/// Opens transports by their address.
+public enum Transports {
+    /// How long a connection may take to come about.
+    public static let connectTimeoutSeconds = 10
+
+    /// Opens what `address` names. It may block while it resolves and connects, but needs no loop yet: the result is
+    /// started on one afterwards.
+    /// - Parameter makeVirtual: makes `sim` and `replay`, whose controllers stand in modules above this one.
+    /// - Throws: the reason why it cannot be opened.
+    public static func open(
+        _ address: TransportAddress,
+        makeVirtual: (TransportAddress) throws(TransportError) -> sending any HCITransport = {
+            address throws(TransportError) in throw .notOffered(address)
+        }
+    ) throws(TransportError) -> sending any HCITransport {
+        switch address {
+        case .unix(let path):
+            StreamTransport(descriptor: try StreamSockets.connect(unixPath: path), isSocket: true, address: address)
+        case .tcp(let host, let port):
+            StreamTransport(
+                descriptor: try StreamSockets.connect(host: host, port: port), isSocket: true, address: address)
+        case .userChannel, .rawChannel, .serialPort:
+            throw .notOffered(address)
+        case .simulator, .replay:
+            try makeVirtual(address)
+        }
+    }
+}
