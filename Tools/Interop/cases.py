@@ -1,0 +1,32 @@
+"""The registry of tests: a test is a function of a bench, its docstring is the sentence that it proves."""
+from lab import KINDS
+
+
+class Case:
+    def __init__(self, test, kinds, peer_options):
+        self.test, self.kinds, self.peer_options = test, kinds, peer_options
+        self.name, self.sentence = test.__name__, test.__doc__.strip().splitlines()[0]
+
+
+CASES = []
+
+
+def case(kinds=tuple(KINDS), peer_options=()):
+    """Registers a test for these kinds of controllers."""
+    def register(test):
+        CASES.append(Case(test, kinds, peer_options))
+        return test
+    return register
+
+
+class Skip(Exception):
+    """A test that cannot run here; the reason names what is missing."""
+
+
+def check(condition, message):
+    if not condition:
+        raise AssertionError(message)
+
+
+def same(what, got, want):
+    check(got == want, f'{what}: got {got!r}, want {want!r}')

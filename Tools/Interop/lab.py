@@ -1,0 +1,246 @@
+"""One bench: a controller for the tool, one for the peer, the peer itself, and the tool at work on them.
+
+Every test gets a bench of its own, so that nothing of one test reaches the next."""
+import fcntl, glob, json, os, shutil, signal, subprocess, sys, tempfile, threading, time
+
+from relay import Relay
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PEER_SCRIPTS = os.path.join(ROOT, 'Tools', 'peers')
+PEERS = os.environ.get('PEERS_DIR') or os.path.join(ROOT, '.cache', 'peers')
+PYTHON = os.path.join(PEERS, 'venv', 'bin', 'python')
+BTVIRT = os.path.join(PEERS, 'btroot', 'usr', 'bin', 'btvirt')
+BLETOOL = os.environ.get('BLETOOL') or os.path.join(ROOT, '.build', 'debug', 'bletool')
+
+# Options of controllers.py, and of the tool, for each kind of controller.
+KINDS = {
+    'bumble': ([], []),
+    'bumble-legacy': (['--legacy-reports'], []),
+    'bumble-acl251': (['--acl-len', '251', '--acl-num', '3'], []),
+    'bumble-stock': (['--stock'], ['--own-address', 'static']),
+    'btvirt': (None, []),
+}
+BUMBLE = tuple(k for k in KINDS if k != 'btvirt')
+PEER_ADDRESS = 'F2:F1:F0:00:00:02'
+REMOTE_USER_TERMINATED = 0x13
+
+
+class Failure(AssertionError):
+    pass
+
+
+class Child:
+    """A process that prints a JSON object a line; its lines are kept and can be waited for."""
+
+    def __init__(self, name, arguments, log, environment=None):
+        self.name, self.log = name, log
+        self.lines, self.strays, self.changed = [], [], threading.Condition()
+        self.started = time.monotonic()
+        self.errors = open(log, 'wb')
+        self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=self.errors, env=environment)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            text = line.decode('utf-8', 'replace').rstrip('\n')
+            try:
+                value = json.loads(text.removeprefix('READY '))
+                if not isinstance(value, dict):
+                    raise ValueError
+            except ValueError:
+                value = None
+            with self.changed:
+                self.lines.append(value) if value is not None else self.strays.append(text)
+                self.changed.notify_all()
+        with self.changed:
+            self.changed.notify_all()
+
+    def wait_for(self, wanted, what, timeout=10, count=1):
+        """The first `count` lines for which `wanted` is true."""
+        end = time.monotonic() + timeout
+        with self.changed:
+            while True:
+                found = [l for l in self.lines if wanted(l)]
+                if len(found) >= count:
+                    return found[:count]
+                left = end - time.monotonic()
+                if left <= 0 or (self.process.poll() is not None and not self.reader.is_alive()):
+                    raise Failure(f'{self.name}: {len(found)} of {count} × {what} in {timeout} s; '
+                                  f'last lines {self.lines[-3:]}; stderr: {self.stderr()[-400:]}')
+                self.changed.wait(min(left, 0.2))
+
+    def stderr(self):
+        with open(self.log, encoding='utf-8', errors='replace') as f:
+            return f.read().strip()
+
+    def end(self, how=signal.SIGTERM, timeout=5):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+            try:
+                self.process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.reader.join(2)
+        self.errors.close()
+
+
+class Result:
+    """What a finished run of the tool left: exit status, JSON lines, stderr, seconds."""
+
+    def __init__(self, child, status):
+        self.status, self.lines, self.stderr = status, list(child.lines), child.stderr()
+        self.seconds = time.monotonic() - child.started
+        self.strays = list(child.strays)
+        self.arguments = child.name
+
+    def events(self, name):
+        return [l for l in self.lines if l.get('event') == name]
+
+    def describe(self):
+        return (f'`{self.arguments}` ended with {self.status} after {self.seconds:.1f} s; '
+                f'stdout {str((self.lines[-4:], self.strays[-2:]))[:500]}; stderr {self.stderr[-400:]}')
+
+
+class Lab:
+    def __init__(self, kind, peer_options=()):
+        self.kind, self.peer_options = kind, list(peer_options)
+        self.dir = tempfile.mkdtemp(prefix='jelling-')
+        self.children, self.relays = [], []
+        self.controllers = self.peer = None
+        self.number = 0
+        # Links that did not end by our own Remote User Terminated are a failure, unless a test is about just that.
+        self.every_link_ends_by_us = True
+
+    # Controllers and peer
+
+    def open(self):
+        options, self.tool_options = KINDS[self.kind]
+        if options is None:
+            self.start_btvirt()
+        else:
+            ours, theirs = f'unix:{self.dir}/hci0', f'unix:{self.dir}/hci1'
+            self.controllers = Child('controllers.py', [
+                PYTHON, f'{PEER_SCRIPTS}/controllers.py', ours, theirs, 'tcp:127.0.0.1:0', *options],
+                f'{self.dir}/controllers.err')
+            self.children.append(self.controllers)
+            ready = self.controllers.wait_for(lambda l: 'endpoints' in l, 'READY', 20)[0]
+            self.endpoint, self.peer_endpoint, self.tcp_endpoint = ready['endpoints']
+            self.address = ready['addresses'][0].removesuffix('/P')
+        self.start_peer()
+        return self
+
+    def start_btvirt(self):
+        # btvirt's socket names are fixed, and a second btvirt takes them over: move ours away at once.
+        with open('/tmp/bt-server.lock', 'w') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for path in glob.glob('/tmp/bt-server-*'):
+                os.unlink(path)
+            btvirt = Child('btvirt', [BTVIRT, '-s'], f'{self.dir}/btvirt.err',
+                           {**os.environ, 'LD_PRELOAD': f'{PEERS}/algshim.so'})
+            self.children.append(btvirt)
+            end = time.monotonic() + 10
+            while not os.path.exists('/tmp/bt-server-mon'):   # the last one that it makes
+                if time.monotonic() > end or btvirt.process.poll() is not None:
+                    raise Failure(f'btvirt makes no sockets: {btvirt.stderr()}')
+                time.sleep(0.01)
+            time.sleep(0.02)
+            for path in glob.glob('/tmp/bt-server-*'):
+                shutil.move(path, self.dir)
+        self.endpoint = self.peer_endpoint = f'unix:{self.dir}/bt-server-le'
+        self.address = None
+
+    def start_peer(self, *more):
+        self.peer = Child('peer_peripheral.py', [
+            PYTHON, f'{PEER_SCRIPTS}/peer_peripheral.py', self.peer_endpoint, '--long-size', '512',
+            *self.peer_options, *more], f'{self.dir}/peer.err')
+        self.children.append(self.peer)
+        self.peer.wait_for(lambda l: l.get('ev') == 'ready', 'ready', 20)
+
+    def peer_events(self, name):
+        return [l for l in self.peer.lines if l.get('ev') == name]
+
+    def wait_peer(self, name, count=1, timeout=10):
+        return self.peer.wait_for(lambda l: l.get('ev') == name, name, timeout, count)
+
+    def database(self):
+        return self.peer_events('database')[0]['services']
+
+    def relay(self, watch=None, uart=False):
+        relay = Relay(self.dir, self.endpoint, watch, uart)
+        self.relays.append(relay)
+        return relay
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def script(self, *lines):
+        self.number += 1
+        path = self.path(f'script{self.number}')
+        with open(path, 'w') as f:
+            f.write('\n'.join(lines) + '\n')
+        return path
+
+    # The tool
+
+    def command(self, *arguments, via=None, json=True, options=()):
+        return [BLETOOL, '-t', via or self.endpoint, *(['--json'] if json else []), *self.tool_options, *options,
+                *arguments]
+
+    def start(self, *arguments, **how):
+        self.number += 1
+        return self.launch(self.command(*arguments, **how))
+
+    def launch(self, command):
+        self.number += 1
+        child = Child('bletool ' + ' '.join(command[1:]), command, self.path(f'tool{self.number}.err'),
+                      {**os.environ, 'XDG_STATE_HOME': self.path('state')})
+        self.children.append(child)
+        return child
+
+    def finish(self, child, timeout=30):
+        """Waits until the tool ends by itself."""
+        try:
+            status = child.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            child.end(signal.SIGKILL)
+            raise Failure(f'still runs after {timeout} s: ' + Result(child, None).describe()) from None
+        child.reader.join(5)
+        return Result(child, status)
+
+    def run(self, *arguments, timeout=30, status=0, **how):
+        """Runs the tool to its end; its exit status must be `status` (None: any)."""
+        result = self.finish(self.start(*arguments, **how), timeout)
+        if status is not None and result.status != status:
+            raise Failure(f'exit status {result.status}, want {status}: ' + result.describe())
+        if how.get('json', True) and result.strays:
+            raise Failure(f'stdout is not one JSON object a line: {result.strays[:3]}: ' + result.describe())
+        return result
+
+    def gatt(self, *arguments, peer='BumblePeer', **how):
+        return self.run('gatt', peer, *arguments, **how)
+
+    # The end
+
+    def check_links(self):
+        if not self.every_link_ends_by_us or self.peer.process.poll() is not None:
+            return
+        connected = len(self.peer_events('connected'))
+        ended = self.wait_peer('disconnected', connected, 3) if connected else []
+        wrong = [e['reason'] for e in ended if e['reason'] != REMOTE_USER_TERMINATED]
+        if wrong:
+            raise Failure(f'links ended with reasons {wrong}, want {REMOTE_USER_TERMINATED}')
+
+    def close(self):
+        for relay in self.relays:
+            if not relay.closed:
+                relay.cut()
+        for child in reversed(self.children):
+            child.end()
+        shutil.rmtree(self.dir, ignore_errors=True)
+        errors = [r.error for r in self.relays if r.error]
+        if errors:
+            raise Failure(f'not H4: {errors}')

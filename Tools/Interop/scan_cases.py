@@ -1,0 +1,148 @@
+"""Scanning, the controller's own facts, and what the transports and exit statuses say."""
+import os
+
+from cases import case, check, same
+from lab import BLETOOL, BUMBLE, PEER_ADDRESS
+from relay import TO_CONTROLLER
+
+SCAN_PARAMETERS, SCAN_ENABLE = 0x200B, 0x200C
+EXTENDED_SCAN_PARAMETERS, EXTENDED_SCAN_ENABLE = 0x2041, 0x2042
+SERVICE = '6B7A0001-9D1C-4F5E-8A2B-3C4D5E6F7081'
+
+
+@case()
+def lescan_finds_the_peer(lab):
+    """`lescan` finds the peer's name, address with its type, and services"""
+    result = lab.run('lescan', '--duration', '2')
+    found = [e for e in result.events('discovered') if e.get('address') == PEER_ADDRESS]
+    check(found, 'the peer is not among the discovered: ' + result.describe())
+    last = found[-1]
+    same('name', last.get('name'), 'BumblePeer')
+    same('addressType', last.get('addressType'), 'random')
+    same('connectable', last.get('connectable'), True)
+    check({'180D', '180F'} <= set(last.get('serviceUUIDs', [])), f'serviceUUIDs: {last.get("serviceUUIDs")}')
+    check(isinstance(last.get('rssi'), (int, type(None))), f'rssi: {last.get("rssi")!r}')
+    check(bytes.fromhex(last['advertisement']).startswith(b'\x02\x01\x06'), f'advertisement: {last["advertisement"]}')
+    if lab.kind == 'btvirt':     # the only one of these controllers with a scan response of its own
+        check(SERVICE in last['serviceUUIDs'], f'the scan response is not merged in: {last}')
+        check(last.get('scanResponse'), f'no scan response: {last}')
+    check(len(found) <= 3, f'an unchanged advertisement was reported {len(found)} times')
+
+
+@case()
+def lescan_count_ends_the_scan(lab):
+    """`lescan --count 1 --name BumblePeer` ends by itself at the first match and leaves the controller not scanning"""
+    relay = lab.relay()
+    result = lab.run('lescan', '--count', '1', '--name', 'BumblePeer', via=relay.endpoint)
+    same('events', len(result.events('discovered')), 1)
+    check_scanning_stopped(relay)
+
+
+@case()
+def lescan_filters(lab):
+    """`lescan --service` reports only who advertises the service, `--rssi` only who is near, `--duplicates` every packet"""
+    heart = lab.run('lescan', '--service', '180D', '--duration', '1.5').events('discovered')
+    check(heart, 'nothing found for 180D')
+    none = lab.run('lescan', '--service', '1234', '--duration', '1').events('discovered')
+    same('found for 1234', none, [])
+    far = lab.run('lescan', '--rssi', '10', '--duration', '1').events('discovered')
+    same('found above 10 dBm', far, [])
+    every = lab.run('lescan', '--duplicates', '--duration', '2').events('discovered')
+    check(len(every) > len(heart) + 2, f'--duplicates reported {len(every)} packets only')
+
+
+@case()
+def passive_scan(lab):
+    """`lescan --passive` sends no scan requests, `scan` is the same command"""
+    relay = lab.relay()
+    lab.run('scan', '--passive', '--duration', '0.5', via=relay.endpoint)
+    legacy = [p[0] for _, p in relay.commands(SCAN_PARAMETERS)]
+    extended = [p[3] for _, p in relay.commands(EXTENDED_SCAN_PARAMETERS)]
+    same('scan types', set(legacy + extended), {0})
+
+
+@case()
+def text_output(lab):
+    """without `--json` a scan prints name, address and type, and no progress when piped"""
+    result = lab.run('lescan', '--count', '1', '--name', 'BumblePeer', json=False)
+    text = '\n'.join(result.strays)
+    for wanted in ('BumblePeer', PEER_ADDRESS, 'random'):
+        check(wanted in text, f'{wanted} is not in {text!r}')
+    check('\r' not in text + result.stderr and '\x1b' not in text + result.stderr, f'progress was printed: {text!r}')
+
+
+@case()
+def info_says_what_the_controller_is(lab):
+    """`info` prints version, manufacturer, address, features, commands and the ACL buffers"""
+    lines = lab.run('info').lines
+    same('lines', len(lines), 1)
+    info = lines[0]
+    for key in ('version', 'manufacturer', 'address', 'features', 'commands', 'aclLength', 'aclCount'):
+        check(key in info, f'no {key} in {info}')
+    buffers = {'bumble-acl251': (251, 3), 'btvirt': (192, 1)}.get(lab.kind, (27, 64))
+    same('aclLength, aclCount', (info['aclLength'], info['aclCount']), buffers)
+    if lab.address:
+        same('address', info['address'], lab.address)
+    check(len(info['features']) > 0, 'no feature')
+
+
+@case()
+def a_command_of_the_operators_own(lab):
+    """`cmd 0x04 0x0001` sends Read Local Version Information"""
+    relay = lab.relay()
+    lab.run('cmd', '0x04', '0x0001', via=relay.endpoint)
+    check(relay.commands(0x1001), 'the command was not sent')
+    lab.run('cmd', '0x08', '0x0005', '01', '02', '03', '04', '05', 'c6', via=relay.endpoint)
+    check((0x2005, bytes.fromhex('0102030405c6')) in relay.commands(0x2005), 'the parameters did not arrive')
+
+
+@case(kinds=('bumble',))
+def tcp_transport(lab):
+    """`-t tcp:HOST:PORT` works like a unix socket"""
+    lab.gatt('read', '2A38', via=lab.tcp_endpoint)
+
+
+@case(kinds=('bumble', 'btvirt'))
+def serial_line(lab):
+    """`-t uart:DEVICE@BAUD` works like a unix socket"""
+    relay = lab.relay(uart=True)
+    value = lab.gatt('read', SERVICE[:4] + '0002' + SERVICE[8:], via=relay.endpoint).events('value')[0]['value']
+    same('bytes read', len(value) // 2, 512)
+
+
+@case(kinds=('bumble',))
+def usage_errors(lab):
+    """wrong usage exits with status 2 and says so on stderr"""
+    for wrong in (['nonsense'], ['gatt'], ['gatt', 'BumblePeer', 'write', '2A39', 'zz'], ['lescan', '--duration', 'soon'],
+                  ['lescan', '--no-such-option'], ['gatt', 'BumblePeer', 'read', 'no-uuid'], ['cmd', '0x04']):
+        result = lab.run(*wrong, status=2)
+        check(result.stderr, f'{wrong}: nothing on stderr')
+        check(not result.strays, f'{wrong}: not JSON on stdout: {result.strays}')
+    result = lab.finish(lab.launch([BLETOOL, '-t', 'carrier-pigeon:1', '--json', 'lescan']))
+    same('status for a transport that does not exist', result.status, 2)
+
+
+@case(kinds=('bumble',))
+def transports_that_do_not_open(lab):
+    """a transport that cannot be opened exits with status 3 and names it"""
+    for endpoint, name in (('unix:/nonexistent/hci0', '/nonexistent/hci0'), ('tcp:127.0.0.1:1', '127.0.0.1:1'),
+                           ('uart:/dev/nonexistent@115200', '/dev/nonexistent')):
+        result = lab.run('lescan', '--duration', '1', via=endpoint, status=3)
+        check(name in result.stderr, f'{name} is not in {result.stderr!r}')
+
+
+@case(kinds=('bumble',))
+def advertising_data_alone(lab):
+    """`ad decode` reads an advertisement without any transport"""
+    result = lab.finish(lab.launch([BLETOOL, '--json', 'ad', 'decode', '0201060303 0D18'.replace(' ', '') + '0B0942756d626c6550656572']))
+    same('status', result.status, 0)
+    same('localName', result.lines[0].get('localName'), 'BumblePeer')
+    same('serviceUUIDs', result.lines[0].get('serviceUUIDs'), ['180D'])
+    same('flags', result.lines[0].get('flags'), 6)
+
+
+def check_scanning_stopped(relay):
+    """The last word on scanning was: off."""
+    enables = [p[0] for _, p in relay.commands(SCAN_ENABLE, EXTENDED_SCAN_ENABLE)]
+    check(enables and enables[0] == 1, f'scan enable commands: {enables}')
+    same('the last scan enable', enables[-1], 0)
