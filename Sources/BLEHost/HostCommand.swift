@@ -96,3 +96,10 @@ public struct ConnectionParameterRequest: Hashable, Sendable {
             && UInt64(supervisionTimeout.rawValue) * 10_000 > silence
     }
 }
+
+#if !hasFeature(Embedded)
+extension HostCommand: Codable {}
+extension ScanRequest: Codable {}
+extension ConnectRequest: Codable {}
+extension ConnectionParameterRequest: Codable {}
+#endif

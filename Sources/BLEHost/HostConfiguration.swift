@@ -64,3 +64,11 @@ public struct HostLimits: Hashable, Sendable {
 
     public init() {}
 }
+
+#if !hasFeature(Embedded)
+extension HostConfiguration: Codable {}
+extension HostConfiguration.Ownership: Codable {}
+extension HostConfiguration.OwnAddress: Codable {}
+extension HostConfiguration.PendingConnectionPolicy: Codable {}
+extension HostLimits: Codable {}
+#endif

@@ -57,3 +57,8 @@ public struct ScanDuty: Hashable, Sendable {
             > UInt32(other.window.rawValue) * UInt32(interval.rawValue)
     }
 }
+
+#if !hasFeature(Embedded)
+extension Timing: Codable {}
+extension ScanDuty: Codable {}
+#endif

@@ -11,3 +11,7 @@ public struct LinkID: Hashable, Sendable {
         self.generation = generation
     }
 }
+
+#if !hasFeature(Embedded)
+extension LinkID: Codable {}
+#endif

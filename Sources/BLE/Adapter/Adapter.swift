@@ -1,0 +1,365 @@
+import BLEHost
+import BLEPackets
+import BLESimulator
+import BLETransport
+import Synchronization
+
+/// One Bluetooth LE controller and the stack on it.
+///
+///     let adapter = try await Adapter.open("unix:/run/hci0")
+///     for try await discovery in adapter.scan() {
+///         print(discovery.advertisingData.localName ?? "?", discovery.rssi)
+///         break
+///     }
+///     let peripheral = try await adapter.connect(to: address)
+///     for service in try await peripheral.discoverServices() { print(service.uuid) }
+///     await adapter.close()
+///
+/// The actor runs on a thread of its own, on which packets arrive: from the socket to the engine there is no hop.
+/// Every operation ends exactly once: by its result, an error, the end of the link, or the cancellation of its task.
+public actor Adapter {
+    /// What the engine is for this process: one client.
+    static let client = ClientID.local
+
+    nonisolated let loop: EventLoop
+    nonisolated public var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    /// What was opened.
+    nonisolated public let address: TransportAddress
+
+    private let configuration: AdapterConfiguration
+    private var host: Host
+    private var transport: (any HCITransport)?
+    private var deadline: EventLoop.Deadline?
+
+    private var isReady = false
+    private var ending: AdapterError?
+    private var startWaiters: [CheckedContinuation<Void, Never>] = []
+    private var closeWaiters: [CheckedContinuation<Void, Never>] = []
+
+    private var waiting: [OperationID: CheckedContinuation<Result<HostResult, AdapterError>, Never>] = [:]
+    private var operationOfToken: [UInt64: OperationID] = [:]
+    private var scans: [OperationID: Scan.Source] = [:]
+    private var links: [LinkID: PeripheralState] = [:]
+
+    private static let nextToken = Atomic<UInt64>(1)
+
+    // MARK: Opening and closing
+
+    /// Opens a transport, starts the controller behind it and waits until it is ready.
+    ///
+    /// - Parameter address: `user:0`, `unix:PATH`, `sim` and so on (`TransportAddress.forms`).
+    /// - Throws: `AdapterError.transport` with the cause and the remedy; `host` or `startupTimeout` when the controller
+    ///   does not start.
+    public static func open(
+        _ address: String, configuration: AdapterConfiguration = AdapterConfiguration()
+    ) async throws(AdapterError) -> Adapter {
+        let parsed: TransportAddress
+        do throws(TransportError) { parsed = try TransportAddress(address) } catch { throw .transport(error) }
+        return try await open(parsed, configuration: configuration)
+    }
+
+    /// Opens a transport, starts the controller behind it and waits until it is ready.
+    /// - Throws: as `open(_:configuration:)` with a text does.
+    public static func open(
+        _ address: TransportAddress, configuration: AdapterConfiguration = AdapterConfiguration()
+    ) async throws(AdapterError) -> Adapter {
+        let adapter = try Adapter(address, configuration: configuration)
+        do throws(AdapterError) {
+            try await adapter.start()
+        } catch {
+            await adapter.close()
+            throw error
+        }
+        return adapter
+    }
+
+    private init(_ address: TransportAddress, configuration: AdapterConfiguration) throws(AdapterError) {
+        self.address = address
+        self.configuration = configuration
+        host = Host(configuration: configuration.host(for: address))
+        do throws(TransportError) {
+            loop = try EventLoop()
+            try loop.start()
+        } catch {
+            throw .transport(error)
+        }
+    }
+
+    private func start() async throws(AdapterError) {
+        configuration.recorder?.began(configuration.host(for: address))
+        let limit = Task { [configuration] in
+            try await Task.sleep(for: configuration.startupTimeout)
+            fail(with: .startupTimeout)
+        }
+        defer { limit.cancel() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if ending != nil { return continuation.resume() }
+                startWaiters.append(continuation)
+                openTransport()
+            }
+        } onCancel: {
+            Task { await self.fail(with: .host(.cancelled)) }
+        }
+        if let ending { throw ending }
+    }
+
+    private func openTransport() {
+        do throws(TransportError) {
+            let opened = try Transports.open(address) { address throws(TransportError) in
+                try VirtualTransports.open(address)
+            }
+            if deadline == nil {
+                deadline = loop.makeDeadline { self.input(.advance) }
+            }
+            try opened.start(
+                on: loop, receive: { packet in self.receive(packet) },
+                closed: { error in self.transportClosed(error) })
+            transport = opened
+        } catch {
+            return fail(with: .transport(error))
+        }
+        input(.transportOpened)
+    }
+
+    /// Stops what runs, ends the links and hands the controller back. It may be called again.
+    public func close() async {
+        if transport != nil, ending == nil { _ = await perform(.stop) }
+        fail(with: .closed)
+        guard transport != nil else { return shutDown() }
+        await withCheckedContinuation { continuation in
+            closeWaiters.append(continuation)
+            transport?.close()
+        }
+        shutDown()
+    }
+
+    private func shutDown() {
+        deadline?.cancel()
+        deadline = nil
+        loop.stop()
+    }
+
+    // MARK: What the adapter is
+
+    /// What the controller said of itself.
+    public var information: ControllerInformation { host.controllerInformation }
+
+    /// What the engine met and survived.
+    public var counters: HostCounters { host.counters }
+
+    // MARK: Operations
+
+    /// Gives a command to the engine and waits for its end. Cancelling the task cancels the operation.
+    func perform(_ command: HostCommand) async -> Result<HostResult, AdapterError> {
+        if let ending, command != .stop { return .failure(ending) }
+        guard !Task.isCancelled || command == .stop else { return .failure(.host(.cancelled)) }
+        let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
+        defer { operationOfToken[token] = nil }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let operation = submit(command)
+                waiting[operation] = continuation
+                operationOfToken[token] = operation
+                settle()
+            }
+        } onCancel: {
+            guard command != .stop else { return }
+            Task { await self.cancel(token) }
+        }
+    }
+
+    private func cancel(_ token: UInt64) {
+        guard let operation = operationOfToken.removeValue(forKey: token), waiting[operation] != nil else { return }
+        _ = submit(.cancel(operation))
+        settle()
+    }
+
+    /// Sends any HCI command; the engine does not interpret it.
+    /// - Parameter parameters: at most 255 octets.
+    /// - Returns: the return parameters of Command Complete, or the status octet of Command Status.
+    /// - Throws: `AdapterError.host(.commandTimeout)` when the controller does not answer within 2 s.
+    public func sendHCICommand(_ opcode: HCIOpcode, parameters: [UInt8] = []) async throws(AdapterError) -> [UInt8] {
+        guard
+            case .hciAnswer(let answer) = try await result(of: .sendHCICommand(opcode: opcode, parameters: parameters))
+        else { return [] }
+        return answer
+    }
+
+    /// Waits for a command's end and unwraps it.
+    func result(of command: HostCommand) async throws(AdapterError) -> HostResult {
+        try await perform(command).get()
+    }
+
+    // MARK: Scanning
+
+    /// Reports devices until the loop over it ends or its task is cancelled (SPEC CEN-4, CEN-7).
+    ///
+    /// Discoveries that nobody takes in time are dropped, oldest first, and counted.
+    nonisolated public func scan(_ request: ScanRequest = ScanRequest()) -> Scan {
+        Scan(adapter: self, request: request)
+    }
+
+    func beginScan(_ request: ScanRequest, source: Scan.Source) -> OperationID? {
+        if let ending {
+            source.finish(throwing: ending)
+            return nil
+        }
+        let operation = submit(.scan(request))
+        scans[operation] = source
+        settle()
+        return operation
+    }
+
+    func endScan(_ operation: OperationID) {
+        guard scans.removeValue(forKey: operation) != nil else { return }
+        _ = submit(.cancel(operation))
+        settle()
+    }
+
+    // MARK: Connecting
+
+    /// Waits until the device can be reached, however long that takes (SPEC CEN-9), and connects.
+    ///
+    /// Cancelling the task gives the connection up.
+    /// - Throws: `AdapterError.host(.connectionFailed)` when the link could not be established.
+    public func connect(to peer: DeviceAddress) async throws(AdapterError) -> Peripheral {
+        try await connect(ConnectRequest(peer: peer))
+    }
+
+    /// Connects with parameters of one's own.
+    /// - Throws: as `connect(to:)`.
+    public func connect(_ request: ConnectRequest) async throws(AdapterError) -> Peripheral {
+        guard case .connected(let link) = try await result(of: .connect(request)), let state = links[link] else {
+            throw .host(.notConnected)
+        }
+        return Peripheral(adapter: self, information: state.information)
+    }
+
+    // MARK: Links
+
+    func linkState<Value>(_ link: LinkID, _ body: (inout PeripheralState) -> Value) -> Value? {
+        guard var state = links[link] else { return nil }
+        defer { links[link] = state }
+        return body(&state)
+    }
+
+    // MARK: The engine
+
+    private var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
+
+    private func submit(_ command: HostCommand) -> OperationID {
+        let now = now
+        configuration.recorder?.observe(.command(command, Self.client), at: now)
+        return host.submit(command, from: Self.client, at: now)
+    }
+
+    private func input(_ input: HostInput) {
+        let now = now
+        configuration.recorder?.observe(input, at: now)
+        host.apply(input, at: now)
+        settle()
+    }
+
+    private func receive(_ packet: RawSpan) {
+        let now = now
+        configuration.tap?.observe(
+            packet, direction: .controllerToHost, unixMicroseconds: EventLoop.unixMicroseconds)
+        configuration.recorder?.observe(.packet(packet.copied()), at: now)
+        host.receive(packet, at: now)
+        settle()
+    }
+
+    /// Carries out what the engine wants after an input.
+    private func settle() {
+        let transport = transport
+        let configuration = configuration
+        let now = now
+        host.drainPackets { packet in
+            configuration.tap?.observe(
+                packet, direction: .hostToController, unixMicroseconds: EventLoop.unixMicroseconds)
+            configuration.recorder?.observeSent(packet, at: now)
+            transport?.send(packet)
+        }
+        while let event = host.nextEvent() { handle(event) }
+        if let next = host.nextDeadline {
+            deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
+        } else {
+            deadline?.clear()
+        }
+    }
+
+    private func handle(_ event: HostEvent) {
+        switch event {
+        case .ready:
+            isReady = true
+            resumeStarters()
+        case .completed(let operation, let result):
+            complete(operation, result)
+        case .discovered(let discovery):
+            scans[discovery.scan]?.yield(discovery)
+        case .connected(let information, _):
+            links[information.id] = PeripheralState(information: information)
+        case .disconnected(let link, _, let reason):
+            links.removeValue(forKey: link)?.end(reason)
+        case .gatt(let link, let event):
+            links[link]?.handle(event)
+        case .connectionParametersChanged(let link, let parameters):
+            links[link]?.information.parameters = parameters
+        case .failed(let failure):
+            fail(with: .host(failure))
+        case .reopenTransport:
+            reopenTransport()
+        case .recovering, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
+            break
+        }
+    }
+
+    private func complete(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
+        if let source = scans.removeValue(forKey: operation) {
+            if case .failure(let failure) = result { source.finish(throwing: ending ?? .host(failure)) }
+            return
+        }
+        let mapped = result.mapError { ending ?? .host($0) }
+        waiting.removeValue(forKey: operation)?.resume(returning: mapped)
+    }
+
+    // MARK: The transport
+
+    private func reopenTransport() {
+        let old = transport
+        transport = nil
+        input(.transportClosed)
+        old?.close()
+        loop.runLater { self.openTransport() }
+    }
+
+    private func transportClosed(_ error: TransportError?) {
+        guard transport != nil else { return }
+        transport = nil
+        if let error, ending == nil { ending = .transport(error) }
+        input(.transportClosed)
+        fail(with: ending ?? .closed)
+        for waiter in closeWaiters { waiter.resume() }
+        closeWaiters.removeAll()
+    }
+
+    /// The adapter is of no use any more: everything that waits ends with this reason, unless it ended before.
+    private func fail(with error: AdapterError) {
+        if ending == nil { ending = error }
+        resumeStarters()
+        for (_, continuation) in waiting { continuation.resume(returning: .failure(ending ?? error)) }
+        waiting.removeAll()
+        operationOfToken.removeAll()
+        for (_, source) in scans { source.finish(throwing: ending ?? error) }
+        scans.removeAll()
+        for (_, state) in links { state.end(.controllerLost) }
+        links.removeAll()
+    }
+
+    private func resumeStarters() {
+        for waiter in startWaiters { waiter.resume() }
+        startWaiters.removeAll()
+    }
+}

@@ -1,0 +1,79 @@
+import BLEHost
+import BLEPackets
+import BLETransport
+
+/// How an adapter is opened.
+public struct AdapterConfiguration: Sendable {
+    /// The kind of address that the adapter uses on the air.
+    public enum OwnAddress: Hashable, Sendable {
+        /// Public where the controller has one, else the random static address given here.
+        case automatic(fallback: DeviceAddress)
+        case `public`
+        /// A random static or non-resolvable private address.
+        case random(DeviceAddress)
+    }
+
+    public var ownAddress: OwnAddress
+    public var timing: Timing
+    public var limits: HostLimits
+    /// Sees every packet between host and controller.
+    public var tap: (any PacketObserver)?
+    /// Sees every input of the engine, so that the run can be repeated.
+    public var recorder: (any HostInputObserver)?
+    /// How long the controller may take to become ready.
+    public var startupTimeout: Duration
+
+    public init(
+        ownAddress: OwnAddress = .automatic(fallback: .randomStatic()), timing: Timing = .gateway,
+        limits: HostLimits = HostLimits(), tap: (any PacketObserver)? = nil,
+        recorder: (any HostInputObserver)? = nil, startupTimeout: Duration = .seconds(15)
+    ) {
+        self.ownAddress = ownAddress
+        self.timing = timing
+        self.limits = limits
+        self.tap = tap
+        self.recorder = recorder
+        self.startupTimeout = startupTimeout
+    }
+
+    /// The engine's configuration for a transport: a raw socket shares the controller with the kernel.
+    func host(for address: TransportAddress) -> HostConfiguration {
+        let own: HostConfiguration.OwnAddress =
+            switch ownAddress {
+            case .automatic(let fallback): .automatic(fallback: fallback)
+            case .public: .public
+            case .random(let address): .random(address)
+            }
+        var isShared = false
+        if case .rawChannel = address { isShared = true }
+        return HostConfiguration(
+            ownership: isShared ? .shared : .exclusive, ownAddress: own, timing: timing, limits: limits)
+    }
+}
+
+extension DeviceAddress {
+    /// A new random static address (Core 5.4, Vol 6, Part B, 1.3.2.1).
+    public static func randomStatic() -> DeviceAddress {
+        DeviceAddress(value: .random(in: 1..<0x3FFF_FFFF_FFFF) | 0b11 << 46, kind: .random)
+    }
+
+    /// A new non-resolvable private address (Core 5.4, Vol 6, Part B, 1.3.2.2).
+    public static func randomNonResolvable() -> DeviceAddress {
+        DeviceAddress(value: .random(in: 1..<0x3FFF_FFFF_FFFF), kind: .random)
+    }
+}
+
+/// Sees the packets of a transport, on the adapter's thread; it must not block.
+public protocol PacketObserver: AnyObject, Sendable {
+    /// - Parameters:
+    ///   - packet: type octet first; lent for the call.
+    ///   - unixMicroseconds: microseconds since 1970.
+    func observe(_ packet: RawSpan, direction: PacketDirection, unixMicroseconds: UInt64)
+}
+
+/// Sees the inputs of an engine and what it sends, on the adapter's thread; it must not block.
+public protocol HostInputObserver: AnyObject, Sendable {
+    func began(_ configuration: HostConfiguration)
+    func observe(_ input: HostInput, at time: Instant)
+    func observeSent(_ packet: RawSpan, at time: Instant)
+}

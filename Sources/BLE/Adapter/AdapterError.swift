@@ -1,0 +1,101 @@
+import BLEHost
+import BLEPackets
+import BLETransport
+
+/// Why an adapter could not do what it was asked. Each names its cause and, where there is one, the remedy.
+public enum AdapterError: Error, Equatable, Sendable {
+    /// The way to the controller could not be opened, or broke.
+    case transport(TransportError)
+    /// The engine or the peer says why.
+    case host(HostFailure)
+    /// The controller did not become ready in time.
+    case startupTimeout
+    /// The adapter was closed.
+    case closed
+    /// The peer offers nothing of this kind: a service, characteristic or descriptor with this UUID.
+    case notFound(BluetoothUUID)
+    /// The characteristic neither notifies nor indicates (SPEC CEN-16).
+    case notSubscribable(BluetoothUUID)
+}
+
+extension AdapterError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .transport(let error): error.description
+        case .host(let failure): failure.description
+        case .startupTimeout:
+            "the controller did not become ready; check that something answers HCI commands at the other end"
+        case .closed: "the adapter has been closed"
+        case .notFound(let uuid): "the peer has no attribute \(uuid)"
+        case .notSubscribable(let uuid): "\(uuid) neither notifies nor indicates"
+        }
+    }
+}
+
+extension HostFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .cancelled: "the operation was cancelled"
+        case .controllerLost: "the controller was lost while the operation ran"
+        case .controllerUnresponsive:
+            "the controller answers no command, not even after a reset; unplug it or power it off and on"
+        case .controller(let status, let opcode):
+            "the controller refused command \(hexadecimal(opcode.rawValue, digits: 4)): \(status.text)"
+        case .commandTimeout(let opcode):
+            "the controller never answered command \(hexadecimal(opcode.rawValue, digits: 4))"
+        case .linkLost(let reason): "the link ended: \(reason)"
+        case .notConnected: "there is no link to the device; connect first"
+        case .connectionFailed(let status): "the connection could not be made: \(status.text)"
+        case .gatt(let failure): failure.description
+        case .invalidRequest(.connectionParameters):
+            "these connection parameters contradict each other: 7.5 ms to 4 s, latency up to 499, and a supervision "
+                + "timeout longer than twice the longest silence"
+        case .invalidRequest(.parametersTooLong): "an HCI command takes at most 255 bytes of parameters"
+        case .invalidRequest(.stopped): "the adapter has been stopped"
+        case .invalidRequest(.notAvailableOnSharedController):
+            "the kernel owns this controller; take the user channel (-t user:N) for that"
+        case .procedureTimeout: "the controller never told the end of the procedure"
+        case .rejectedByPeer: "the peer refused the connection parameters"
+        case .limitReached: "too many links or operations at one time"
+        }
+    }
+}
+
+extension GATTFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .att(let error, let handle):
+            "the device answered \(hexadecimal(error.rawValue, digits: 2)) (\(error.text)) for handle "
+                + hexadecimal(handle.rawValue, digits: 4)
+        case .invalidResponse(let detail): "the device answered nonsense: \(detail)"
+        case .transactionTimeout: "the device did not answer within 30 s; the link is ended"
+        case .disconnected(let status): "the link ended: \(status.text)"
+        case .bearerClosed: "the link no longer carries requests"
+        case .notConnected: "there is no link to the device; connect first"
+        case .cancelled: "the operation was cancelled"
+        case .valueTooLong(let limit): "the value is longer than \(limit) bytes"
+        case .invalidParameters: "the request contradicts itself"
+        case .queueFull: "too many operations wait already"
+        case .reliableWriteMismatch(let handle):
+            "the device understood another value for handle \(hexadecimal(handle.rawValue, digits: 4)); nothing was "
+                + "written"
+        case .notSubscribed: "there is no subscription to end"
+        }
+    }
+}
+
+extension DisconnectionReason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .releasedByClient: "released here"
+        case .controller(let status): status.text
+        case .controllerLost: "the controller was reset or lost"
+        }
+    }
+}
+
+/// `0x` and upper-case digits.
+func hexadecimal(_ value: some UnsignedInteger, digits: Int) -> String {
+    let text = String(value, radix: 16, uppercase: true)
+    return "0x" + String(repeating: "0", count: max(0, digits - text.count)) + text
+}

@@ -1,1 +1,0 @@
-// The async Swift API: one actor per adapter.

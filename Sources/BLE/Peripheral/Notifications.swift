@@ -1,0 +1,58 @@
+import BLEHost
+import BLEPackets
+
+/// The values of a characteristic that the peer sends by itself, as a sequence (SPEC CEN-17).
+///
+/// The subscription is enabled when the sequence exists, and taken back when the loop over it ends. One loop is
+/// possible.
+public struct Notifications: AsyncSequence, Sendable {
+    /// One value.
+    public struct Value: Hashable, Sendable {
+        public var bytes: [UInt8]
+        /// Whether the peer asked for a confirmation; it has been given.
+        public var isIndication: Bool
+
+        public init(bytes: [UInt8], isIndication: Bool) {
+            self.bytes = bytes
+            self.isIndication = isIndication
+        }
+    }
+
+    public typealias Element = Value
+
+    /// Values that may wait to be taken; beyond that the oldest are dropped.
+    public static let capacity = 4096
+
+    let stream: AsyncThrowingStream<Value, any Error>
+    let dropped: DropCounter
+
+    /// Values that nobody took in time.
+    public var droppedCount: Int { dropped.value }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        var base: AsyncThrowingStream<Value, any Error>.Iterator
+
+        /// - Throws: `AdapterError.host(.linkLost)` when the link ends.
+        public mutating func next() async throws -> Value? { try await base.next() }
+    }
+
+    /// Where the adapter puts values.
+    struct Source: Sendable {
+        let continuation: AsyncThrowingStream<Value, any Error>.Continuation
+        let dropped: DropCounter
+
+        func yield(_ value: Value) {
+            if case .dropped = continuation.yield(value) { dropped.increment() }
+        }
+
+        func finish(_ reason: DisconnectionReason) {
+            if reason == .releasedByClient {
+                continuation.finish()
+            } else {
+                continuation.finish(throwing: AdapterError.host(.linkLost(reason)))
+            }
+        }
+    }
+}

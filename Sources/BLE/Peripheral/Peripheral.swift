@@ -1,0 +1,289 @@
+import BLEHost
+import BLEPackets
+import Synchronization
+
+/// A connected device and its GATT database (SPEC MOD-7).
+///
+/// Operations on one peripheral are carried out in the order in which they are called. When the link ends, each of them
+/// fails with `AdapterError.host`, once.
+public final class Peripheral: Sendable {
+    public let adapter: Adapter
+    public let link: LinkID
+    public let address: DeviceAddress
+
+    private static let nextToken = Atomic<UInt64>(1)
+
+    init(adapter: Adapter, information: LinkInformation) {
+        self.adapter = adapter
+        link = information.id
+        address = information.peer
+    }
+
+    // MARK: The link
+
+    /// The link as it is now; `nil` when it has ended.
+    public var information: LinkInformation? {
+        get async { await adapter.linkState(link) { $0.information } }
+    }
+
+    /// Octets of the largest ATT PDU; 23 when the link has ended.
+    public var attMTU: Int { get async { await information?.attMTU ?? 23 } }
+
+    /// The longest value that one write can carry: 512 with a response, MTU − 3 without (SPEC 2.3).
+    public func maximumWriteLength(withResponse: Bool) async -> Int { withResponse ? 512 : await attMTU - 3 }
+
+    /// Lets go of the link. It ends when nobody else in this process holds it (SPEC CEN-23).
+    /// - Throws: `AdapterError.host(.notConnected)` when the link had ended before.
+    public func disconnect() async throws(AdapterError) { _ = try await adapter.result(of: .disconnect(link)) }
+
+    /// Waits for the link's end.
+    public func waitForDisconnection() async -> DisconnectionReason { await adapter.waitForEnd(of: link) }
+
+    /// Strength of the peer's signal in dBm.
+    public func readRSSI() async throws(AdapterError) -> Int8 {
+        guard case .rssi(let value) = try await adapter.result(of: .readRSSI(link)) else { return 127 }
+        return value
+    }
+
+    public func readRemoteVersion() async throws(AdapterError) -> RemoteVersion {
+        guard case .remoteVersion(let version) = try await adapter.result(of: .readRemoteVersion(link)) else {
+            throw .host(.notConnected)
+        }
+        return version
+    }
+
+    public func readRemoteFeatures() async throws(AdapterError) -> LEFeatures {
+        guard case .remoteFeatures(let features) = try await adapter.result(of: .readRemoteFeatures(link)) else {
+            throw .host(.notConnected)
+        }
+        return features
+    }
+
+    /// Asks for other connection parameters; as the central they are set, as the peripheral they are wished for.
+    /// - Throws: `AdapterError.host(.rejectedByPeer)`.
+    public func updateConnectionParameters(
+        _ wished: ConnectionParameterRequest
+    ) async throws(AdapterError) -> ConnectionParameters {
+        guard
+            case .connectionParameters(let parameters) = try await adapter.result(
+                of: .updateConnectionParameters(link, wished))
+        else { throw .host(.notConnected) }
+        return parameters
+    }
+
+    /// - Parameters:
+    ///   - octets: 27 to 251.
+    ///   - microseconds: 328 to 17040.
+    /// - Returns: the length in force so far; a change arrives when the peer agrees.
+    @discardableResult
+    public func setDataLength(octets: UInt16, microseconds: UInt16) async throws(AdapterError) -> DataLength {
+        guard
+            case .dataLength(let length) = try await adapter.result(
+                of: .setDataLength(link, octets: octets, microseconds: microseconds))
+        else { throw .host(.notConnected) }
+        return length
+    }
+
+    public func readPHY() async throws(AdapterError) -> (transmit: PHY, receive: PHY) {
+        guard case .phy(let transmit, let receive) = try await adapter.result(of: .readPHY(link)) else {
+            throw .host(.notConnected)
+        }
+        return (transmit, receive)
+    }
+
+    /// - Returns: the PHYs that both sides agreed on.
+    @discardableResult
+    public func setPHY(
+        transmit: PHYSet, receive: PHYSet
+    ) async throws(AdapterError) -> (transmit: PHY, receive: PHY) {
+        guard
+            case .phy(let transmit, let receive) = try await adapter.result(
+                of: .setPHY(link, transmit: transmit, receive: receive))
+        else { throw .host(.notConnected) }
+        return (transmit, receive)
+    }
+
+    // MARK: Discovery
+
+    /// - Parameter uuids: only these services; empty: all primary ones (SPEC CEN-11).
+    public func discoverServices(_ uuids: [BluetoothUUID] = []) async throws(AdapterError) -> [Service] {
+        guard case .services(let found) = try await gatt(.discoverServices(uuids: uuids)) else { return [] }
+        return found.map { Service(uuid: $0.uuid, range: $0.range, isPrimary: $0.isPrimary) }
+    }
+
+    public func discoverIncludedServices(of service: Service) async throws(AdapterError) -> [IncludedService] {
+        guard case .includedServices(let found) = try await gatt(.discoverIncludedServices(service.range)) else {
+            return []
+        }
+        return found.map {
+            IncludedService(
+                handle: $0.handle, service: Service(uuid: $0.uuid, range: $0.range, isPrimary: false))
+        }
+    }
+
+    /// - Parameter uuids: only these characteristics; empty: all (SPEC CEN-12).
+    public func discoverCharacteristics(
+        _ uuids: [BluetoothUUID] = [], of service: Service
+    ) async throws(AdapterError) -> [Characteristic] {
+        guard
+            case .characteristics(let found) = try await gatt(
+                .discoverCharacteristics(service.range, uuids: uuids))
+        else { return [] }
+        return found.map {
+            Characteristic(
+                uuid: $0.uuid, handle: $0.handle, valueHandle: $0.valueHandle, endHandle: $0.endHandle,
+                properties: $0.properties)
+        }
+    }
+
+    public func discoverDescriptors(of characteristic: Characteristic) async throws(AdapterError) -> [Descriptor] {
+        guard let range = characteristic.descriptorRange else { return [] }
+        guard case .descriptors(let found) = try await gatt(.discoverDescriptors(range)) else { return [] }
+        return found.map { Descriptor(uuid: $0.uuid, handle: $0.handle) }
+    }
+
+    /// Everything that the services hold (SPEC MOD-6).
+    /// - Parameter uuids: only these services; empty: all primary ones.
+    public func discoverContents(_ uuids: [BluetoothUUID] = []) async throws(AdapterError) -> [ServiceContents] {
+        var contents: [ServiceContents] = []
+        for service in try await discoverServices(uuids) {
+            let included = try await discoverIncludedServices(of: service)
+            var characteristics: [ServiceContents.CharacteristicContents] = []
+            for characteristic in try await discoverCharacteristics(of: service) {
+                characteristics.append(
+                    .init(
+                        characteristic: characteristic,
+                        descriptors: try await discoverDescriptors(of: characteristic)))
+            }
+            contents.append(
+                ServiceContents(service: service, includedServices: included, characteristics: characteristics))
+        }
+        return contents
+    }
+
+    /// The first characteristic with this UUID, in the named service or in any.
+    /// - Throws: `AdapterError.notFound`.
+    public func findCharacteristic(
+        _ uuid: BluetoothUUID, inService serviceUUID: BluetoothUUID? = nil
+    ) async throws(AdapterError) -> Characteristic {
+        let services = try await discoverServices(serviceUUID.map { [$0] } ?? [])
+        if let serviceUUID, services.isEmpty { throw .notFound(serviceUUID) }
+        for service in services {
+            if let found = try await discoverCharacteristics([uuid], of: service).first { return found }
+        }
+        throw .notFound(uuid)
+    }
+
+    // MARK: Values
+
+    /// The whole value, however long (SPEC CEN-13, CEN-14).
+    /// - Throws: `AdapterError.host(.gatt(.att))` with the device's error.
+    public func read(_ handle: AttributeHandle) async throws(AdapterError) -> [UInt8] {
+        guard case .value(let value) = try await gatt(.read(handle)) else { return [] }
+        return value
+    }
+
+    public func read(_ characteristic: Characteristic) async throws(AdapterError) -> [UInt8] {
+        try await read(characteristic.valueHandle)
+    }
+
+    public func read(_ descriptor: Descriptor) async throws(AdapterError) -> [UInt8] {
+        try await read(descriptor.handle)
+    }
+
+    /// Writes up to 512 octets and waits for the device's answer (SPEC CEN-19).
+    /// - Throws: `AdapterError.host(.gatt(.att))` with the device's error, or `valueTooLong`.
+    public func write(_ value: [UInt8], to handle: AttributeHandle) async throws(AdapterError) {
+        _ = try await gatt(.write(handle, value: value))
+    }
+
+    public func write(_ value: [UInt8], to characteristic: Characteristic) async throws(AdapterError) {
+        try await write(value, to: characteristic.valueHandle)
+    }
+
+    /// Writes up to MTU − 3 octets of which the device tells nothing (SPEC CEN-20).
+    ///
+    /// Returns when the controller has taken the value: whoever waits for that cannot fill memory.
+    public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) async throws(AdapterError) {
+        _ = try await gatt(.writeCommand(handle, value: value))
+    }
+
+    public func writeWithoutResponse(
+        _ value: [UInt8], to characteristic: Characteristic
+    ) async throws(AdapterError) {
+        try await writeWithoutResponse(value, to: characteristic.valueHandle)
+    }
+
+    /// Any GATT operation.
+    /// - Throws: `AdapterError.host(.gatt)`.
+    public func gatt(_ operation: GATTOperation) async throws(AdapterError) -> GATTResult {
+        guard case .gatt(let result) = try await adapter.result(of: .gatt(link, operation)) else {
+            throw .host(.notConnected)
+        }
+        return result
+    }
+
+    // MARK: Notifications
+
+    /// Subscribes and gives the values that come: by notifications where both ways are offered (SPEC CEN-15, 2.3).
+    /// - Throws: `AdapterError.notSubscribable` when the characteristic offers neither, `notFound` when it has no Client
+    ///   Characteristic Configuration, or the device's error.
+    public func notifications(of characteristic: Characteristic) async throws(AdapterError) -> Notifications {
+        guard let mode = characteristic.properties.subscriptionMode else { throw .notSubscribable(characteristic.uuid) }
+        let configuration = BluetoothUUID(UInt16(0x2902))
+        let descriptors = try await discoverDescriptors(of: characteristic)
+        guard let descriptor = descriptors.first(where: { $0.uuid == configuration }) else {
+            throw .notFound(configuration)
+        }
+        return try await notifications(of: characteristic.valueHandle, configuration: descriptor.handle, mode: mode)
+    }
+
+    /// Subscribes where the handles are known already.
+    /// - Throws: the device's error.
+    public func notifications(
+        of handle: AttributeHandle, configuration: AttributeHandle, mode: SubscriptionMode
+    ) async throws(AdapterError) -> Notifications {
+        let (stream, continuation) = AsyncThrowingStream<Notifications.Value, any Error>.makeStream(
+            bufferingPolicy: .bufferingNewest(Notifications.capacity))
+        let dropped = DropCounter()
+        let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
+        let source = Notifications.Source(continuation: continuation, dropped: dropped)
+        await adapter.addSubscriber(source, token: token, handle: handle, link: link)
+        do throws(AdapterError) {
+            _ = try await gatt(.subscribe(handle, configuration: configuration, mode: mode))
+        } catch {
+            await adapter.removeSubscriber(token: token, handle: handle, link: link)
+            throw error
+        }
+        let adapter = adapter
+        let link = link
+        continuation.onTermination = { _ in
+            Task { await adapter.unsubscribe(token: token, handle: handle, link: link) }
+        }
+        return Notifications(stream: stream, dropped: dropped)
+    }
+}
+
+extension Adapter {
+    func addSubscriber(_ source: Notifications.Source, token: UInt64, handle: AttributeHandle, link: LinkID) {
+        _ = linkState(link) { $0.add(source, token: token, handle: handle) }
+    }
+
+    @discardableResult
+    func removeSubscriber(token: UInt64, handle: AttributeHandle, link: LinkID) -> Bool {
+        linkState(link) { $0.remove(token: token, handle: handle) } ?? false
+    }
+
+    func unsubscribe(token: UInt64, handle: AttributeHandle, link: LinkID) async {
+        guard removeSubscriber(token: token, handle: handle, link: link) else { return }
+        _ = await perform(.gatt(link, .unsubscribe(handle)))
+    }
+
+    func waitForEnd(of link: LinkID) async -> DisconnectionReason {
+        await withCheckedContinuation { continuation in
+            if linkState(link, { $0.waitForEnd(continuation) }) == nil {
+                continuation.resume(returning: .controllerLost)
+            }
+        }
+    }
+}

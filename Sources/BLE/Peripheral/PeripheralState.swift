@@ -1,0 +1,46 @@
+import BLEHost
+import BLEPackets
+
+/// What the adapter keeps of a link for its users.
+struct PeripheralState {
+    var information: LinkInformation
+    /// Streams of values by the handle of the characteristic's value.
+    private var subscribers: [AttributeHandle: [(token: UInt64, source: Notifications.Source)]] = [:]
+    private var endWaiters: [CheckedContinuation<DisconnectionReason, Never>] = []
+
+    init(information: LinkInformation) { self.information = information }
+
+    mutating func handle(_ event: GATTClientEvent) {
+        switch event {
+        case .notification(let notification):
+            let value = Notifications.Value(bytes: notification.value, isIndication: notification.isIndication)
+            for subscriber in subscribers[notification.handle] ?? [] { subscriber.source.yield(value) }
+        case .mtuChanged(let mtu):
+            information.attMTU = Int(mtu)
+        case .completed, .writeCommandsFull, .writeCommandsReady, .serverPDU:
+            break
+        }
+    }
+
+    mutating func add(_ source: Notifications.Source, token: UInt64, handle: AttributeHandle) {
+        subscribers[handle, default: []].append((token, source))
+    }
+
+    /// - Returns: whether the stream was there.
+    mutating func remove(token: UInt64, handle: AttributeHandle) -> Bool {
+        guard let index = subscribers[handle]?.firstIndex(where: { $0.token == token }) else { return false }
+        subscribers[handle]?.remove(at: index)
+        return true
+    }
+
+    mutating func waitForEnd(_ continuation: CheckedContinuation<DisconnectionReason, Never>) {
+        endWaiters.append(continuation)
+    }
+
+    func end(_ reason: DisconnectionReason) {
+        for (_, list) in subscribers {
+            for subscriber in list { subscriber.source.finish(reason) }
+        }
+        for waiter in endWaiters { waiter.resume(returning: reason) }
+    }
+}

@@ -1,0 +1,33 @@
+import BLEPackets
+
+/// Everything that can happen to an engine. The same inputs at the same times give the same packets, in every process:
+/// a recording is a configuration and a list of these.
+public enum HostInput: Equatable, Sendable {
+    case transportOpened
+    case transportClosed
+    /// One H4 packet from the controller.
+    case packet([UInt8])
+    case command(HostCommand, ClientID)
+    /// Time has passed.
+    case advance
+}
+
+extension Host {
+    /// Applies an input as the method of its name does.
+    /// - Returns: the operation, for a command.
+    @discardableResult
+    public mutating func apply(_ input: HostInput, at now: Instant) -> OperationID? {
+        switch input {
+        case .transportOpened: transportOpened(at: now)
+        case .transportClosed: transportClosed(at: now)
+        case .packet(let bytes): receive(bytes.span.bytes, at: now)
+        case .command(let command, let client): return submit(command, from: client, at: now)
+        case .advance: advance(to: now)
+        }
+        return nil
+    }
+}
+
+#if !hasFeature(Embedded)
+extension HostInput: Codable {}
+#endif
