@@ -33,7 +33,7 @@ public struct ACLDataPacket: ~Escapable {
 
     /// - Parameter packet: The packet behind the H4 packet type.
     /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the data is
-    ///   longer or shorter than the header says.
+    ///   is longer or shorter than the header says.
     @inlinable @_lifetime(copy packet)
     public init(decoding packet: RawSpan) throws(DecodingError) {
         var reader = PacketReader(packet)

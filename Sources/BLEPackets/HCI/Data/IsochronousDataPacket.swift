@@ -20,7 +20,7 @@ public struct IsochronousDataPacket: ~Escapable {
 
     /// - Parameter packet: The packet behind the H4 packet type.
     /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the load is
-    ///   longer or shorter than the header says.
+    ///   is longer or shorter than the header says.
     @inlinable @_lifetime(copy packet)
     public init(decoding packet: RawSpan) throws(DecodingError) {
         var reader = PacketReader(packet)

@@ -20,14 +20,15 @@ public struct LEEnhancedConnectionCompleteV2: LEMetaEvent {
     /// The set that led to a periodic connection; 0xFF for none.
     public var advertisingHandle: UInt8
     /// The periodic train that led to the link; 0xFFFF for none.
-    public var synchronizationHandle: UInt16
+    public var synchronizationHandle: SynchronizationHandle
 
     public init(
         status: HCIStatus = .success, connectionHandle: ConnectionHandle, role: ConnectionRole,
         peerAddress: DeviceAddress, localResolvableAddress: DeviceAddress? = nil,
         peerResolvableAddress: DeviceAddress? = nil, interval: ConnectionInterval, latency: UInt16,
         supervisionTimeout: SupervisionTimeout, centralClockAccuracy: ClockAccuracy = ClockAccuracy(rawValue: 0),
-        advertisingHandle: UInt8 = 0xFF, synchronizationHandle: UInt16 = 0xFFFF
+        advertisingHandle: UInt8 = 0xFF,
+        synchronizationHandle: SynchronizationHandle = SynchronizationHandle(rawValue: 0xFFFF)
     ) {
         self.status = status
         self.connectionHandle = connectionHandle
@@ -55,7 +56,7 @@ public struct LEEnhancedConnectionCompleteV2: LEMetaEvent {
         supervisionTimeout = SupervisionTimeout(rawValue: try reader.read())
         centralClockAccuracy = ClockAccuracy(rawValue: try reader.read())
         advertisingHandle = try reader.read()
-        synchronizationHandle = try reader.read()
+        synchronizationHandle = SynchronizationHandle(rawValue: try reader.read())
     }
 
     public func encode(into packet: inout PacketWriter) {
@@ -70,6 +71,6 @@ public struct LEEnhancedConnectionCompleteV2: LEMetaEvent {
         packet.write(supervisionTimeout.rawValue)
         packet.write(centralClockAccuracy.rawValue)
         packet.write(advertisingHandle)
-        packet.write(synchronizationHandle)
+        packet.write(synchronizationHandle.rawValue)
     }
 }
