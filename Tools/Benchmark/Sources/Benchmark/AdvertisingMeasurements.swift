@@ -20,15 +20,6 @@ enum AdvertisingMeasurements {
         },
     ]
 
-    @inline(__always)
-    private static func turns(_ count: Int, over samples: [[UInt8]], _ operation: ([UInt8]) -> UInt64) -> UInt64 {
-        var checksum: UInt64 = 0
-        for turn in 0..<count {
-            checksum = checksum &* 31 &+ operation(samples[turn % samples.count])
-        }
-        return checksum
-    }
-
     /// From the packet type to the last structure of every report.
     @inline(__always)
     private static func report(_ packet: RawSpan) -> UInt64 {

@@ -69,3 +69,13 @@ extension Measurement {
 extension Duration {
     var milliseconds: Double { Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15 }
 }
+
+/// Does an operation on one sample after the other, `count` times in all.
+@inline(__always)
+func turns(_ count: Int, over samples: [[UInt8]], _ operation: ([UInt8]) -> UInt64) -> UInt64 {
+    var checksum: UInt64 = 0
+    for turn in 0..<count {
+        checksum = checksum &* 31 &+ operation(samples[turn % samples.count])
+    }
+    return checksum
+}

@@ -33,4 +33,23 @@ enum Samples {
             0xD9
         ]
     }
+
+    /// Handle Value Notifications of twenty octets each.
+    static let notifications: [[UInt8]] = (0..<4).map { index in
+        [0x1B, 0x10 + UInt8(index), 0x00] + (0..<20).map { UInt8($0) &* 7 &+ UInt8(index) }
+    }
+
+    /// The same, each in the H4 packet in which it arrives.
+    static let notificationPackets: [[UInt8]] = notifications.map { pdu in
+        [0x02, 0x40, 0x20, UInt8(pdu.count + 4), 0x00, UInt8(pdu.count), 0x00, 0x04, 0x00] + pdu
+    }
+
+    /// Read By Type Responses with as many declarations as an MTU of 23 holds.
+    static let characteristicDeclarations: [[UInt8]] = (0..<4).map { index in
+        [0x09, 0x07]
+            + (0..<3).flatMap { turn -> [UInt8] in
+                let handle = UInt8(16 * index + 2 * turn + 1)
+                return [handle, 0x00, 0x12, handle + 1, 0x00, 0x37 + UInt8(turn), 0x2A]
+            }
+    }
 }

@@ -11,7 +11,7 @@ let isChecking = words.contains("--check")
 words.removeAll { $0 == "--check" }
 
 /// A new row goes into a list like these.
-let measurements = AdvertisingMeasurements.all
+let measurements = AdvertisingMeasurements.all + AttributeMeasurements.all
 
 let chosen = measurements.filter { row in words.isEmpty || words.contains { row.name.contains($0) } }
 guard !chosen.isEmpty else {
