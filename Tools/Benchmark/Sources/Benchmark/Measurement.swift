@@ -1,0 +1,81 @@
+import CAllocationCounter
+
+/// One row of the table: an operation, and what it may cost.
+struct Measurement: Sendable {
+    /// What the operation does, as the table names it.
+    let name: String
+    /// Nanoseconds that one operation may take; `nil` where nothing is agreed.
+    let budgetNanoseconds: Double?
+    /// Allocations that one operation may make; `nil` where nothing is agreed.
+    let budgetAllocations: Double?
+    /// Does the operation so many times, and returns a number that depends on every result, so that the compiler
+    /// cannot leave the work out.
+    let run: @Sendable (_ count: Int) -> UInt64
+
+    init(
+        _ name: String, nanoseconds: Double? = nil, allocations: Double? = nil,
+        run: @escaping @Sendable (_ count: Int) -> UInt64
+    ) {
+        self.name = name
+        budgetNanoseconds = nanoseconds
+        budgetAllocations = allocations
+        self.run = run
+    }
+}
+
+/// What an operation cost.
+struct Outcome {
+    /// Of the median round.
+    var nanoseconds: Double
+    /// Of the fastest round.
+    var fastestNanoseconds: Double
+    var allocations: Double
+    /// Printed nowhere, but kept.
+    var checksum: UInt64
+}
+
+extension Measurement {
+    /// Measures several rounds of about a twentieth of a second each.
+    func measure(rounds: Int = 9) -> Outcome {
+        let clock = ContinuousClock()
+        var checksum: UInt64 = 0
+        var count = 1
+        while true {
+            let duration = clock.measure { checksum &+= run(count) }
+            if duration > .milliseconds(20) {
+                count = max(1, Int(Double(count) * 50 / duration.milliseconds))
+                break
+            }
+            count *= 4
+        }
+        var times: [Double] = []
+        times.reserveCapacity(rounds)
+        var allocations = UInt64.max
+        for _ in 0..<rounds {
+            let allocationsBefore = allocation_counter_value()
+            let start = clock.now
+            checksum &+= run(count)
+            let duration = clock.now - start
+            allocations = min(allocations, allocation_counter_value() - allocationsBefore)
+            times.append(duration.milliseconds * 1e6 / Double(count))
+        }
+        times.sort()
+        return Outcome(
+            nanoseconds: times[rounds / 2], fastestNanoseconds: times[0],
+            allocations: Double(allocations) / Double(count), checksum: checksum)
+    }
+}
+
+extension Duration {
+    var milliseconds: Double { Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15 }
+}
+
+/// Does an operation on one sample after the other, `count` times in all.
+@inline(__always)
+func turns(_ count: Int, over samples: [[UInt8]], _ operation: ([UInt8]) -> UInt64) -> UInt64 {
+    var checksum: UInt64 = 0
+    for turn in 0..<count {
+        checksum = checksum &* 31 &+ operation(samples[turn % samples.count])
+    }
+    return checksum
+}
