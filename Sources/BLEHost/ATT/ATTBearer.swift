@@ -1,0 +1,153 @@
+import BLEPackets
+
+/// The rules that hold for every PDU of one ATT bearer (Core 5.4, Vol 3, Part F, 3.3).
+///
+///     idle ──sent──▶ awaiting ──answer──▶ idle
+///                       │ 30 s
+///                       ▼
+///                     dead ── nothing is sent or heard any more
+///
+/// One request of ours waits for its answer at a time; what the peer's client asks is answered beside it. The first
+/// response ends a transaction, also one of the wrong kind: a server sends one answer to each request, so that the
+/// next request is paired with its own again and one bad answer costs one operation, not the link.
+struct ATTBearer {
+    /// The size of PDUs until another is agreed on (Core 5.4, Vol 3, Part G, 5.2.1).
+    static let defaultMTU: UInt16 = 23
+
+    private enum State {
+        case idle
+        case awaiting(ATTOpcode, deadline: Instant)
+        case dead
+    }
+
+    /// What a PDU of the peer is to us.
+    enum Arrival: Equatable {
+        /// The answer to our request, of the kind that was asked for.
+        case response
+        case refusal(ATTError, AttributeHandle)
+        /// An answer to our request that is none.
+        case invalidResponse(GATTFailure.InvalidResponse)
+        case notification
+        case multipleNotification
+        case indication
+        /// For our server; it must be answered.
+        case request
+        case mtuRequest
+        /// For our server; nobody answers.
+        case command
+        /// Counted, and nothing to do.
+        case ignored
+    }
+
+    private var state = State.idle
+    private(set) var mtu = ATTBearer.defaultMTU
+    /// What the peer was told that we receive: the same number whoever asks (Core 5.4, Vol 3, Part F, 3.4.2).
+    private var toldMTU: UInt16?
+    /// Whether our own exchange is over: there is one for a link.
+    private(set) var hasExchangedMTU = false
+    private(set) var counters = GATTClientCounters()
+
+    var isDead: Bool {
+        if case .dead = state { return true }
+        return false
+    }
+
+    var deadline: Instant? {
+        if case .awaiting(_, let deadline) = state { return deadline }
+        return nil
+    }
+
+    /// A request goes out; there must be none under way.
+    mutating func sent(_ request: ATTOpcode, deadline: Instant) { state = .awaiting(request, deadline: deadline) }
+
+    /// Nothing more comes or goes.
+    mutating func die() { state = .dead }
+
+    /// Says what a PDU is and ends the transaction that it answers.
+    mutating func classify(_ pdu: RawSpan) -> Arrival {
+        if isDead { return .ignored }
+        guard let octet = pdu.byte(at: 0) else { return malformed() }
+        if pdu.byteCount > Int(mtu) { counters.oversizedPDUs &+= 1 }
+        let opcode = ATTOpcode(rawValue: octet)
+        switch opcode.kind {
+        case .response: return classifyResponse(pdu, opcode)
+        case .notification: return opcode == .handleValueNotification ? .notification : .multipleNotification
+        case .indication: return .indication
+        case .confirmation:
+            counters.unexpectedResponses &+= 1
+            return .ignored
+        case .request: return opcode == .exchangeMTURequest ? .mtuRequest : .request
+        case .command: return .command
+        case .unknown:
+            if !opcode.isCommand { return .request }
+            counters.ignoredCommands &+= 1
+            return .ignored
+        }
+    }
+
+    private mutating func classifyResponse(_ pdu: RawSpan, _ opcode: ATTOpcode) -> Arrival {
+        guard case .awaiting(let request, _) = state else {
+            counters.unexpectedResponses &+= 1
+            return .ignored
+        }
+        guard opcode == .errorResponse else {
+            state = .idle
+            return opcode == request.response ? .response : .invalidResponse(.wrongOpcode(opcode))
+        }
+        do throws(DecodingError) {
+            let response = try ATTErrorResponse(pdu)
+            guard response.request.kind == .request else {
+                // An answer to what has none, as some servers send to Write Commands: ours is still to come.
+                counters.unexpectedResponses &+= 1
+                return .ignored
+            }
+            state = .idle
+            guard response.request == request else { return .invalidResponse(.wrongRequestInError(response.request)) }
+            return .refusal(response.error, response.handle)
+        } catch {
+            state = .idle
+            return .invalidResponse(.malformed(error))
+        }
+    }
+
+    private mutating func malformed() -> Arrival {
+        counters.malformedPDUs &+= 1
+        return .ignored
+    }
+
+    /// Counts what the caller found wrong in a PDU.
+    mutating func count(_ counter: WritableCounter) {
+        switch counter {
+        case .malformedPDUs: counters.malformedPDUs &+= 1
+        case .ignoredCommands: counters.ignoredCommands &+= 1
+        case .refusedRequests: counters.refusedRequests &+= 1
+        case .earlyNotificationsDropped: counters.earlyNotificationsDropped &+= 1
+        case .unclaimedNotifications: counters.unclaimedNotifications &+= 1
+        }
+    }
+
+    enum WritableCounter {
+        case malformedPDUs, ignoredCommands, refusedRequests, earlyNotificationsDropped, unclaimedNotifications
+    }
+
+    // MARK: MTU
+
+    /// The number that our request or response carries, from now on always the same.
+    mutating func tellMTU(preferred: UInt16) -> UInt16 {
+        if let toldMTU { return toldMTU }
+        let told = max(Self.defaultMTU, preferred)
+        toldMTU = told
+        return told
+    }
+
+    /// The peer's number is known: the smaller of both holds, never less than 23 and never less than before (pain 9).
+    mutating func agree(peerMTU: UInt16) -> Bool {
+        let agreed = max(Self.defaultMTU, min(peerMTU, toldMTU ?? Self.defaultMTU))
+        guard agreed > mtu else { return false }
+        mtu = agreed
+        return true
+    }
+
+    /// Our own exchange was answered, with a number or with Request Not Supported.
+    mutating func endExchange() { hasExchangedMTU = true }
+}

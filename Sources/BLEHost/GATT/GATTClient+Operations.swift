@@ -1,0 +1,162 @@
+import BLEPackets
+
+extension GATTClient {
+    /// The procedure that carries out what waited; `nil` when it is over already.
+    mutating func prepare(_ next: Waiting) -> GATTProcedure? {
+        switch next.work {
+        case .operation(let operation): return prepare(operation, next.id, next.client)
+        case .reconfigure(let handle): return prepareReconfiguration(handle)
+        }
+    }
+
+    private mutating func prepare(_ operation: GATTOperation, _ id: OperationID?, _ client: ClientID) -> GATTProcedure?
+    {
+        switch operation {
+        case .exchangeMTU(let preferred): return prepareExchange(preferred, id)
+        case .discoverServices(let uuids):
+            return uuids.isEmpty
+                ? .search(AttributeSearch(.primaryServices, in: .all)) : .namedServices(NamedServiceSearch(uuids))
+        case .discoverSecondaryServices: return .search(AttributeSearch(.secondaryServices, in: .all))
+        case .discoverIncludedServices(let range): return .search(AttributeSearch(.includes, in: range))
+        case .discoverCharacteristics(let range, let uuids):
+            return .search(AttributeSearch(.characteristics(uuids), in: range))
+        case .discoverDescriptors(let range): return .search(AttributeSearch(.descriptors, in: range))
+        case .read(let handle): return .read(ValueRead(handle, offset: 0))
+        case .readLong(let handle, let offset): return .read(ValueRead(handle, offset: offset))
+        case .readUsingUUID(let uuid, let range): return .search(AttributeSearch(.values(uuid), in: range))
+        case .readMultiple(let handles): return .readMultiple(MultipleRead(handles: handles, isVariable: false))
+        case .readMultipleVariable(let handles):
+            return .readMultiple(MultipleRead(handles: handles, isVariable: true))
+        case .write(let handle, let value):
+            if value.count <= Int(mtu) - 3, value.count <= maximumAttributeLength { return .write(handle, value) }
+            return .preparedWrite(PreparedWrite([AttributeWrite(handle: handle, value: value)], comparesEcho: false))
+        case .writeLong(let handle, let value):
+            return .preparedWrite(PreparedWrite([AttributeWrite(handle: handle, value: value)], comparesEcho: false))
+        case .reliableWrite(let writes): return .preparedWrite(PreparedWrite(writes, comparesEcho: true))
+        case .writeCommand: return nil  // never waits: `start` has sent or refused it
+        case .subscribe(let handle, let configuration, let mode):
+            return prepareSubscription(handle, configuration, mode, id, client)
+        case .unsubscribe(let handle): return prepareUnsubscription(handle, id, client)
+        }
+    }
+
+    // MARK: MTU
+
+    /// Exchanged once for a link (Core 5.4, Vol 3, Part F, 3.4.2.1): later wishes get what was agreed on.
+    private mutating func prepareExchange(_ preferred: UInt16, _ id: OperationID?) -> GATTProcedure? {
+        if !bearer.hasExchangedMTU { return .exchangeMTU(bearer.tellMTU(preferred: preferred)) }
+        if let id { complete(id, .success(.mtu(mtu))) }
+        return nil
+    }
+
+    /// The peer's number is known.
+    mutating func agree(peerMTU: UInt16) {
+        if bearer.agree(peerMTU: peerMTU) { emit(.mtuChanged(mtu)) }
+    }
+
+    // MARK: Answers
+
+    mutating func answered(_ pdu: RawSpan, _ now: Instant) {
+        if case .exchangeMTU = running?.procedure {
+            do throws(DecodingError) {
+                let response = try ATTExchangeMTUResponse(pdu)
+                bearer.endExchange()
+                agree(peerMTU: response.serverReceiveMTU)
+                apply(.done(.mtu(mtu)), now)
+            } catch {
+                apply(.invalid(.malformed(error)), now)
+            }
+        } else {
+            let mtu = mtu
+            if let step = running?.procedure.receive(pdu, mtu: mtu) { apply(step, now) }
+        }
+        pump(now)
+    }
+
+    mutating func refused(_ error: ATTError, _ handle: AttributeHandle, _ now: Instant) {
+        if case .exchangeMTU = running?.procedure, error == .requestNotSupported {
+            // A server that knows no other size than 23.
+            bearer.endExchange()
+            apply(.done(.mtu(mtu)), now)
+        } else if let step = running?.procedure.refused(error, handle) {
+            apply(step, now)
+        }
+        pump(now)
+    }
+
+    mutating func broken(_ detail: GATTFailure.InvalidResponse, _ now: Instant) {
+        if let step = running?.procedure.broken(detail) { apply(step, now) }
+        pump(now)
+    }
+
+    // MARK: Subscriptions
+
+    private mutating func prepareSubscription(
+        _ handle: AttributeHandle, _ configuration: AttributeHandle, _ mode: SubscriptionMode, _ id: OperationID?,
+        _ client: ClientID
+    ) -> GATTProcedure? {
+        let bits = mode.rawValue
+        if let target = subscriptions.claim(handle, configuration: configuration, bits: bits) {
+            return .configure(handle, configuration: configuration, bits: target, .subscribed(mode))
+        }
+        hold(handle, client, bits, id)
+        return nil
+    }
+
+    /// The client is a holder from now on; what waited for one follows its completion.
+    private mutating func hold(_ handle: AttributeHandle, _ client: ClientID, _ bits: UInt16, _ id: OperationID?) {
+        subscriptions.add(client, bits: bits, to: handle)
+        subscriptions.settle(handle)
+        if let id { complete(id, .success(.subscribed)) }
+        guard let clients = subscriptions[handle]?.clients else { return }
+        for value in early.take(handle) {
+            emit(
+                .notification(
+                    GATTNotification(
+                        handle: handle, value: value.value, isIndication: value.isIndication, clients: clients)))
+        }
+    }
+
+    private mutating func prepareUnsubscription(
+        _ handle: AttributeHandle, _ id: OperationID?, _ client: ClientID
+    ) -> GATTProcedure? {
+        guard subscriptions.remove(client, from: handle), let entry = subscriptions[handle] else {
+            if let id { complete(id, .failure(.notSubscribed)) }
+            return nil
+        }
+        guard entry.wanted == entry.written else {
+            return .configure(handle, configuration: entry.configuration, bits: entry.wanted, .unsubscribed)
+        }
+        if let id { complete(id, .success(.unsubscribed)) }
+        return nil
+    }
+
+    private mutating func prepareReconfiguration(_ handle: AttributeHandle) -> GATTProcedure? {
+        guard let entry = subscriptions[handle], entry.wanted != entry.written else {
+            subscriptions.settle(handle)
+            return nil
+        }
+        return .configure(handle, configuration: entry.configuration, bits: entry.wanted, .reconfigured)
+    }
+
+    /// A configuration was written, or was not.
+    mutating func configured(
+        _ handle: AttributeHandle, _ bits: UInt16, _ purpose: GATTProcedure.Configuration, _ ended: Running,
+        _ result: Result<GATTResult, GATTFailure>
+    ) {
+        let isWritten: Bool
+        if case .success = result { isWritten = true } else { isWritten = false }
+        if isWritten { subscriptions.wrote(bits, to: handle) }
+        switch purpose {
+        case .subscribed(let mode):
+            if isWritten, !ended.isAbandoned { return hold(handle, ended.client, mode.rawValue, ended.id) }
+            // Whoever wanted it has gone, or the peer refuses: what the others hold is what counts.
+            subscriptions.settle(handle)
+            if isWritten { reconfigure(handle) }
+        case .unsubscribed, .reconfigured:
+            subscriptions.settle(handle)
+            if !isWritten { subscriptions.forget(handle) }
+        }
+        if let id = ended.id { complete(id, result) }
+    }
+}

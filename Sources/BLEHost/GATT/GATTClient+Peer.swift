@@ -1,0 +1,77 @@
+import BLEPackets
+
+extension GATTClient {
+    // MARK: Values that the peer sends
+
+    mutating func receiveNotification(_ pdu: RawSpan) {
+        do throws(DecodingError) {
+            let notification = try ATTHandleValueNotification(pdu)
+            deliver(notification.handle, notification.value, isIndication: false)
+        } catch {
+            bearer.count(.malformedPDUs)
+        }
+    }
+
+    mutating func receiveMultipleNotification(_ pdu: RawSpan) {
+        do throws(DecodingError) {
+            var notification = try ATTMultipleHandleValueNotification(pdu)
+            while let element = notification.next() { deliver(element.handle, element.value, isIndication: false) }
+        } catch {
+            bearer.count(.malformedPDUs)
+        }
+    }
+
+    /// Confirmed at once whatever it says: a server that waits for the confirmation sends no other for 30 s.
+    mutating func receiveIndication(_ pdu: RawSpan) {
+        send(ATTHandleValueConfirmation().encoded())
+        do throws(DecodingError) {
+            let indication = try ATTHandleValueIndication(pdu)
+            deliver(indication.handle, indication.value, isIndication: true)
+        } catch {
+            bearer.count(.malformedPDUs)
+        }
+    }
+
+    private mutating func deliver(_ handle: AttributeHandle, _ value: RawSpan, isIndication: Bool) {
+        guard handle != .none else { return bearer.count(.malformedPDUs) }
+        let entry = subscriptions[handle]
+        if let entry, !entry.clients.isEmpty {
+            emit(
+                .notification(
+                    GATTNotification(
+                        handle: handle, value: value.copied(), isIndication: isIndication, clients: entry.clients)))
+        } else if let entry, !entry.isClaimed {
+            bearer.count(.unclaimedNotifications)
+        } else {
+            let kept = EarlyNotifications.Value(handle: handle, value: value.copied(), isIndication: isIndication)
+            if !early.keep(kept) { bearer.count(.earlyNotificationsDropped) }
+        }
+    }
+
+    // MARK: The peer's client
+
+    /// Answered at any time, also again: the number is the same (pain 9).
+    mutating func receiveMTURequest(_ pdu: RawSpan) {
+        do throws(DecodingError) {
+            let request = try ATTExchangeMTURequest(pdu)
+            let told = bearer.tellMTU(preferred: settings.receiveMTU)
+            send(ATTExchangeMTUResponse(serverReceiveMTU: told).encoded())
+            agree(peerMTU: request.clientReceiveMTU)
+        } catch {
+            bearer.count(.malformedPDUs)
+            send(ATTErrorResponse(request: .exchangeMTURequest, handle: .none, error: .invalidPDU).encoded())
+        }
+    }
+
+    mutating func receiveRequest(_ pdu: RawSpan) {
+        if settings.handsOverServerPDUs { return emit(.serverPDU(pdu.copied())) }
+        guard let answer = EmptyAttributeServer().answer(pdu) else { return }
+        bearer.count(.refusedRequests)
+        send(answer)
+    }
+
+    mutating func receiveCommand(_ pdu: RawSpan) {
+        if settings.handsOverServerPDUs { return emit(.serverPDU(pdu.copied())) }
+        bearer.count(.ignoredCommands)
+    }
+}

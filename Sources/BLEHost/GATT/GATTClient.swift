@@ -1,0 +1,244 @@
+import BLEPackets
+
+/// The GATT client of one link: carries out operations one after another and hands on what the peer sends by itself
+/// (Core 5.4, Vol 3, Part G, 4).
+///
+///     start ──▶ waiting ──▶ running ──answer──▶ running … ──▶ completed
+///                  │           │
+///                  └─ cancel ──┴──▶ completed; the answer under way is taken and thrown away
+///
+/// Each operation ends exactly once: by its result, a failure, cancellation, time-out or the end of the link (pain 4).
+/// There is no clock and no I/O: time comes in with each input, and what is to be done is fetched with `nextAction`
+/// after it.
+struct GATTClient {
+    struct Waiting {
+        var id: OperationID?
+        var client: ClientID
+        var work: Work
+    }
+
+    enum Work {
+        case operation(GATTOperation)
+        /// The peer's configuration for this value is to be what the holders want.
+        case reconfigure(AttributeHandle)
+    }
+
+    struct Running {
+        /// `nil` when the operation has ended already, or is none of a client.
+        var id: OperationID?
+        var client: ClientID
+        var procedure: GATTProcedure
+        /// Whether nobody waits for the result: the answer under way ends it.
+        var isAbandoned = false
+    }
+
+    let settings: GATTClientSettings
+    var bearer = ATTBearer()
+    var subscriptions = SubscriptionTable()
+    var early: EarlyNotifications
+    var commands: WriteCommandQueue
+    var running: Running?
+    private var waiting: [Waiting] = []
+    private var actions: [GATTClientAction] = []
+    private var taken = 0
+    /// Why nothing can be started any more.
+    private var end: GATTFailure?
+
+    init(settings: GATTClientSettings = GATTClientSettings()) {
+        self.settings = settings
+        early = EarlyNotifications(limit: settings.earlyNotificationLimit)
+        commands = WriteCommandQueue(limit: settings.writeCommandLimit)
+    }
+
+    /// Octets of the largest PDU.
+    var mtu: UInt16 { bearer.mtu }
+    var counters: GATTClientCounters { bearer.counters }
+    /// Whether a write command would be taken (SPEC 2.3).
+    var canSendWriteCommand: Bool { end == nil && !commands.isFull }
+    /// When `advance` is due.
+    var nextDeadline: Instant? { end == nil ? bearer.deadline : nil }
+
+    /// What is to be done next; to be called until `nil` after every input.
+    mutating func nextAction() -> GATTClientAction? {
+        guard taken < actions.count else {
+            actions.removeAll(keepingCapacity: true)
+            taken = 0
+            return nil
+        }
+        taken += 1
+        return actions[taken - 1]
+    }
+
+    // MARK: Inputs
+
+    mutating func start(_ operation: GATTOperation, id: OperationID, client: ClientID, at now: Instant) {
+        advance(to: now)
+        if let end { return complete(id, .failure(end)) }
+        if case .writeCommand(let handle, let value) = operation { return command(handle, value, id, client) }
+        guard waiting.count < settings.operationLimit else { return complete(id, .failure(.queueFull)) }
+        waiting.append(Waiting(id: id, client: client, work: .operation(operation)))
+        pump(now)
+    }
+
+    /// A write command has been handed to the controller.
+    mutating func commandSent(_ id: OperationID) {
+        guard let command = commands.remove(id) else { return }
+        if !command.isAbandoned { complete(id, .success(.written)) }
+        if commands.takeReadiness() { emit(.writeCommandsReady) }
+    }
+
+    /// Ends an operation. What has been sent cannot be called back and may still have its effect on the peer.
+    mutating func cancel(_ id: OperationID, at now: Instant) {
+        advance(to: now)
+        if let index = waiting.firstIndex(where: { $0.id == id }) {
+            waiting.remove(at: index)
+            complete(id, .failure(.cancelled))
+        } else if running?.id == id {
+            abandonRunning()
+        } else if commands.abandon(id) {
+            complete(id, .failure(.cancelled))
+        }
+    }
+
+    /// A client let go of the link: its operations end, and so do its subscriptions (SPEC CEN-22, 5.5 rule 5).
+    mutating func clientLeft(_ client: ClientID, at now: Instant) {
+        advance(to: now)
+        if end != nil { return }
+        if running?.client == client { abandonRunning() }
+        let ended = waiting.filter { $0.client == client && $0.id != nil }
+        waiting.removeAll { $0.client == client && $0.id != nil }
+        for operation in ended {
+            if let id = operation.id { complete(id, .failure(.cancelled)) }
+        }
+        for id in commands.abandonAll(of: client) { complete(id, .failure(.cancelled)) }
+        for handle in subscriptions.removeAll(of: client) { reconfigure(handle) }
+        pump(now)
+    }
+
+    /// The link is gone, or the channel was closed: everything ends.
+    mutating func bearerClosed(_ reason: GATTFailure) {
+        if end == nil { endAll(reason) }
+        end = .notConnected
+    }
+
+    mutating func advance(to now: Instant) {
+        guard end == nil, let deadline = bearer.deadline, deadline <= now else { return }
+        endAll(.transactionTimeout)
+        actions.append(.disconnect)
+    }
+
+    /// One whole PDU of the bearer's channel.
+    mutating func receive(_ pdu: RawSpan, at now: Instant) {
+        advance(to: now)
+        if end != nil { return }
+        switch bearer.classify(pdu) {
+        case .ignored: break
+        case .response: answered(pdu, now)
+        case .refusal(let error, let handle): refused(error, handle, now)
+        case .invalidResponse(let detail): broken(detail, now)
+        case .notification: receiveNotification(pdu)
+        case .multipleNotification: receiveMultipleNotification(pdu)
+        case .indication: receiveIndication(pdu)
+        case .mtuRequest: receiveMTURequest(pdu)
+        case .request: receiveRequest(pdu)
+        case .command: receiveCommand(pdu)
+        }
+    }
+
+    /// The answer of our server to `serverPDU`, or a PDU that it sends by itself.
+    mutating func respond(_ pdu: [UInt8]) {
+        if end == nil { send(pdu) }
+    }
+
+    // MARK: Outputs
+
+    mutating func emit(_ event: GATTClientEvent) { actions.append(.event(event)) }
+
+    mutating func send(_ pdu: [UInt8]) { actions.append(.send(pdu, tag: .none)) }
+
+    mutating func complete(_ id: OperationID, _ result: Result<GATTResult, GATTFailure>) {
+        emit(.completed(id, result))
+    }
+
+    // MARK: Operations
+
+    private mutating func command(_ handle: AttributeHandle, _ value: [UInt8], _ id: OperationID, _ client: ClientID) {
+        let limit = min(Int(mtu) - 3, maximumAttributeLength)
+        guard value.count <= limit else { return complete(id, .failure(.valueTooLong(limit: limit))) }
+        guard !commands.isFull else { return complete(id, .failure(.queueFull)) }
+        let isLast = commands.append(id, client)
+        let pdu = ATTWriteCommand(handle: handle, value: value.span.bytes).encoded()
+        actions.append(.send(pdu, tag: .command(id)))
+        if isLast { emit(.writeCommandsFull) }
+    }
+
+    mutating func reconfigure(_ handle: AttributeHandle) {
+        waiting.append(Waiting(id: nil, client: .local, work: .reconfigure(handle)))
+    }
+
+    /// Begins what waits until something runs.
+    mutating func pump(_ now: Instant) {
+        while end == nil, running == nil, !waiting.isEmpty {
+            let next = waiting.removeFirst()
+            guard let procedure = prepare(next) else { continue }
+            running = Running(id: next.id, client: next.client, procedure: procedure)
+            let mtu = mtu
+            guard let step = running?.procedure.begin(mtu: mtu) else { continue }
+            apply(step, now)
+        }
+    }
+
+    /// Carries out what a procedure wants.
+    mutating func apply(_ step: GATTStep, _ now: Instant) {
+        switch step {
+        case .send(let pdu):
+            if running?.isAbandoned == true {
+                guard let pdu = running?.procedure.cleanUp() else { return finish(.failure(.cancelled)) }
+                sendRequest(pdu, now)
+            } else {
+                sendRequest(pdu, now)
+            }
+        case .done(let result): finish(.success(result))
+        case .failed(let failure): finish(.failure(failure))
+        }
+    }
+
+    mutating func sendRequest(_ pdu: [UInt8], _ now: Instant) {
+        guard let opcode = pdu.first else { return }
+        bearer.sent(ATTOpcode(rawValue: opcode), deadline: now.advanced(by: settings.transactionTimeout))
+        send(pdu)
+    }
+
+    /// The running operation is over.
+    private mutating func finish(_ result: Result<GATTResult, GATTFailure>) {
+        guard let ended = running else { return }
+        running = nil
+        if case .configure(let handle, _, let bits, let purpose) = ended.procedure {
+            return configured(handle, bits, purpose, ended, result)
+        }
+        if let id = ended.id { complete(id, result) }
+    }
+
+    private mutating func abandonRunning() {
+        guard let id = running?.id else { return }
+        running?.id = nil
+        running?.isAbandoned = true
+        complete(id, .failure(.cancelled))
+    }
+
+    /// Ends everything: what runs, then what waits, then the write commands.
+    private mutating func endAll(_ reason: GATTFailure) {
+        end = .bearerClosed
+        bearer.die()
+        if let id = running?.id { complete(id, .failure(reason)) }
+        running = nil
+        for operation in waiting {
+            if let id = operation.id { complete(id, .failure(reason)) }
+        }
+        waiting.removeAll()
+        for command in commands.commands where !command.isAbandoned { complete(command.id, .failure(reason)) }
+        commands.removeAll()
+        subscriptions.removeAll()
+        early.removeAll()
+    }
+}

@@ -1,0 +1,19 @@
+/// What went by on a link without an operation that could tell of it.
+public struct GATTClientCounters: Equatable, Sendable {
+    /// Responses and confirmations that nobody had asked for.
+    public var unexpectedResponses: UInt64 = 0
+    /// PDUs that are not of the form that their opcode demands, responses left out: those end their operation.
+    public var malformedPDUs: UInt64 = 0
+    /// PDUs longer than the MTU that was agreed on.
+    public var oversizedPDUs: UInt64 = 0
+    /// Commands of the peer for a server that we do not have, and unknown ones.
+    public var ignoredCommands: UInt64 = 0
+    /// Requests of the peer that were refused because we serve nothing.
+    public var refusedRequests: UInt64 = 0
+    /// Values without a subscriber that had to make room for later ones (pain 12).
+    public var earlyNotificationsDropped: UInt64 = 0
+    /// Values of characteristics whose last subscriber had gone.
+    public var unclaimedNotifications: UInt64 = 0
+
+    public init() {}
+}

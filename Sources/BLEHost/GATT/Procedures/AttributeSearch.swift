@@ -1,0 +1,223 @@
+import BLEPackets
+
+/// Walks through a range of handles, one request after another, until the server has no more to tell.
+///
+/// Every answer must bring the search forward: handles lie in the range that is left and rise, so that no server can
+/// keep it going for ever, or make it go round in circles (pain 16).
+struct AttributeSearch {
+    enum Kind: Equatable {
+        case primaryServices
+        case secondaryServices
+        case includes
+        case characteristics([BluetoothUUID])
+        case descriptors
+        case values(BluetoothUUID)
+    }
+
+    private let kind: Kind
+    /// What has not been searched.
+    private var range: AttributeHandleRange
+    /// Whether the last handle of the range has been told.
+    private var isExhausted = false
+    private var services: [DiscoveredService] = []
+    private var includes: [DiscoveredInclude] = []
+    private var characteristics: [DiscoveredCharacteristic] = []
+    private var descriptors: [DiscoveredDescriptor] = []
+    private var values: [AttributeValue] = []
+    /// Places in `includes` of those whose long UUID has to be read; the first is under way.
+    private var unresolved: [Int] = []
+
+    init(_ kind: Kind, in range: AttributeHandleRange) {
+        self.kind = kind
+        self.range = range
+    }
+
+    func begin() -> GATTStep {
+        if range.isValid { return .send(request) }
+        return kind == .descriptors ? .done(result) : .failed(.invalidParameters)
+    }
+
+    private var request: [UInt8] {
+        switch kind {
+        case .primaryServices: ATTReadByGroupTypeRequest(range: range, groupType: .primaryService).encoded()
+        case .secondaryServices: ATTReadByGroupTypeRequest(range: range, groupType: .secondaryService).encoded()
+        case .includes: ATTReadByTypeRequest(range: range, type: .include).encoded()
+        case .characteristics: ATTReadByTypeRequest(range: range, type: .characteristic).encoded()
+        case .descriptors: ATTFindInformationRequest(range: range).encoded()
+        case .values(let uuid): ATTReadByTypeRequest(range: range, type: uuid.shortened).encoded()
+        }
+    }
+
+    private var result: GATTResult {
+        switch kind {
+        case .primaryServices, .secondaryServices: .services(services)
+        case .includes: .includedServices(includes)
+        case .characteristics(let uuids): .characteristics(finished(characteristics, uuids))
+        case .descriptors: .descriptors(descriptors)
+        case .values: .attributeValues(values)
+        }
+    }
+
+    /// Where each characteristic ends is known when its successor is.
+    private func finished(
+        _ found: [DiscoveredCharacteristic], _ uuids: [BluetoothUUID]
+    ) -> [DiscoveredCharacteristic] {
+        var all = found
+        for index in all.indices.dropLast() {
+            all[index].endHandle = AttributeHandle(rawValue: all[index + 1].handle.rawValue &- 1)
+        }
+        return uuids.isEmpty ? all : all.filter { uuids.contains($0.uuid) }
+    }
+
+    // MARK: Answers
+
+    mutating func receive(_ pdu: RawSpan) throws(DecodingError) -> GATTStep {
+        if !unresolved.isEmpty { return try receiveIncludedUUID(pdu) }
+        let found: Found
+        switch kind {
+        case .primaryServices, .secondaryServices: found = try receiveServices(pdu)
+        case .includes: found = try receiveIncludes(pdu)
+        case .characteristics: found = try receiveCharacteristics(pdu)
+        case .descriptors: found = try receiveDescriptors(pdu)
+        case .values: found = try receiveValues(pdu)
+        }
+        switch found {
+        case .invalid(let detail): return .invalid(detail)
+        case .upTo(let last):
+            if let first = last.next, first <= range.last { range.first = first } else { isExhausted = true }
+        }
+        return next()
+    }
+
+    func refused(_ error: ATTError, _ handle: AttributeHandle) -> GATTStep {
+        if !unresolved.isEmpty { return .failed(.att(error, handle: handle)) }
+        if error == .attributeNotFound {
+            if case .values = kind, values.isEmpty { return .failed(.att(error, handle: handle)) }
+            return .done(result)
+        }
+        // Servers may know no groups but primary services: then there are no secondary ones.
+        if kind == .secondaryServices, error == .unsupportedGroupType { return .done(result) }
+        return .failed(.att(error, handle: handle))
+    }
+
+    private func next() -> GATTStep {
+        if let index = unresolved.first {
+            return .send(ATTReadRequest(handle: includes[index].range.first).encoded())
+        }
+        return isExhausted ? .done(result) : .send(request)
+    }
+
+    /// What an answer brought: the last handle that it settles, or what is wrong with it.
+    private enum Found {
+        case upTo(AttributeHandle)
+        case invalid(GATTFailure.InvalidResponse)
+    }
+
+    /// Whether `handle` may follow `previous` in an answer.
+    private func objection(
+        to handle: AttributeHandle, after previous: AttributeHandle
+    ) -> GATTFailure.InvalidResponse? {
+        if !range.contains(handle) { return .handleOutOfRange(handle) }
+        return handle > previous ? nil : .handleOutOfOrder(handle)
+    }
+
+    private mutating func receiveServices(_ pdu: RawSpan) throws(DecodingError) -> Found {
+        var response = try ATTReadByGroupTypeResponse(pdu)
+        guard let width = width(ofUUIDWith: response.valueLength) else {
+            return .invalid(.elementLength(response.valueLength + 4))
+        }
+        var last = AttributeHandle.none
+        while let element = response.next() {
+            if let objection = objection(to: element.range.first, after: last) { return .invalid(objection) }
+            guard element.range.isValid else { return .invalid(.handleOutOfRange(element.range.last)) }
+            var reader = PacketReader(element.value)
+            let uuid = try BluetoothUUID(decoding: &reader, width: width)
+            services.append(
+                DiscoveredService(uuid: uuid, range: element.range, isPrimary: kind == .primaryServices))
+            last = element.range.last
+        }
+        return .upTo(last)
+    }
+
+    private mutating func receiveIncludes(_ pdu: RawSpan) throws(DecodingError) -> Found {
+        var response = try ATTReadByTypeResponse(pdu)
+        // A UUID of 128 bits has no room in the declaration and stands in the included service's own.
+        guard response.valueLength == 4 || response.valueLength == 6 else {
+            return .invalid(.elementLength(response.valueLength + 2))
+        }
+        var last = AttributeHandle.none
+        while let element = response.next() {
+            if let objection = objection(to: element.handle, after: last) { return .invalid(objection) }
+            var reader = PacketReader(element.value)
+            let first = AttributeHandle(rawValue: try reader.read())
+            let included = AttributeHandleRange(first, AttributeHandle(rawValue: try reader.read()))
+            guard included.isValid else { return .invalid(.handleOutOfRange(included.last)) }
+            let isComplete = !reader.isAtEnd
+            let uuid = isComplete ? try BluetoothUUID(decoding: &reader, width: .bits16) : BluetoothUUID(UInt16(0))
+            if !isComplete { unresolved.append(includes.count) }
+            includes.append(DiscoveredInclude(handle: element.handle, uuid: uuid, range: included))
+            last = element.handle
+        }
+        return .upTo(last)
+    }
+
+    private mutating func receiveIncludedUUID(_ pdu: RawSpan) throws(DecodingError) -> GATTStep {
+        let value = try ATTReadResponse(pdu).value
+        guard let width = width(ofUUIDWith: value.byteCount) else { return .invalid(.elementLength(value.byteCount)) }
+        var reader = PacketReader(value)
+        includes[unresolved.removeFirst()].uuid = try BluetoothUUID(decoding: &reader, width: width)
+        return next()
+    }
+
+    private mutating func receiveCharacteristics(_ pdu: RawSpan) throws(DecodingError) -> Found {
+        var response = try ATTReadByTypeResponse(pdu)
+        guard let width = width(ofUUIDWith: response.valueLength - 3) else {
+            return .invalid(.elementLength(response.valueLength + 2))
+        }
+        var last = AttributeHandle.none
+        while let element = response.next() {
+            if let objection = objection(to: element.handle, after: last) { return .invalid(objection) }
+            var reader = PacketReader(element.value)
+            let properties = CharacteristicProperties(rawValue: try reader.read())
+            let valueHandle = AttributeHandle(rawValue: try reader.read())
+            guard valueHandle > element.handle else { return .invalid(.handleOutOfOrder(valueHandle)) }
+            characteristics.append(
+                DiscoveredCharacteristic(
+                    handle: element.handle, valueHandle: valueHandle, endHandle: range.last, properties: properties,
+                    uuid: try BluetoothUUID(decoding: &reader, width: width)))
+            last = element.handle
+        }
+        return .upTo(last)
+    }
+
+    private mutating func receiveDescriptors(_ pdu: RawSpan) throws(DecodingError) -> Found {
+        var response = try ATTFindInformationResponse(pdu)
+        var last = AttributeHandle.none
+        while let element = response.next() {
+            if let objection = objection(to: element.handle, after: last) { return .invalid(objection) }
+            descriptors.append(DiscoveredDescriptor(handle: element.handle, uuid: element.type))
+            last = element.handle
+        }
+        return .upTo(last)
+    }
+
+    private mutating func receiveValues(_ pdu: RawSpan) throws(DecodingError) -> Found {
+        var response = try ATTReadByTypeResponse(pdu)
+        var last = AttributeHandle.none
+        while let element = response.next() {
+            if let objection = objection(to: element.handle, after: last) { return .invalid(objection) }
+            values.append(AttributeValue(handle: element.handle, value: element.value.copied()))
+            last = element.handle
+        }
+        return .upTo(last)
+    }
+}
+
+/// The width of a UUID that takes `count` octets; ATT knows 16 and 128 bits.
+func width(ofUUIDWith count: Int) -> BluetoothUUID.Width? {
+    switch count {
+    case 2: .bits16
+    case 16: .bits128
+    default: nil
+    }
+}

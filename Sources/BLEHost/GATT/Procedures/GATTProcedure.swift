@@ -1,0 +1,135 @@
+import BLEPackets
+
+/// An operation that is being carried out: requests go out one by one, each answer leads to the next step.
+///
+/// A procedure knows nothing of timers, clients or the other operations of its link. The bearer has made sure that
+/// `receive` gets an answer of the kind that the last request asks for.
+enum GATTProcedure {
+    /// The number is what we tell the peer that we receive.
+    case exchangeMTU(UInt16)
+    case search(AttributeSearch)
+    case namedServices(NamedServiceSearch)
+    case read(ValueRead)
+    case readMultiple(MultipleRead)
+    case write(AttributeHandle, [UInt8])
+    case preparedWrite(PreparedWrite)
+    /// The configuration of the characteristic with this value is being written.
+    case configure(AttributeHandle, configuration: AttributeHandle, bits: UInt16, Configuration)
+    /// In place of a procedure while it changes itself, so that its results are not copied.
+    case none
+
+    /// Why a configuration is written.
+    enum Configuration: Equatable {
+        case subscribed(SubscriptionMode)
+        case unsubscribed
+        /// A client left, or took back its wish while it was being carried out.
+        case reconfigured
+    }
+
+    /// The first request, or the end where none is needed.
+    mutating func begin(mtu: UInt16) -> GATTStep {
+        switch self {
+        case .exchangeMTU(let told): return .send(ATTExchangeMTURequest(clientReceiveMTU: told).encoded())
+        case .none: return .failed(.invalidParameters)
+        case .search(let search): return search.begin()
+        case .namedServices(var search):
+            let step = search.begin()
+            self = .namedServices(search)
+            return step
+        case .read(var read):
+            let step = read.begin(mtu: mtu)
+            self = .read(read)
+            return step
+        case .readMultiple(let read): return read.begin(mtu: mtu)
+        case .write(let handle, let value):
+            return .send(ATTWriteRequest(handle: handle, value: value.span.bytes).encoded())
+        case .preparedWrite(var write):
+            let step = write.begin(mtu: mtu)
+            self = .preparedWrite(write)
+            return step
+        case .configure(_, let configuration, let bits, _):
+            var packet = PacketWriter(reservingCapacity: 5)
+            let value = [UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits >> 8)]
+            ATTWriteRequest(handle: configuration, value: value.span.bytes).encode(into: &packet)
+            return .send(packet.bytes)
+        }
+    }
+
+    /// The answer to the last request.
+    mutating func receive(_ pdu: RawSpan, mtu: UInt16) -> GATTStep {
+        do throws(DecodingError) {
+            return try decode(pdu, mtu: mtu)
+        } catch {
+            return broken(.malformed(error))
+        }
+    }
+
+    private mutating func decode(_ pdu: RawSpan, mtu: UInt16) throws(DecodingError) -> GATTStep {
+        switch self {
+        case .exchangeMTU:
+            return .done(.mtu(try ATTExchangeMTUResponse(pdu).serverReceiveMTU))
+        case .none: return .failed(.invalidParameters)
+        case .search(var search):
+            self = .none
+            let step = try search.receive(pdu)
+            self = .search(search)
+            return step
+        case .namedServices(var search):
+            self = .none
+            let step = try search.receive(pdu)
+            self = .namedServices(search)
+            return step
+        case .read(var read):
+            self = .none
+            let step = try read.receive(pdu, mtu: mtu)
+            self = .read(read)
+            return step
+        case .readMultiple(let read): return try read.receive(pdu)
+        case .write:
+            _ = try ATTWriteResponse(pdu)
+            return .done(.written)
+        case .preparedWrite(var write):
+            // A broken answer still has a queue to be cleared: the state must outlive the error.
+            let step = try write.receive(pdu, mtu: mtu)
+            self = .preparedWrite(write)
+            return step
+        case .configure(_, _, _, let purpose):
+            _ = try ATTWriteResponse(pdu)
+            return .done(purpose == .unsubscribed ? .unsubscribed : .subscribed)
+        }
+    }
+
+    /// The server refused the last request.
+    mutating func refused(_ error: ATTError, _ handle: AttributeHandle) -> GATTStep {
+        switch self {
+        case .search(let search): return search.refused(error, handle)
+        case .namedServices(var search):
+            let step = search.refused(error, handle)
+            self = .namedServices(search)
+            return step
+        case .read(let read): return read.refused(error, handle)
+        case .preparedWrite(var write):
+            let step = write.failed(.att(error, handle: handle))
+            self = .preparedWrite(write)
+            return step
+        case .exchangeMTU, .readMultiple, .write, .configure, .none: return .failed(.att(error, handle: handle))
+        }
+    }
+
+    /// The answer to the last request is none.
+    mutating func broken(_ detail: GATTFailure.InvalidResponse) -> GATTStep {
+        guard case .preparedWrite(var write) = self else { return .invalid(detail) }
+        let step = write.failed(.invalidResponse(detail))
+        self = .preparedWrite(write)
+        return step
+    }
+
+    /// Nobody waits for the result any more: the request that leaves the server as if nothing had been asked, where
+    /// one is needed.
+    mutating func cleanUp() -> [UInt8]? {
+        guard case .preparedWrite(var write) = self else { return nil }
+        let pdu = write.cleanUp()
+        self = .preparedWrite(write)
+        return pdu
+    }
+}

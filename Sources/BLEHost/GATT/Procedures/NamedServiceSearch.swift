@@ -1,0 +1,49 @@
+import BLEPackets
+
+/// Finds primary services by their UUIDs, one UUID after another (Core 5.4, Vol 3, Part G, 4.4.2).
+struct NamedServiceSearch {
+    /// Those that have not been searched to the end; the first is under way.
+    private var uuids: [BluetoothUUID] = []
+    private var range = AttributeHandleRange.all
+    private var services: [DiscoveredService] = []
+
+    init(_ uuids: [BluetoothUUID]) {
+        for uuid in uuids where !self.uuids.contains(uuid) { self.uuids.append(uuid) }
+    }
+
+    mutating func begin() -> GATTStep { next() }
+
+    private func next() -> GATTStep {
+        guard let uuid = uuids.first else { return .done(.services(services)) }
+        var value = PacketWriter(reservingCapacity: 16)
+        uuid.shortened.encode(into: &value)
+        let bytes = value.bytes
+        return .send(ATTFindByTypeValueRequest(range: range, type: 0x2800, value: bytes.span.bytes).encoded())
+    }
+
+    private mutating func nextUUID() -> GATTStep {
+        uuids.removeFirst()
+        range = .all
+        return next()
+    }
+
+    mutating func receive(_ pdu: RawSpan) throws(DecodingError) -> GATTStep {
+        guard let uuid = uuids.first else { return next() }
+        var response = try ATTFindByTypeValueResponse(pdu)
+        var last = AttributeHandle.none
+        while let found = response.next() {
+            guard range.contains(found.first) else { return .invalid(.handleOutOfRange(found.first)) }
+            guard found.first > last else { return .invalid(.handleOutOfOrder(found.first)) }
+            guard found.isValid else { return .invalid(.handleOutOfRange(found.last)) }
+            services.append(DiscoveredService(uuid: uuid, range: found, isPrimary: true))
+            last = found.last
+        }
+        guard let first = last.next else { return nextUUID() }
+        range.first = first
+        return next()
+    }
+
+    mutating func refused(_ error: ATTError, _ handle: AttributeHandle) -> GATTStep {
+        error == .attributeNotFound ? nextUUID() : .failed(.att(error, handle: handle))
+    }
+}

@@ -1,0 +1,52 @@
+import BLEPackets
+
+/// Reads one value to its end (Core 5.4, Vol 3, Part G, 4.8.1 and 4.8.3; SPEC 2.3).
+///
+/// An answer that fills the PDU may have been cut: Read Blob asks for more until a shorter one comes, or until the
+/// server says that there is none.
+struct ValueRead {
+    private let handle: AttributeHandle
+    private let offset: Int
+    private var value: [UInt8] = []
+    /// Whether the request under way is a Read Blob.
+    private var isBlob: Bool
+    /// The MTU when the request went out: the peer may raise it before the answer comes.
+    private var requestMTU = 23
+
+    init(_ handle: AttributeHandle, offset: UInt16) {
+        self.handle = handle
+        self.offset = Int(offset)
+        isBlob = offset > 0
+    }
+
+    mutating func begin(mtu: UInt16) -> GATTStep {
+        requestMTU = Int(mtu)
+        return isBlob ? .send(blobRequest) : .send(ATTReadRequest(handle: handle).encoded())
+    }
+
+    private var blobRequest: [UInt8] {
+        ATTReadBlobRequest(handle: handle, offset: UInt16(clamping: offset + value.count)).encoded()
+    }
+
+    mutating func receive(_ pdu: RawSpan, mtu: UInt16) throws(DecodingError) -> GATTStep {
+        // What lies beyond the MTU is not taken: the offset of the next request counts on the server's cut.
+        let part: RawSpan
+        if isBlob {
+            part = try ATTReadBlobResponse(pdu).value.extracting(first: Int(mtu) - 1)
+        } else {
+            part = try ATTReadResponse(pdu).value.extracting(first: Int(mtu) - 1)
+        }
+        unsafe part.withUnsafeBytes { unsafe value.append(contentsOf: $0) }
+        guard part.byteCount >= requestMTU - 1, offset + value.count < maximumAttributeLength else {
+            return .done(.value(value))
+        }
+        isBlob = true
+        requestMTU = Int(mtu)
+        return .send(blobRequest)
+    }
+
+    func refused(_ error: ATTError, _ handle: AttributeHandle) -> GATTStep {
+        if !value.isEmpty, error == .invalidOffset || error == .attributeNotLong { return .done(.value(value)) }
+        return .failed(.att(error, handle: handle))
+    }
+}

@@ -1,0 +1,119 @@
+import BLEPackets
+
+/// Who holds which subscription on one link, and what the peer was told of it (SPEC 5.5 rule 5).
+///
+/// A characteristic's configuration is one for the link: it is the union of what its holders want.
+struct SubscriptionTable {
+    struct Holder: Equatable {
+        var client: ClientID
+        /// Calls to `subscribe` that were not taken back.
+        var count: Int
+        var bits: UInt16
+    }
+
+    struct Entry: Equatable {
+        let valueHandle: AttributeHandle
+        var configuration: AttributeHandle
+        /// In ascending order of their clients.
+        var holders: [Holder] = []
+        /// The same clients, ready to be shared with every value.
+        var clients: [ClientID] = []
+        /// What stands in the peer's configuration, as far as we wrote it.
+        var written: UInt16 = 0
+        /// Whether values are to be kept for a client that is about to hold them.
+        var isClaimed = false
+
+        var wanted: UInt16 { holders.reduce(0) { $0 | $1.bits } }
+    }
+
+    /// In ascending order of their value handles.
+    private(set) var entries: [Entry] = []
+
+    /// The place of `valueHandle`, or where it would be.
+    private func place(of valueHandle: AttributeHandle) -> Int {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].valueHandle < valueHandle { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func index(of valueHandle: AttributeHandle) -> Int? {
+        let place = place(of: valueHandle)
+        return place < entries.count && entries[place].valueHandle == valueHandle ? place : nil
+    }
+
+    subscript(valueHandle: AttributeHandle) -> Entry? { index(of: valueHandle).map { entries[$0] } }
+
+    /// Somebody is about to hold `valueHandle`: the bits that the configuration then needs; `nil` when it has them.
+    mutating func claim(_ valueHandle: AttributeHandle, configuration: AttributeHandle, bits: UInt16) -> UInt16? {
+        let place = place(of: valueHandle)
+        if place == entries.count || entries[place].valueHandle != valueHandle {
+            entries.insert(Entry(valueHandle: valueHandle, configuration: configuration), at: place)
+        }
+        entries[place].isClaimed = true
+        entries[place].configuration = configuration
+        let target = entries[place].wanted | bits
+        return target == entries[place].written ? nil : target
+    }
+
+    /// The peer's configuration has been written.
+    mutating func wrote(_ bits: UInt16, to valueHandle: AttributeHandle) {
+        guard let index = index(of: valueHandle) else { return }
+        entries[index].written = bits
+    }
+
+    mutating func add(_ client: ClientID, bits: UInt16, to valueHandle: AttributeHandle) {
+        guard let index = index(of: valueHandle) else { return }
+        if let holder = entries[index].holders.firstIndex(where: { $0.client == client }) {
+            entries[index].holders[holder].count += 1
+            entries[index].holders[holder].bits |= bits
+        } else {
+            let place = entries[index].holders.firstIndex { $0.client > client } ?? entries[index].holders.count
+            entries[index].holders.insert(Holder(client: client, count: 1, bits: bits), at: place)
+            entries[index].clients.insert(client, at: place)
+        }
+    }
+
+    /// Takes back one call of `client`; false when there is none.
+    mutating func remove(_ client: ClientID, from valueHandle: AttributeHandle) -> Bool {
+        guard let index = index(of: valueHandle),
+            let holder = entries[index].holders.firstIndex(where: { $0.client == client })
+        else { return false }
+        entries[index].holders[holder].count -= 1
+        if entries[index].holders[holder].count == 0 {
+            entries[index].holders.remove(at: holder)
+            entries[index].clients.remove(at: holder)
+        }
+        return true
+    }
+
+    /// Takes back all calls of `client`, and tells which configurations are to be written anew.
+    mutating func removeAll(of client: ClientID) -> [AttributeHandle] {
+        var changed: [AttributeHandle] = []
+        for index in entries.indices {
+            guard let holder = entries[index].holders.firstIndex(where: { $0.client == client }) else { continue }
+            entries[index].holders.remove(at: holder)
+            entries[index].clients.remove(at: holder)
+            if entries[index].wanted != entries[index].written { changed.append(entries[index].valueHandle) }
+        }
+        return changed
+    }
+
+    /// The claim on `valueHandle` is over, whether it led to a holder or not; forgets what nobody holds.
+    mutating func settle(_ valueHandle: AttributeHandle) {
+        guard let index = index(of: valueHandle) else { return }
+        entries[index].isClaimed = false
+        if entries[index].holders.isEmpty, entries[index].written == 0 { entries.remove(at: index) }
+    }
+
+    /// Forgets an entry that nobody holds, whatever the peer's configuration says.
+    mutating func forget(_ valueHandle: AttributeHandle) {
+        guard let index = index(of: valueHandle), entries[index].holders.isEmpty else { return }
+        entries.remove(at: index)
+    }
+
+    mutating func removeAll() { entries.removeAll() }
+}

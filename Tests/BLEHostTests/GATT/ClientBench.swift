@@ -1,0 +1,142 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+/// A GATT client on a table: PDUs go in and out as hexadecimal text.
+struct ClientBench {
+    var client: GATTClient
+    var now = Instant.zero
+    /// PDUs that went out and have not been taken.
+    var sent: [String] = []
+    var tags: [ATTSendTag] = []
+    /// Events that have not been taken, completions left out.
+    var events: [GATTClientEvent] = []
+    var completions: [(id: OperationID, result: Result<GATTResult, GATTFailure>)] = []
+    var disconnects = 0
+    private var lastID: UInt64 = 0
+
+    init(settings: GATTClientSettings = GATTClientSettings()) { client = GATTClient(settings: settings) }
+
+    /// A client that has agreed on an MTU already.
+    init(mtu: UInt16, settings: GATTClientSettings = GATTClientSettings()) {
+        self.init(settings: settings)
+        guard mtu > 23 else { return }
+        start(.exchangeMTU(preferred: mtu))
+        receive([0x03, UInt8(truncatingIfNeeded: mtu), UInt8(truncatingIfNeeded: mtu >> 8)])
+        sent = []
+        tags = []
+        events = []
+        completions = []
+    }
+
+    @discardableResult
+    mutating func start(_ operation: GATTOperation, client owner: ClientID = .local) -> OperationID {
+        lastID += 1
+        let id = OperationID(rawValue: lastID)
+        client.start(operation, id: id, client: owner, at: now)
+        drain()
+        return id
+    }
+
+    mutating func receive(_ bytes: [UInt8]) {
+        client.receive(bytes.span.bytes, at: now)
+        drain()
+    }
+
+    mutating func receive(_ text: String) { receive(bytes(text)) }
+
+    mutating func cancel(_ id: OperationID) {
+        client.cancel(id, at: now)
+        drain()
+    }
+
+    mutating func leave(_ owner: ClientID) {
+        client.clientLeft(owner, at: now)
+        drain()
+    }
+
+    mutating func close(_ reason: GATTFailure = .disconnected(.connectionTimeout)) {
+        client.bearerClosed(reason)
+        drain()
+    }
+
+    mutating func commandSent(_ id: OperationID) {
+        client.commandSent(id)
+        drain()
+    }
+
+    mutating func pass(_ span: Microseconds) {
+        now = now.advanced(by: span)
+        client.advance(to: now)
+        drain()
+    }
+
+    mutating func drain() {
+        while let action = client.nextAction() {
+            switch action {
+            case .send(let pdu, let tag):
+                sent.append(hex(pdu))
+                tags.append(tag)
+            case .event(.completed(let id, let result)): completions.append((id, result))
+            case .event(let event): events.append(event)
+            case .disconnect: disconnects += 1
+            }
+        }
+    }
+
+    /// What went out since the last call.
+    mutating func takeSent() -> [String] {
+        defer {
+            sent = []
+            tags = []
+        }
+        return sent
+    }
+
+    /// How operations ended since the last call, without their identifiers.
+    mutating func takeResults() -> [Result<GATTResult, GATTFailure>] {
+        defer { completions = [] }
+        return completions.map(\.result)
+    }
+
+    mutating func takeEvents() -> [GATTClientEvent] {
+        defer { events = [] }
+        return events
+    }
+
+    /// Plays a conversation: `>` and what we send, `<` and what the peer sends.
+    mutating func play(_ script: String, _ location: SourceLocation = #_sourceLocation) {
+        for line in script.split(separator: "\n") {
+            let text = line.filter { $0 != " " }
+            if text.hasPrefix("<") {
+                receive(String(text.dropFirst()))
+            } else {
+                let expected = String(text.dropFirst())
+                guard !sent.isEmpty else {
+                    Issue.record("nothing was sent instead of \(expected)", sourceLocation: location)
+                    return
+                }
+                #expect(sent.removeFirst() == expected, sourceLocation: location)
+                tags.removeFirst()
+            }
+        }
+        #expect(sent.isEmpty, "more was sent", sourceLocation: location)
+    }
+}
+
+func bytes(_ text: String) -> [UInt8] {
+    let digits = text.filter { $0 != " " }
+    var bytes: [UInt8] = []
+    var index = digits.startIndex
+    while index < digits.endIndex {
+        let end = digits.index(index, offsetBy: 2, limitedBy: digits.endIndex) ?? digits.endIndex
+        bytes.append(UInt8(digits[index..<end], radix: 16) ?? 0)
+        index = end
+    }
+    return bytes
+}
+
+func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+}
