@@ -17,9 +17,11 @@ public enum TransportError: Error, Equatable, Sendable {
     case permissionDenied(TransportAddress, capability: Capability, program: String)
     /// The user channel takes only an adapter that is down. `daemon` is BlueZ's, when it runs.
     case adapterUp(index: UInt16, daemon: HoldingProcess?)
-    /// Another process holds the adapter's user channel, or the kernel is still setting it up (`holders` is empty).
-    /// Processes are those with HCI sockets: the kernel does not say which of them it is.
+    /// Another process holds the adapter's user channel. `holders` are those with HCI sockets, as the kernel does not
+    /// say which of them it is; empty when this process may not look into others.
     case adapterBusy(index: UInt16, holders: [HoldingProcess])
+    /// The kernel is still setting the adapter up.
+    case adapterInSetup(index: UInt16)
     /// The raw channel sends only through an adapter that is up.
     case adapterDown(index: UInt16)
     /// The radio is switched off by rfkill.
@@ -87,14 +89,16 @@ extension TransportError: CustomStringConvertible {
             "hci\(index) is up, and the user channel takes an adapter only while it is down: "
                 + (daemon.map {
                     "\($0) runs and powers adapters; power this one off with ‘bluetoothctl power off’ or"
-                        + " ‘btmgmt --index \(index) power off’"
+                        + " ‘btmgmt --index \(index) power off’, or end it with ‘systemctl stop bluetooth’"
                 } ?? "take it down with ‘hciconfig hci\(index) down’ or ‘btmgmt --index \(index) power off’")
                 + ", or share it through raw:\(index)"
         case .adapterBusy(let index, let holders):
-            "hci\(index) is busy: "
+            "hci\(index) is busy: a process holds its user channel"
                 + (holders.isEmpty
-                    ? "another process holds its user channel, or the kernel is still setting it up; try again soon"
-                    : "its user channel is held, and HCI sockets are open in " + list(holders) + "; end that first")
+                    ? "; find it with ‘sudo ss -p’ or ‘sudo lsof’ and end it"
+                    : "; HCI sockets are open in \(list(holders)): end that first")
+        case .adapterInSetup(let index):
+            "hci\(index) is busy: the kernel is still setting it up; try again in a few seconds"
         case .adapterDown(let index):
             "hci\(index) is down, and the raw channel shares only an adapter that is up: bring it up with"
                 + " ‘hciconfig hci\(index) up’ or ‘bluetoothctl power on’, or take it whole with user:\(index)"

@@ -25,7 +25,7 @@ public final class HCISocketTransport: HCITransport {
 
     /// Claims adapter `index` for this process.
     /// - Throws: `noBluetoothInKernel`, `noSuchAdapter`, `permissionDenied` (CAP_NET_ADMIN), `adapterUp`, `adapterBusy`,
-    ///   `adapterBlocked`, or `system`.
+    ///   `adapterInSetup`, `adapterBlocked`, or `system`.
     public static func openUserChannel(_ index: UInt16) throws(TransportError) -> sending HCISocketTransport {
         let adapter = try AdapterList.adapter(index)
         let address = TransportAddress.userChannel(adapter: index)
@@ -38,10 +38,12 @@ public final class HCISocketTransport: HCITransport {
                 throw .permissionDenied(address, capability: .netAdmin, program: HoldingProcesses.ownProgram())
             case ENODEV:
                 throw .noSuchAdapter(index: index, present: try AdapterList.adapters().map(\.name))
-            // The kernel answers EBUSY to an adapter that is up or being set up, and EUSERS to a second user channel.
-            // While the channel is held the adapter counts as up, too.
+            // An adapter counts as up while its user channel is held: EBUSY alone does not tell the two apart.
             case EBUSY:
-                guard try AdapterList.adapter(index).isUp else { throw .adapterBusy(index: index, holders: []) }
+                if try isTakenByUserChannel(index) {
+                    throw .adapterBusy(index: index, holders: HoldingProcesses.withHCISockets())
+                }
+                guard try AdapterList.adapter(index).isUp else { throw .adapterInSetup(index: index) }
                 throw .adapterUp(index: index, daemon: HoldingProcesses.bluetoothDaemon())
             case EUSERS, EALREADY:
                 throw .adapterBusy(index: index, holders: HoldingProcesses.withHCISockets())
@@ -55,7 +57,8 @@ public final class HCISocketTransport: HCITransport {
     }
 
     /// Opens adapter `index` beside the kernel.
-    /// - Throws: `noBluetoothInKernel`, `noSuchAdapter`, `permissionDenied` (CAP_NET_RAW), `adapterDown`, or `system`.
+    /// - Throws: `noBluetoothInKernel`, `noSuchAdapter`, `permissionDenied` (CAP_NET_RAW), `adapterDown`,
+    ///   `adapterBusy` (another process holds the user channel), or `system`.
     public static func openRawChannel(_ index: UInt16) throws(TransportError) -> sending HCISocketTransport {
         let adapter = try AdapterList.adapter(index)
         let address = TransportAddress.rawChannel(adapter: index)
@@ -90,21 +93,33 @@ public final class HCISocketTransport: HCITransport {
             case EPERM, EACCES:
                 throw .permissionDenied(address, capability: .netRaw, program: HoldingProcesses.ownProgram())
             case ENODEV: throw .adapterRemoved(index: adapter.index)
-            // An adapter whose user channel is held does not let anybody else in.
-            case EBUSY: throw .adapterBusy(index: adapter.index, holders: HoldingProcesses.withHCISockets())
             default: throw .system(call: "bind", code: code)
             }
         }
+        // The kernel would let both send, each in the midst of the other's procedures.
+        guard clinux_hci_is_taken_by_user_channel(descriptor) == 0 else {
+            throw .adapterBusy(index: adapter.index, holders: HoldingProcesses.withHCISockets())
+        }
+    }
+
+    private static func isTakenByUserChannel(_ index: UInt16) throws(TransportError) -> Bool {
+        let descriptor = try AdapterList.openSocket()
+        defer { Glibc.close(descriptor) }
+        return clinux_hci_bind(descriptor, index, UInt16(HCI_CHANNEL_RAW)) == 0
+            && clinux_hci_is_taken_by_user_channel(descriptor) != 0
     }
 
     private init(descriptor: Int32, address: TransportAddress, adapter: Adapter) {
         self.address = address
         adapterBefore = adapter
-        if case .rawChannel = address { isShared = true } else { isShared = false }
+        let isShared = if case .rawChannel = address { true } else { false }
+        self.isShared = isShared
         port = PacketDescriptor(
             descriptor: descriptor, isSocket: true,
             nameError: { call, code in
                 switch code {
+                // Somebody took a shared adapter down; one that this process has taken only goes down as it goes away.
+                case ENETDOWN where isShared: .adapterDown(index: adapter.index)
                 case ENETDOWN, EPIPE, ENODEV, ENXIO, EBADFD: .adapterRemoved(index: adapter.index)
                 default: .system(call: call, code: code)
                 }

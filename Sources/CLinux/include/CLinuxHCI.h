@@ -100,6 +100,18 @@ static inline int clinux_hci_list_connections(int descriptor, uint16_t index, st
     return count;
 }
 
+/// 1 when a user channel has taken the adapter that this raw socket is bound to: requests about a bound adapter are
+/// refused with EBUSY then. The question, about a connection to nobody, changes nothing.
+static inline int clinux_hci_is_taken_by_user_channel(int descriptor) {
+    union {
+        struct hci_conn_info_req request;
+        char bytes[sizeof(struct hci_conn_info_req) + sizeof(struct hci_conn_info)];
+    } question;
+    memset(&question, 0, sizeof question);
+    question.request.type = ACL_LINK;
+    return ioctl(descriptor, HCIGETCONNINFO, &question) < 0 && errno == EBUSY;
+}
+
 /// The six octets of an address as a number, most significant first as printed.
 static inline uint64_t clinux_hci_address(const bdaddr_t *address) {
     uint64_t value = 0;
