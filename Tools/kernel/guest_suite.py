@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""The tests that run inside the guest: `bletool` on a real Linux Bluetooth subsystem, beside BlueZ's daemon.
+
+  guest_suite.py BLETOOL BTVIRT-OPTION…
+
+hci0 belongs to bluetoothd, which advertises on it; hci1 is ours. Prints a line a test and ends with `N passed, N failed`.
+No test framework: the guest has no more Python than the interpreter and its core library."""
+import ctypes, json, os, re, signal, socket, struct, subprocess, sys, time
+
+TOOL, BTVIRT_OPTIONS = sys.argv[1], sys.argv[2:]
+BLUEZ_ADDRESS, BLUEZ_NAME = '00:AA:01:00:00:00', 'JELLING'
+OUR_ADDRESS = '00:AA:01:01:00:01'
+AF_BLUETOOTH, BTPROTO_HCI, HCI_CHANNEL_USER = 31, 1, 1
+NOBODY = 65534
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def check(condition, message):
+    if not condition:
+        raise AssertionError(message)
+
+
+class Run:
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err, self.lines, self.strays = status, out, err, [], []
+        for line in out.splitlines():
+            try:
+                self.lines.append(json.loads(line))
+            except ValueError:
+                self.strays.append(line)
+
+    def events(self, name):
+        return [l for l in self.lines if l.get('event') == name]
+
+    def words(self):
+        """Everything that it said, wherever: an operator reads stderr, a program the error event."""
+        return self.err + ' ' + ' '.join(str(l.get('message', '')) for l in self.lines)
+
+    def __str__(self):
+        return f'status {self.status}; stdout {self.out[-300:]!r}; stderr {self.err[-300:]!r}'
+
+
+def tool(*arguments, transport=None, status=0, user=None, timeout=60):
+    command = [TOOL, *(['-t', transport] if transport else []), '--json', *arguments]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=timeout, user=user, extra_groups=[] if user else None,
+                          env={**os.environ, 'XDG_STATE_HOME': '/tmp/state' if user is None else '/tmp/state-nobody'})
+    run = Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+    check(not run.strays, f'stdout is not one JSON object a line: {run}')
+    check(status is None or run.status == status, f'{" ".join(arguments)}: want status {status}: {run}')
+    return run
+
+
+def shell(command, check_status=True):
+    done = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=30)
+    check(not check_status or done.returncode == 0, f'{command}: {done.stdout.decode()[-200:]}')
+    return done.stdout.decode()
+
+
+def is_up(index):
+    return 'UP' in shell(f'hciconfig hci{index}').split()
+
+
+def wait_until(condition, what, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        check(time.monotonic() < end, f'{what}: not within {seconds} s')
+        time.sleep(0.1)
+
+
+def claim_user_channel(index):
+    """A socket that holds the adapter's user channel, as another program would."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor = libc.socket(AF_BLUETOOTH, socket.SOCK_RAW | socket.SOCK_CLOEXEC, BTPROTO_HCI)
+    address = struct.pack('<HHH', AF_BLUETOOTH, index, HCI_CHANNEL_USER)
+    check(descriptor >= 0 and libc.bind(descriptor, address, len(address)) == 0, 'the user channel cannot be claimed')
+    return descriptor
+
+
+def says(run, *wanted):
+    for one_of in wanted:
+        options = one_of if isinstance(one_of, tuple) else (one_of,)
+        check(any(re.search(o, run.words(), re.IGNORECASE) for o in options), f'no word of {" or ".join(options)}: {run}')
+
+
+# Adapters, without a daemon
+
+@test
+def dev_lists_the_adapters():
+    """`dev` lists both adapters with index, name, address, state and bus"""
+    lines = tool('dev').lines
+    check([l['index'] for l in lines] == [0, 1], f'{lines}')
+    for line, address in zip(lines, (BLUEZ_ADDRESS, OUR_ADDRESS)):
+        check(line['name'] == f'hci{line["index"]}' and line['address'] == address and line['up'] is False, f'{line}')
+        check('virtual' in line['bus'].lower(), f'bus: {line}')
+
+
+@test
+def info_over_the_user_channel():
+    """`-t user:1 info` says what the controller is, and leaves the adapter down as it was found"""
+    info = tool('info', transport='user:1').lines[0]
+    check(info['address'] == OUR_ADDRESS, f'{info["address"]}')
+    for key in ('version', 'manufacturer', 'features', 'commands', 'aclLength', 'aclCount'):
+        check(key in info, f'no {key}: {info}')
+    check(info['aclLength'] >= 27 and info['aclCount'] >= 1, f'{info["aclLength"]} × {info["aclCount"]}')
+    check(not is_up(1), 'the adapter was left up')
+
+
+@test
+def without_transport_the_first_adapter():
+    """without `-t` the first adapter is taken"""
+    check(tool('info').lines[0]['address'] == BLUEZ_ADDRESS, 'not hci0')
+
+
+@test
+def no_such_adapter():
+    """an adapter that is not there is named, with status 3"""
+    for transport in ('user:7', 'raw:7'):
+        says(tool('info', transport=transport, status=3), 'hci7')
+
+
+@test
+def no_permission():
+    """an ordinary user is told which capability is missing, with status 3"""
+    says(tool('info', transport='user:1', status=3, user=NOBODY), 'CAP_NET_ADMIN')
+    shell('hciconfig hci1 up')
+    try:
+        says(tool('lescan', '--duration', '1', transport='raw:1', status=3, user=NOBODY), 'CAP_NET_RAW')
+    finally:
+        shell('hciconfig hci1 down')
+
+
+@test
+def adapter_is_up():
+    """the user channel of an adapter that is up is refused with the remedy, and the adapter stays up"""
+    shell('hciconfig hci1 up')
+    try:
+        says(tool('info', transport='user:1', status=3), 'hci1', r'\bup\b', r'\bdown\b')
+        check(is_up(1), 'the adapter was taken down')
+    finally:
+        shell('hciconfig hci1 down')
+
+
+@test
+def adapter_is_busy():
+    """an adapter whose user channel another process holds is busy, and the process is named"""
+    held = claim_user_channel(1)
+    try:
+        says(tool('info', transport='user:1', status=3), 'hci1', ('busy', 'held', 'in use'), ('python', str(os.getpid())))
+    finally:
+        os.close(held)
+    tool('info', transport='user:1')
+
+
+@test
+def an_empty_air():
+    """a scan with nobody about ends with status 0 and leaves the adapter down"""
+    run = tool('lescan', '--duration', '1', transport='user:1')
+    check(not run.events('discovered'), f'{run}')
+    check(not is_up(1), 'the adapter was left up')
+
+
+# Beside BlueZ's daemon
+
+def start_bluez():
+    os.makedirs('/etc/bluetooth', exist_ok=True)
+    with open('/etc/bluetooth/main.conf', 'w') as f:
+        f.write('[Policy]\nAutoEnable=false\n')     # else it powers hci1 each time that we give it back
+    shell('dbus-daemon --system --fork --nopidfile')
+    daemon = subprocess.Popen(['/usr/libexec/bluetooth/bluetoothd', '-n'], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=open('/tmp/bluetoothd.log', 'wb'))
+    objects = ('dbus-send --system --dest=org.bluez --print-reply / '
+               'org.freedesktop.DBus.ObjectManager.GetManagedObjects')
+    wait_until(lambda: '/org/bluez/hci0' in shell(objects, False), 'bluetoothd on the bus')
+    control = subprocess.Popen(['bluetoothctl'], stdin=subprocess.PIPE, stdout=open('/tmp/bluetoothctl.log', 'wb'),
+                               stderr=subprocess.STDOUT)
+
+    def said():
+        with open('/tmp/bluetoothctl.log', 'rb') as f:
+            return f.read().decode(errors='replace')
+
+    wait_until(lambda: BLUEZ_ADDRESS in said(), 'bluetoothctl and its adapter')
+    for command, answer in ((f'select {BLUEZ_ADDRESS}', ''), ('power on', 'power on succeeded'),
+                            (f'system-alias {BLUEZ_NAME}', f'{BLUEZ_NAME} succeeded'), ('discoverable on', 'discoverable on succeeded'),
+                            ('advertise.name on', ''), ('advertise on', 'Advertising object registered')):
+        control.stdin.write(command.encode() + b'\n')
+        control.stdin.flush()
+        time.sleep(0.3)
+        wait_until(lambda: answer in said(), f'bluetoothctl: {command}')
+    return daemon, control
+
+
+def the_advertiser(run):
+    found = [e for e in run.events('discovered') if e['address'] == BLUEZ_ADDRESS]
+    check(found and found[-1]['addressType'] == 'public' and found[-1]['connectable'], f'{run}')
+    return found[-1]
+
+
+@test
+def lescan_sees_bluez():
+    """`-t user:1 lescan` sees the advertiser of BlueZ's daemon on hci0, and gives the adapter back"""
+    found = the_advertiser(tool('lescan', '--duration', '3', transport='user:1'))
+    check(found['name'] == BLUEZ_NAME, f'name {found["name"]!r}')
+    check(not is_up(1), 'the adapter was left up')
+    check(is_up(0), "the daemon's adapter was touched")
+
+
+@test
+def gatt_discovers_bluez():
+    """`gatt` connects to BlueZ and prints its services, twice in a row"""
+    for _ in range(2):
+        services = tool('gatt', f'{BLUEZ_ADDRESS}', 'discover', transport='user:1').lines[0]['services']
+        check({'1800', '1801'} <= {s['uuid'] for s in services}, f'{[s["uuid"] for s in services]}')
+        generic = next(s for s in services if s['uuid'] == '1800')
+        check('2A00' in {c['uuid'] for c in generic['characteristics']}, f'{generic}')
+    check(not is_up(1), 'the adapter was left up')
+
+
+@test
+def gatt_reads_bluez():
+    """`gatt NAME read 2A00` reads the daemon's name"""
+    run = tool('gatt', BLUEZ_NAME, 'read', '2A00', transport='user:1')
+    check(bytes.fromhex(run.events('value')[0]['value']).decode() == BLUEZ_NAME, f'{run}')
+
+
+@test
+def interrupt_gives_the_adapter_back():
+    """^C during a scan ends it with status 0 and gives the adapter back"""
+    process = subprocess.Popen([TOOL, '-t', 'user:1', '--json', 'lescan', '--duplicates'], stdout=subprocess.PIPE)
+    check(b'discovered' in process.stdout.readline(), 'nothing discovered')
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    check(process.returncode == 0, f'status {process.returncode}')
+    check(not is_up(1), 'the adapter was left up')
+    os.close(claim_user_channel(1))
+
+
+@test
+def raw_scan_beside_bluez():
+    """`-t raw:1 lescan` scans beside the daemon, twice in a row, and leaves the adapter up"""
+    for _ in range(2):
+        the_advertiser(tool('lescan', '--duration', '2', transport='raw:1'))
+    check(is_up(1), 'the adapter was taken down')
+    check(is_up(0), "the daemon's adapter was touched")
+
+
+@test
+def up_with_the_daemon_about():
+    """the user channel of an adapter that is up beside BlueZ is refused, and BlueZ is named"""
+    says(tool('info', transport='user:1', status=3), 'hci1', r'\bup\b', ('bluez', 'bluetoothd'))
+
+
+@test
+def accept_list_over_raw():
+    """`lealsz`, `lealadd`, `lealrm`, `lealclr` act on the kernel's controller"""
+    check(re.search(r'\d', tool('lealsz', transport='raw:1').out), 'no size')
+    for command in (['lealclr'], ['lealadd', BLUEZ_ADDRESS], ['lealrm', BLUEZ_ADDRESS], ['lealclr']):
+        tool(*command, transport='raw:1')
+
+
+@test
+def resolving_list_over_raw():
+    """`lerlsz`, `lerladd`, `lerlrm`, `lerlclr`, `lerlon`, `lerloff` are served, or fail with a word"""
+    for command in (['lerlsz'], ['lerlclr'], ['lerladd', BLUEZ_ADDRESS], ['lerlrm', BLUEZ_ADDRESS], ['lerlon'], ['lerloff']):
+        run = tool(*command, transport='raw:1', status=None)
+        check(run.status == 0 or run.status == 1 and run.words().strip(), f'{command}: {run}')
+
+
+@test
+def connections_over_raw():
+    """`lecc`, `con`, `leinfo`, `rssi`, `lecup` and `ledc` act on the kernel's connections, from one process to the next"""
+    tool('lecc', BLUEZ_ADDRESS, transport='raw:1')
+    listed = tool('con', transport='raw:1')
+    check(BLUEZ_ADDRESS in listed.out, f'{listed}')
+    handle = next((str(l['handle']) for l in listed.lines if 'handle' in l), None)
+    check(handle, f'con prints no handle: {listed}')
+    check(BLUEZ_ADDRESS in shell('hcitool -i hci1 con'), 'the kernel does not know the connection')
+    tool('leinfo', BLUEZ_ADDRESS, transport='raw:1')
+    for command in (['rssi', BLUEZ_ADDRESS],
+                    ['lecup', '--handle', handle, '--min', '24', '--max', '40', '--latency', '0', '--timeout', '42']):
+        run = tool(*command, transport='raw:1', status=None)
+        check(run.status == 0 or run.status == 1 and run.words().strip(), f'{command}: {run}')
+    tool('ledc', handle, transport='raw:1')
+    wait_until(lambda: BLUEZ_ADDRESS not in tool('con', transport='raw:1').out, 'the end of the connection', 10)
+
+
+@test
+def gatt_over_raw():
+    """`-t raw:1 gatt` discovers BlueZ beside the kernel's own use of the adapter"""
+    services = tool('gatt', BLUEZ_ADDRESS, 'discover', transport='raw:1').lines[0]['services']
+    check({'1800', '1801'} <= {s['uuid'] for s in services}, f'{[s["uuid"] for s in services]}')
+    check(is_up(1), 'the adapter was taken down')
+
+
+def main():
+    os.environ['PATH'] = '/usr/sbin:/sbin:' + os.environ['PATH']
+    btvirt = subprocess.Popen(['btvirt', *BTVIRT_OPTIONS], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    wait_until(lambda: all(os.path.exists(f'/sys/class/bluetooth/hci{i}') for i in (0, 1)), 'two adapters')
+    for index in (0, 1):
+        wait_until(lambda: 'UP' in shell(f'hciconfig hci{index} up; hciconfig hci{index}', False).split(), f'hci{index} up')
+        shell(f'hciconfig hci{index} down')
+
+    counts = {'passed': 0, 'failed': 0}
+    background = []
+    for function in TESTS:
+        started = time.monotonic()
+        outcome, message = 'passed', ''
+        try:
+            if function is lescan_sees_bluez:
+                background = start_bluez()
+            if function is raw_scan_beside_bluez:
+                shell('hciconfig hci1 up')
+            function()
+        except Exception as e:
+            outcome, message = 'failed', f'{type(e).__name__}: {e}' if not isinstance(e, AssertionError) else str(e)
+        counts[outcome] += 1
+        print(f'{outcome:7} {function.__doc__.splitlines()[0]} [{function.__name__}, {time.monotonic() - started:.1f} s]', flush=True)
+        for line in message.splitlines():
+            print(f'          {line}', flush=True)
+    for process in (*background, btvirt):
+        process.terminate()
+    print(f'{counts["passed"]} passed, {counts["failed"]} failed', flush=True)
+    return 1 if counts['failed'] else 0
+
+
+sys.exit(main())
