@@ -43,5 +43,10 @@ public struct LESubeventCode: RawRepresentable, Hashable, Sendable {
     public static let advertisingSetTerminated = LESubeventCode(rawValue: 0x12)
     public static let scanRequestReceived = LESubeventCode(rawValue: 0x13)
     public static let channelSelectionAlgorithm = LESubeventCode(rawValue: 0x14)
+    public static let periodicAdvertisingSyncTransferReceived = LESubeventCode(rawValue: 0x18)
+    public static let requestPeerSCAComplete = LESubeventCode(rawValue: 0x1F)
+    public static let pathLossThreshold = LESubeventCode(rawValue: 0x20)
+    public static let transmitPowerReporting = LESubeventCode(rawValue: 0x21)
+    public static let subrateChange = LESubeventCode(rawValue: 0x23)
     public static let enhancedConnectionCompleteV2 = LESubeventCode(rawValue: 0x29)
 }

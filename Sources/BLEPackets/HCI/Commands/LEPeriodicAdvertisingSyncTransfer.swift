@@ -1,0 +1,51 @@
+/// LE Periodic Advertising Sync Transfer: tells a peer how to follow a train that we follow (Core 5.4, Vol 4, Part E,
+/// 7.8.89).
+public struct LEPeriodicAdvertisingSyncTransfer: HCICommand {
+    public static let opcode = HCIOpcode(group: .leController, command: 0x005A)
+    public static let answer = CommandAnswer.complete
+
+    public var connectionHandle: ConnectionHandle
+    /// Handed to the peer's host.
+    public var serviceData: UInt16
+    public var synchronizationHandle: SynchronizationHandle
+
+    public init(connectionHandle: ConnectionHandle, serviceData: UInt16, synchronizationHandle: SynchronizationHandle) {
+        self.connectionHandle = connectionHandle
+        self.serviceData = serviceData
+        self.synchronizationHandle = synchronizationHandle
+    }
+
+    public init(decoding reader: inout PacketReader) throws(DecodingError) {
+        connectionHandle = ConnectionHandle(rawValue: try reader.read())
+        serviceData = try reader.read()
+        synchronizationHandle = SynchronizationHandle(rawValue: try reader.read())
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(connectionHandle.rawValue)
+        packet.write(serviceData)
+        packet.write(synchronizationHandle.rawValue)
+    }
+
+    /// What the controller answers.
+    public struct ReturnParameters: HCIReturnParameters {
+        public var status: HCIStatus
+        public var connectionHandle = ConnectionHandle(rawValue: 0)
+
+        public init(status: HCIStatus = .success, connectionHandle: ConnectionHandle = ConnectionHandle(rawValue: 0)) {
+            self.status = status
+            self.connectionHandle = connectionHandle
+        }
+
+        public init(decoding reader: inout PacketReader) throws(DecodingError) {
+            status = HCIStatus(rawValue: try reader.read())
+            if !status.isSuccess, reader.isAtEnd { return }
+            connectionHandle = ConnectionHandle(rawValue: try reader.read())
+        }
+
+        public func encode(into packet: inout PacketWriter) {
+            packet.write(status.rawValue)
+            packet.write(connectionHandle.rawValue)
+        }
+    }
+}

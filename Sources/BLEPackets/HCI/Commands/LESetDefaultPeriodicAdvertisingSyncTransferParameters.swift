@@ -1,0 +1,37 @@
+/// LE Set Default Periodic Advertising Sync Transfer Parameters: what to do when the peer of a link to come tells of a
+/// train (Core 5.4, Vol 4, Part E, 7.8.92).
+public struct LESetDefaultPeriodicAdvertisingSyncTransferParameters: HCICommand {
+    public static let opcode = HCIOpcode(group: .leController, command: 0x005D)
+    public static let answer = CommandAnswer.complete
+
+    public var mode: PeriodicSyncTransferMode
+    /// Events that may be left out after one that was received, 0 to 499.
+    public var skip: UInt16
+    /// Without an event for so long the train is lost.
+    public var synchronizationTimeout: SupervisionTimeout
+    /// A bit for each kind of constant tone extension that is not wanted.
+    public var cteType: UInt8
+
+    public init(
+        mode: PeriodicSyncTransferMode, skip: UInt16 = 0, synchronizationTimeout: SupervisionTimeout, cteType: UInt8 = 0
+    ) {
+        self.mode = mode
+        self.skip = skip
+        self.synchronizationTimeout = synchronizationTimeout
+        self.cteType = cteType
+    }
+
+    public init(decoding reader: inout PacketReader) throws(DecodingError) {
+        mode = PeriodicSyncTransferMode(rawValue: try reader.read())
+        skip = try reader.read()
+        synchronizationTimeout = SupervisionTimeout(rawValue: try reader.read())
+        cteType = try reader.read()
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(mode.rawValue)
+        packet.write(skip)
+        packet.write(synchronizationTimeout.rawValue)
+        packet.write(cteType)
+    }
+}

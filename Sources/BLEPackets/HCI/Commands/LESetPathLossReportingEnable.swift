@@ -1,0 +1,45 @@
+/// LE Set Path Loss Reporting Enable: whether `LEPathLossThreshold` comes (Core 5.4, Vol 4, Part E, 7.8.120).
+public struct LESetPathLossReportingEnable: HCICommand {
+    public static let opcode = HCIOpcode(group: .leController, command: 0x0079)
+    public static let answer = CommandAnswer.complete
+
+    public var connectionHandle: ConnectionHandle
+    public var isEnabled: Bool
+
+    public init(connectionHandle: ConnectionHandle, isEnabled: Bool) {
+        self.connectionHandle = connectionHandle
+        self.isEnabled = isEnabled
+    }
+
+    public init(decoding reader: inout PacketReader) throws(DecodingError) {
+        connectionHandle = ConnectionHandle(rawValue: try reader.read())
+        isEnabled = try reader.readBoolean()
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(connectionHandle.rawValue)
+        packet.write(boolean: isEnabled)
+    }
+
+    /// What the controller answers.
+    public struct ReturnParameters: HCIReturnParameters {
+        public var status: HCIStatus
+        public var connectionHandle = ConnectionHandle(rawValue: 0)
+
+        public init(status: HCIStatus = .success, connectionHandle: ConnectionHandle = ConnectionHandle(rawValue: 0)) {
+            self.status = status
+            self.connectionHandle = connectionHandle
+        }
+
+        public init(decoding reader: inout PacketReader) throws(DecodingError) {
+            status = HCIStatus(rawValue: try reader.read())
+            if !status.isSuccess, reader.isAtEnd { return }
+            connectionHandle = ConnectionHandle(rawValue: try reader.read())
+        }
+
+        public func encode(into packet: inout PacketWriter) {
+            packet.write(status.rawValue)
+            packet.write(connectionHandle.rawValue)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// Walks through an LE Advertising Report event without copying it (Core 5.4, Vol 4, Part E, 7.7.65.2).
+///
+/// Controllers write the reports one behind the other, each with all its fields, and so they are read here.
+public struct LEAdvertisingReports: ~Escapable {
+    @usableFromInline var reader: PacketReader
+    @usableFromInline var remaining: Int
+
+    /// How many reports have not been read yet; zero after an error.
+    @inlinable public var remainingCount: Int { remaining }
+
+    /// - Parameter parameters: What stands behind the subevent code.
+    /// - Throws: `DecodingError.truncated` when there is not even the number of reports.
+    @inlinable @_lifetime(copy parameters)
+    public init(decoding parameters: RawSpan) throws(DecodingError) {
+        reader = PacketReader(parameters)
+        remaining = Int(try reader.read(UInt8.self))
+    }
+
+    /// The next report; `nil` behind the last.
+    ///
+    /// After an error there is no way to tell where the next report begins: the walk ends.
+    /// - Throws: `DecodingError` when the report is not whole or its address type has no meaning.
+    @inlinable @_lifetime(copy self)
+    public mutating func next() throws(DecodingError) -> LEAdvertisingReportView? {
+        guard remaining > 0 else { return nil }
+        let count = remaining
+        remaining = 0
+        let report = try LEAdvertisingReportView(decoding: &reader)
+        remaining = count - 1
+        return report
+    }
+}
+
+/// One report of an LE Advertising Report event, in place (Core 5.4, Vol 4, Part E, 7.7.65.2).
+public struct LEAdvertisingReportView: ~Escapable {
+    public let eventType: LegacyAdvertisingEventType
+    public let address: DeviceAddress
+    /// Advertising data structures, at most 31 octets.
+    public let data: RawSpan
+    /// dBm; 127 when it is not known.
+    public let rssi: Int8
+
+    @inlinable @_lifetime(copy reader)
+    init(decoding reader: inout PacketReader) throws(DecodingError) {
+        eventType = LegacyAdvertisingEventType(rawValue: try reader.read())
+        address = try DeviceAddress(decodingWithKind: &reader)
+        let count = Int(try reader.read(UInt8.self))
+        data = try reader.readBytes(count)
+        rssi = try reader.read()
+    }
+
+    /// A copy that may outlive the packet.
+    public func copied() -> LEAdvertisingReport.Report {
+        LEAdvertisingReport.Report(eventType: eventType, address: address, data: data.copied(), rssi: rssi)
+    }
+}

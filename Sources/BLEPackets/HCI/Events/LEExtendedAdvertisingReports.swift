@@ -1,0 +1,83 @@
+/// Walks through an LE Extended Advertising Report event without copying it (Core 5.4, Vol 4, Part E, 7.7.65.13).
+public struct LEExtendedAdvertisingReports: ~Escapable {
+    @usableFromInline var reader: PacketReader
+    @usableFromInline var remaining: Int
+
+    /// How many reports have not been read yet; zero after an error.
+    @inlinable public var remainingCount: Int { remaining }
+
+    /// - Parameter parameters: What stands behind the subevent code.
+    /// - Throws: `DecodingError.truncated` when there is not even the number of reports.
+    @inlinable @_lifetime(copy parameters)
+    public init(decoding parameters: RawSpan) throws(DecodingError) {
+        reader = PacketReader(parameters)
+        remaining = Int(try reader.read(UInt8.self))
+    }
+
+    /// The next report; `nil` behind the last.
+    ///
+    /// After an error there is no way to tell where the next report begins: the walk ends.
+    /// - Throws: `DecodingError` when the report is not whole or the advertiser's address type has no meaning.
+    @inlinable @_lifetime(copy self)
+    public mutating func next() throws(DecodingError) -> LEExtendedAdvertisingReportView? {
+        guard remaining > 0 else { return nil }
+        let count = remaining
+        remaining = 0
+        let report = try LEExtendedAdvertisingReportView(decoding: &reader)
+        remaining = count - 1
+        return report
+    }
+}
+
+/// One report of an LE Extended Advertising Report event, in place (Core 5.4, Vol 4, Part E, 7.7.65.13).
+public struct LEExtendedAdvertisingReportView: ~Escapable {
+    public let eventType: ExtendedAdvertisingEventType
+    /// The advertiser's address as the event holds it; of kind anonymous for an advertiser without one.
+    public let reportedAddress: ReportedAddress
+    public let primaryPHY: PHY
+    /// `nil` when nothing was sent on a secondary channel.
+    public let secondaryPHY: PHY?
+    /// The number of the advertising set, 0 to 15; 0xFF when there is none.
+    public let advertisingSetIdentifier: UInt8
+    /// dBm; 127 when it is not known.
+    public let transmitPower: Int8
+    /// dBm; 127 when it is not known.
+    public let rssi: Int8
+    /// Zero without periodic advertising.
+    public let periodicAdvertisingInterval: PeriodicAdvertisingInterval
+    /// Whom a directed advertisement is for; without meaning in others.
+    public let directAddress: ReportedAddress
+    /// Advertising data structures, or a part of them: see `ExtendedAdvertisingEventType.dataStatus`.
+    public let data: RawSpan
+
+    /// `nil` for an anonymous advertiser.
+    @inlinable public var address: DeviceAddress? { reportedAddress.deviceAddress }
+
+    @inlinable @_lifetime(copy reader)
+    init(decoding reader: inout PacketReader) throws(DecodingError) {
+        eventType = ExtendedAdvertisingEventType(rawValue: try reader.read())
+        reportedAddress = try ReportedAddress(decoding: &reader)
+        guard reportedAddress.kind.rawValue <= 0x03 || reportedAddress.kind == .anonymous else {
+            throw .invalidValue(UInt64(reportedAddress.kind.rawValue), field: .addressType)
+        }
+        primaryPHY = PHY(rawValue: try reader.read())
+        let secondary = try reader.read(UInt8.self)
+        secondaryPHY = secondary == 0 ? nil : PHY(rawValue: secondary)
+        advertisingSetIdentifier = try reader.read()
+        transmitPower = try reader.read()
+        rssi = try reader.read()
+        periodicAdvertisingInterval = PeriodicAdvertisingInterval(rawValue: try reader.read())
+        directAddress = try ReportedAddress(decoding: &reader)
+        let count = Int(try reader.read(UInt8.self))
+        data = try reader.readBytes(count)
+    }
+
+    /// A copy that may outlive the packet.
+    public func copied() -> LEExtendedAdvertisingReport.Report {
+        LEExtendedAdvertisingReport.Report(
+            eventType: eventType, reportedAddress: reportedAddress, primaryPHY: primaryPHY, secondaryPHY: secondaryPHY,
+            advertisingSetIdentifier: advertisingSetIdentifier, transmitPower: transmitPower, rssi: rssi,
+            periodicAdvertisingInterval: periodicAdvertisingInterval, directAddress: directAddress,
+            data: data.copied())
+    }
+}

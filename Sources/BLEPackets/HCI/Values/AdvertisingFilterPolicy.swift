@@ -1,0 +1,10 @@
+/// Whose requests an advertiser heeds (Core 5.4, Vol 4, Part E, 7.8.5).
+public struct AdvertisingFilterPolicy: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let all = AdvertisingFilterPolicy(rawValue: 0x00)
+    public static let scanRequestsFromAcceptList = AdvertisingFilterPolicy(rawValue: 0x01)
+    public static let connectionsFromAcceptList = AdvertisingFilterPolicy(rawValue: 0x02)
+    public static let acceptListOnly = AdvertisingFilterPolicy(rawValue: 0x03)
+}

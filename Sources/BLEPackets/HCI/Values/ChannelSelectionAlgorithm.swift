@@ -1,0 +1,8 @@
+/// How a link chooses its channels (Core 5.4, Vol 4, Part E, 7.7.65.20).
+public struct ChannelSelectionAlgorithm: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let algorithm1 = ChannelSelectionAlgorithm(rawValue: 0x00)
+    public static let algorithm2 = ChannelSelectionAlgorithm(rawValue: 0x01)
+}

@@ -1,0 +1,12 @@
+/// Which part of the data a command carries (Core 5.4, Vol 4, Part E, 7.8.54).
+public struct DataFragmentOperation: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let intermediate = DataFragmentOperation(rawValue: 0x00)
+    public static let first = DataFragmentOperation(rawValue: 0x01)
+    public static let last = DataFragmentOperation(rawValue: 0x02)
+    public static let complete = DataFragmentOperation(rawValue: 0x03)
+    /// No new data, but a new data identifier.
+    public static let unchanged = DataFragmentOperation(rawValue: 0x04)
+}

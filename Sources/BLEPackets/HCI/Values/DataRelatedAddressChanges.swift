@@ -1,0 +1,8 @@
+/// Which new data brings a new private address (Core 5.4, Vol 4, Part E, 7.8.122).
+public struct DataRelatedAddressChanges: OptionSet, Hashable, Sendable {
+    public var rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let advertisingData = DataRelatedAddressChanges(rawValue: 1 << 0)
+    public static let scanResponseData = DataRelatedAddressChanges(rawValue: 1 << 1)
+}

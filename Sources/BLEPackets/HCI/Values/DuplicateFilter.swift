@@ -1,0 +1,10 @@
+/// Whether the controller tries to report each advertiser once only (Core 5.4, Vol 4, Part E, 7.8.65).
+public struct DuplicateFilter: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let off = DuplicateFilter(rawValue: 0x00)
+    public static let on = DuplicateFilter(rawValue: 0x01)
+    /// Each scan period reports everyone again.
+    public static let resetEachPeriod = DuplicateFilter(rawValue: 0x02)
+}

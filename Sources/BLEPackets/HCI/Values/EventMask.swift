@@ -1,0 +1,18 @@
+/// Which events the controller may send; bits without a name are kept (Core 5.4, Vol 4, Part E, 7.3.1).
+///
+/// Command Complete, Command Status and Number Of Completed Packets cannot be masked.
+public struct EventMask: OptionSet, Hashable, Sendable {
+    public var rawValue: UInt64
+    @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// What holds after a reset: everything but the extended inquiry and LE families.
+    public static let afterReset = EventMask(rawValue: 0x0000_1FFF_FFFF_FFFF)
+
+    public static let disconnectionComplete = EventMask(rawValue: 1 << 4)
+    public static let encryptionChange = EventMask(rawValue: 1 << 7)
+    public static let readRemoteVersionInformationComplete = EventMask(rawValue: 1 << 11)
+    public static let hardwareError = EventMask(rawValue: 1 << 15)
+    public static let dataBufferOverflow = EventMask(rawValue: 1 << 25)
+    public static let encryptionKeyRefreshComplete = EventMask(rawValue: 1 << 47)
+    public static let leMeta = EventMask(rawValue: 1 << 61)
+}

@@ -1,0 +1,9 @@
+/// Which of the later events the controller may send; nothing after a reset (Core 5.4, Vol 4, Part E, 7.3.69).
+public struct EventMaskPage2: OptionSet, Hashable, Sendable {
+    public var rawValue: UInt64
+    @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    public static let numberOfCompletedDataBlocks = EventMaskPage2(rawValue: 1 << 8)
+    public static let authenticatedPayloadTimeoutExpired = EventMaskPage2(rawValue: 1 << 23)
+    public static let encryptionChangeV2 = EventMaskPage2(rawValue: 1 << 25)
+}

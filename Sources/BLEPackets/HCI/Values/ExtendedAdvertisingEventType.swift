@@ -1,0 +1,33 @@
+/// What an extended advertising report stands for (Core 5.4, Vol 4, Part E, 7.7.65.13).
+public struct ExtendedAdvertisingEventType: OptionSet, Hashable, Sendable {
+    public var rawValue: UInt16
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let connectable = ExtendedAdvertisingEventType(rawValue: 1 << 0)
+    public static let scannable = ExtendedAdvertisingEventType(rawValue: 1 << 1)
+    public static let directed = ExtendedAdvertisingEventType(rawValue: 1 << 2)
+    public static let scanResponse = ExtendedAdvertisingEventType(rawValue: 1 << 3)
+    /// A legacy PDU: the report describes what an old advertiser sent.
+    public static let legacy = ExtendedAdvertisingEventType(rawValue: 1 << 4)
+    /// More data of the same advertisement follows in a later report.
+    public static let incompleteMoreToCome = ExtendedAdvertisingEventType(rawValue: 1 << 5)
+    /// The rest of the data was lost.
+    public static let incompleteTruncated = ExtendedAdvertisingEventType(rawValue: 2 << 5)
+
+    /// Whether the data is whole, or continues, or was cut off.
+    @inlinable public var dataStatus: AdvertisingDataStatus {
+        AdvertisingDataStatus(rawValue: UInt8(truncatingIfNeeded: rawValue >> 5 & 0b11))
+    }
+}
+
+/// Whether a report holds all of an advertisement's data (Core 5.4, Vol 4, Part E, 7.7.65.13).
+public struct AdvertisingDataStatus: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let complete = AdvertisingDataStatus(rawValue: 0x00)
+    /// More data follows in a later report.
+    public static let incompleteMoreToCome = AdvertisingDataStatus(rawValue: 0x01)
+    /// The rest was lost and will not come.
+    public static let incompleteTruncated = AdvertisingDataStatus(rawValue: 0x02)
+}

@@ -1,0 +1,22 @@
+/// What an advertising set is like (Core 5.4, Vol 4, Part E, 7.8.53).
+public struct ExtendedAdvertisingProperties: OptionSet, Hashable, Sendable {
+    public var rawValue: UInt16
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let connectable = ExtendedAdvertisingProperties(rawValue: 1 << 0)
+    public static let scannable = ExtendedAdvertisingProperties(rawValue: 1 << 1)
+    public static let directed = ExtendedAdvertisingProperties(rawValue: 1 << 2)
+    public static let highDutyCycleDirected = ExtendedAdvertisingProperties(rawValue: 1 << 3)
+    /// Sends legacy PDUs, that every scanner hears.
+    public static let legacy = ExtendedAdvertisingProperties(rawValue: 1 << 4)
+    /// Leaves the advertiser's address away.
+    public static let anonymous = ExtendedAdvertisingProperties(rawValue: 1 << 5)
+    public static let includesTransmitPower = ExtendedAdvertisingProperties(rawValue: 1 << 6)
+
+    /// What the legacy type ADV_IND does.
+    public static let legacyConnectableUndirected: Self = [.connectable, .scannable, .legacy]
+    /// What the legacy type ADV_SCAN_IND does.
+    public static let legacyScannableUndirected: Self = [.scannable, .legacy]
+    /// What the legacy type ADV_NONCONN_IND does.
+    public static let legacyNonConnectableUndirected: Self = [.legacy]
+}

@@ -1,0 +1,9 @@
+/// The radio's modulation on one link or advertisement (Core 5.4, Vol 4, Part E, 7.8.47).
+public struct PHY: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let le1M = PHY(rawValue: 0x01)
+    public static let le2M = PHY(rawValue: 0x02)
+    public static let leCoded = PHY(rawValue: 0x03)
+}

@@ -1,0 +1,13 @@
+/// How a link on LE Coded shall be coded (Core 5.4, Vol 4, Part E, 7.8.49).
+public struct PHYOptions: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt16
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let noPreference = PHYOptions(rawValue: 0x00)
+    /// 500 kbit/s where possible.
+    public static let preferS2 = PHYOptions(rawValue: 0x01)
+    /// 125 kbit/s where possible.
+    public static let preferS8 = PHYOptions(rawValue: 0x02)
+    public static let requireS2 = PHYOptions(rawValue: 0x03)
+    public static let requireS8 = PHYOptions(rawValue: 0x04)
+}

@@ -1,0 +1,46 @@
+extension PacketReader {
+    /// Reads an octet that must be 0 or 1.
+    /// - Throws: `DecodingError.invalidValue` for any other.
+    @inlinable
+    mutating func readBoolean() throws(DecodingError) -> Bool {
+        let octet = try read(UInt8.self)
+        guard octet <= 1 else { throw .invalidValue(UInt64(octet), field: .boolean) }
+        return octet == 1
+    }
+
+    /// Copies data behind an octet that states its length.
+    mutating func readCountedOctets() throws(DecodingError) -> [UInt8] {
+        let count = try read(UInt8.self)
+        return try readBytes(Int(count)).copied()
+    }
+
+    /// Copies data that stands behind its length in a field of 31 octets, the rest of which does not count.
+    mutating func readLegacyAdvertisingData() throws(DecodingError) -> [UInt8] {
+        let count = Int(try read(UInt8.self))
+        let field = try readBytes(31)
+        guard count <= 31 else { throw .lengthMismatch(stated: count, actual: 31) }
+        return field.extracting(first: count).copied()
+    }
+}
+
+extension PacketWriter {
+    mutating func write(boolean value: Bool) { write(value ? 1 as UInt8 : 0) }
+
+    /// Writes `octets` in a field of fixed width: what is missing is zero, what is too much is dropped.
+    mutating func write(_ octets: [UInt8], width: Int) {
+        write(bytes: octets.count <= width ? octets : Array(octets.prefix(width)))
+        write(zeros: max(0, width - octets.count))
+    }
+
+    /// Writes data behind an octet that states its length; what is beyond 255 octets is dropped.
+    mutating func write(counted octets: [UInt8]) {
+        write(UInt8(truncatingIfNeeded: min(octets.count, 255)))
+        write(octets, width: min(octets.count, 255))
+    }
+
+    /// Writes data behind its length in a field of 31 octets, filled with zeros; what is beyond them is dropped.
+    mutating func write(legacyAdvertisingData octets: [UInt8]) {
+        write(UInt8(truncatingIfNeeded: min(octets.count, 31)))
+        write(octets, width: 31)
+    }
+}

@@ -1,0 +1,61 @@
+/// An address in a report, where besides the kinds of a device address two more occur
+/// (Core 5.4, Vol 4, Part E, 7.7.65.13).
+///
+/// Octets without meaning are kept, so that a controller that fills unused fields with anything does no harm.
+public struct ReportedAddress: Hashable, Sendable {
+    /// The octet that stands before the address.
+    public struct Kind: RawRepresentable, Hashable, Sendable {
+        public var rawValue: UInt8
+        @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        public static let `public` = Kind(rawValue: 0x00)
+        public static let random = Kind(rawValue: 0x01)
+        public static let publicIdentity = Kind(rawValue: 0x02)
+        public static let randomIdentity = Kind(rawValue: 0x03)
+        /// A resolvable private target address that the controller could not resolve.
+        public static let unresolved = Kind(rawValue: 0xFE)
+        /// The advertiser shows no address.
+        public static let anonymous = Kind(rawValue: 0xFF)
+    }
+
+    public var kind: Kind
+    /// The 48 bits, most significant byte first as printed.
+    public var value: UInt64
+
+    /// What a report holds that names nobody: all zero.
+    public static let zero = ReportedAddress(kind: .public, value: 0)
+    public static let anonymous = ReportedAddress(kind: .anonymous, value: 0)
+
+    @inlinable
+    public init(kind: Kind, value: UInt64) {
+        self.kind = kind
+        self.value = value & 0xFFFF_FFFF_FFFF
+    }
+
+    @inlinable
+    public init(_ address: DeviceAddress) {
+        self.init(kind: Kind(rawValue: address.kind.rawValue), value: address.value)
+    }
+
+    /// - Throws: `DecodingError.truncated` when fewer than seven octets remain.
+    @inlinable
+    public init(decoding reader: inout PacketReader) throws(DecodingError) {
+        guard reader.remainingCount >= 7 else { throw .truncated(needed: 7, remaining: reader.remainingCount) }
+        kind = Kind(rawValue: try reader.read())
+        let low = try reader.read(UInt32.self)
+        value = UInt64(low) | UInt64(try reader.read(UInt16.self)) << 32
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        packet.write(kind.rawValue)
+        packet.write(UInt32(truncatingIfNeeded: value))
+        packet.write(UInt16(truncatingIfNeeded: value >> 32))
+    }
+
+    /// `nil` for an anonymous advertiser and for kinds without meaning; an unresolved address is a random one.
+    @inlinable public var deviceAddress: DeviceAddress? {
+        if kind == .unresolved { return DeviceAddress(value: value, kind: .random) }
+        guard let kind = DeviceAddress.Kind(rawValue: kind.rawValue) else { return nil }
+        return DeviceAddress(value: value, kind: kind)
+    }
+}

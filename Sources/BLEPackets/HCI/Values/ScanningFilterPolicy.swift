@@ -1,0 +1,12 @@
+/// Whose advertisements a scanner reports (Core 5.4, Vol 4, Part E, 7.8.10).
+///
+/// The unrestricted forms let through what is directed to a resolvable address that could not be resolved.
+public struct ScanningFilterPolicy: RawRepresentable, Hashable, Sendable {
+    public var rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let all = ScanningFilterPolicy(rawValue: 0x00)
+    public static let acceptListOnly = ScanningFilterPolicy(rawValue: 0x01)
+    public static let allUnrestricted = ScanningFilterPolicy(rawValue: 0x02)
+    public static let acceptListOnlyUnrestricted = ScanningFilterPolicy(rawValue: 0x03)
+}

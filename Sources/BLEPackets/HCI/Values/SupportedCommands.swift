@@ -1,0 +1,82 @@
+/// The 64 octets that say which commands a controller knows (Core 5.4, Vol 4, Part E, 6.27).
+public struct SupportedCommands: Hashable, Sendable {
+    /// Eight octets in each element, the first in the least significant place.
+    @usableFromInline var words: SIMD8<UInt64>
+
+    /// No command at all.
+    @inlinable public init() { words = .zero }
+
+    /// - Throws: `DecodingError.truncated` when fewer than 64 octets remain.
+    public init(decoding reader: inout PacketReader) throws(DecodingError) {
+        guard reader.remainingCount >= 64 else { throw .truncated(needed: 64, remaining: reader.remainingCount) }
+        words = .zero
+        for index in 0..<8 { words[index] = try reader.read() }
+    }
+
+    public func encode(into packet: inout PacketWriter) {
+        for index in 0..<8 { packet.write(words[index]) }
+    }
+
+    /// Whether a bit is set; `false` outside 0 to 63 and 0 to 7.
+    @inlinable
+    public func contains(octet: Int, bit: Int) -> Bool {
+        guard 0..<64 ~= octet, 0..<8 ~= bit else { return false }
+        return words[octet / 8] >> UInt64(octet % 8 * 8 + bit) & 1 == 1
+    }
+
+    /// Sets a bit; does nothing outside 0 to 63 and 0 to 7.
+    @inlinable
+    public mutating func insert(octet: Int, bit: Int) {
+        guard 0..<64 ~= octet, 0..<8 ~= bit else { return }
+        words[octet / 8] |= 1 << UInt64(octet % 8 * 8 + bit)
+    }
+
+    /// Whether the controller says that it knows a command; `false` for commands whose place is not known here.
+    public func contains(_ opcode: HCIOpcode) -> Bool {
+        guard let position = Self.position(of: opcode) else { return false }
+        return contains(octet: position / 8, bit: position % 8)
+    }
+
+    /// Notes a command; does nothing for commands whose place is not known here.
+    public mutating func insert(_ opcode: HCIOpcode) {
+        guard let position = Self.position(of: opcode) else { return }
+        insert(octet: position / 8, bit: position % 8)
+    }
+}
+
+extension SupportedCommands {
+    /// Where the bit of a command stands, counted from the first bit of the first octet.
+    private static func position(of opcode: HCIOpcode) -> Int? {
+        let command = Int(opcode.commandField)
+        if opcode.groupField == HCIOpcode.Group.leController.rawValue {
+            switch command {
+            case 0x01...0x03, 0x05...0x1F: return command + 199
+            case 0x20...0x5E: return command + 236
+            case 0x5F...0x7B: return command + 237
+            case 0x7C...0x7F, 0x82...0x86: return command + 243
+            default: return nil
+            }
+        }
+        switch opcode {
+        case Disconnect.opcode: return 0 * 8 + 5
+        case ReadRemoteVersionInformation.opcode: return 2 * 8 + 7
+        case SetEventMask.opcode: return 5 * 8 + 6
+        case Reset.opcode: return 5 * 8 + 7
+        case ReadTransmitPowerLevel.opcode: return 10 * 8 + 2
+        case SetControllerToHostFlowControl.opcode: return 10 * 8 + 5
+        case HostBufferSize.opcode: return 10 * 8 + 6
+        case HostNumberOfCompletedPackets.opcode: return 10 * 8 + 7
+        case ReadLocalVersionInformation.opcode: return 14 * 8 + 3
+        case ReadLocalSupportedFeatures.opcode: return 14 * 8 + 5
+        case ReadBufferSize.opcode: return 14 * 8 + 7
+        case ReadBDADDR.opcode: return 15 * 8 + 1
+        case ReadRSSI.opcode: return 15 * 8 + 5
+        case SetEventMaskPage2.opcode: return 22 * 8 + 2
+        case ReadLEHostSupport.opcode: return 24 * 8 + 5
+        case WriteLEHostSupport.opcode: return 24 * 8 + 6
+        case ReadAuthenticatedPayloadTimeout.opcode: return 32 * 8 + 4
+        case WriteAuthenticatedPayloadTimeout.opcode: return 32 * 8 + 5
+        default: return nil
+        }
+    }
+}
