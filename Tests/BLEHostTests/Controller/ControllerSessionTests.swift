@@ -19,7 +19,9 @@ struct ControllerSessionTests {
     @Test("the event mask enables every event that the engine handles")
     func eventMask() throws {
         let rig = HostRig()
-        rig.features = [.extendedAdvertising, .dataPacketLengthExtension, .le2MPHY, .connectionParametersRequestProcedure]
+        rig.features = [
+            .extendedAdvertising, .dataPacketLengthExtension, .le2MPHY, .connectionParametersRequestProcedure,
+        ]
         rig.start()
         let command = try #require(rig.commands.first { $0.opcode == LESetEventMask.opcode })
         var reader = PacketReader(command.parameters.span.bytes)

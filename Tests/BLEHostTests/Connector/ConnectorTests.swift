@@ -1,0 +1,207 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+@Suite("Connector")
+struct ConnectorTests {
+    private func started(_ configuration: HostConfiguration = HostConfiguration()) -> HostRig {
+        let rig = HostRig(configuration: configuration)
+        rig.start()
+        rig.forget()
+        return rig
+    }
+
+    @Test("a connection waits thirty days and then comes about (SPEC CEN-9, appendix B 6)")
+    func neverTimesOut() {
+        let rig = started()
+        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.advance(by: .seconds(30 * 86400))
+        #expect(rig.results(of: connect).isEmpty)
+        rig.receive(rig.connectionComplete())
+        rig.receive(frame: [0x03, 0x00, 0x01], handle: 0x40)
+        #expect(rig.links.count == 1)
+        #expect(rig.results(of: connect).count == 1)
+        #expect(rig.links.first?.attMTU == 256)
+    }
+
+    @Test("one pending connection is directed, several wait in the accept list (pain 3)")
+    func usesAcceptList() {
+        let rig = started()
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(1))))
+        #expect(rig.commands.last?.opcode == LECreateConnection.opcode)
+        #expect(rig.commands.last?.parameters[4] == InitiatorFilterPolicy.peerAddress.rawValue)
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(2))))
+        #expect(rig.commands.last?.opcode == LECreateConnectionCancel.opcode)
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(3))))
+        rig.forget()
+        rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
+        #expect(
+            rig.commands.map(\.opcode) == [
+                LEClearFilterAcceptList.opcode, LEAddDeviceToFilterAcceptList.opcode,
+                LEAddDeviceToFilterAcceptList.opcode, LEAddDeviceToFilterAcceptList.opcode, LECreateConnection.opcode,
+            ])
+        #expect(rig.commands.last?.parameters[4] == InitiatorFilterPolicy.acceptList.rawValue)
+    }
+
+    @Test("no second attempt starts before the first one's end was told (pains 2 and 3)")
+    func oneInitiator() {
+        let rig = started()
+        var outstanding = 0
+        for number in 1...3 { rig.submit(.connect(ConnectRequest(peer: HostRig.peer(number)))) }
+        for command in rig.commands where command.opcode == LECreateConnection.opcode { outstanding += 1 }
+        #expect(outstanding == 1)
+    }
+
+    @Test("a cancelled connection waits for its completion, and a late success is disconnected (pain 3)")
+    func cancelRace() {
+        let rig = started()
+        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.cancel(connect))
+        #expect(rig.results(of: connect) == [.failure(.cancelled)])
+        #expect(rig.count(of: LECreateConnectionCancel.opcode) == 1)
+        rig.receive(rig.connectionComplete())
+        #expect(rig.commands.last == .init(opcode: Disconnect.opcode, parameters: [0x40, 0, 0x13]))
+        #expect(rig.links.isEmpty)
+    }
+
+    @Test("a controller that never tells the end of a cancelled attempt holds the next one for 2 s only")
+    func cancelWithoutCompletion() {
+        let rig = started()
+        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer(1))))
+        rig.submit(.cancel(connect))
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(2))))
+        #expect(rig.count(of: LECreateConnection.opcode) == 1)
+        rig.advance(by: .seconds(3))
+        #expect(rig.count(of: LECreateConnection.opcode) == 2)
+    }
+
+    @Test("0x3E is tried again at once, a bounded number of times (SPEC 2.3)", arguments: [true, false])
+    func retries(asDisconnection: Bool) {
+        let rig = started()
+        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer, establishmentRetries: 2)))
+        for _ in 0..<3 {
+            #expect(rig.results(of: connect).isEmpty)
+            if asDisconnection {
+                rig.receive(rig.connectionComplete())
+                rig.receive(
+                    DisconnectionComplete(
+                        connectionHandle: ConnectionHandle(rawValue: 0x40), reason: .connectionFailedToBeEstablished))
+            } else {
+                rig.receive(rig.connectionComplete(handle: 0, status: .connectionFailedToBeEstablished))
+            }
+        }
+        #expect(rig.results(of: connect) == [.failure(.connectionFailed(.connectionFailedToBeEstablished))])
+        #expect(rig.counters.connectionRetries == 2)
+        #expect(rig.links.isEmpty)
+    }
+
+    @Test("more pending connections than the accept list holds take turns")
+    func turns() {
+        let rig = HostRig()
+        rig.acceptListSize = 2
+        rig.start()
+        for number in 1...5 { rig.submit(.connect(ConnectRequest(peer: HostRig.peer(number)))) }
+        var seen = Set<[UInt8]>()
+        for _ in 0..<12 {
+            for command in rig.commands where command.opcode == LEAddDeviceToFilterAcceptList.opcode {
+                seen.insert(command.parameters)
+            }
+            rig.forget()
+            rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
+            rig.advance(by: .seconds(11))
+        }
+        #expect(seen.count == 5)
+    }
+
+    @Test(
+        "a controller that cannot scan while it initiates connects on sight, and the scan goes on afterwards (pain 2)")
+    func onSight() {
+        let rig = HostRig()
+        rig.supportedStates = 1 << 4 | 1 << 5
+        rig.start()
+        rig.submit(.scan(ScanRequest(isActive: false)))
+        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.forget()
+        rig.receive(HostRig.report(HostRig.peer(9), type: .connectableUndirected))
+        #expect(rig.commands.isEmpty)
+        rig.receive(HostRig.report(type: .connectableUndirected))
+        #expect(rig.commands.map(\.opcode) == [LESetScanEnable.opcode, LECreateConnection.opcode])
+        rig.receive(rig.connectionComplete())
+        rig.receive(frame: [0x03, 0x17, 0x00], handle: 0x40)
+        #expect(rig.results(of: connect).count == 1)
+        #expect(rig.commands.last?.opcode == LESetScanEnable.opcode || rig.count(of: LESetScanEnable.opcode) == 2)
+    }
+
+    @Test("a device that was heard and does not answer gives the receiver back to the scan")
+    func sightedAndGone() {
+        let rig = HostRig()
+        rig.supportedStates = 1 << 4 | 1 << 5
+        rig.start()
+        rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.receive(HostRig.report(type: .connectableUndirected))
+        rig.forget()
+        rig.advance(by: .seconds(5))
+        rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
+        #expect(rig.count(of: LECreateConnectionCancel.opcode) == 1)
+        #expect(rig.count(of: LESetScanEnable.opcode) == 1)
+    }
+
+    @Test("Command Disallowed while scanning shows that the controller does one thing at a time (pain 2)")
+    func learnsFromRefusal() {
+        let rig = started()
+        rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.answers[LECreateConnection.opcode] = .status(.commandDisallowed)
+        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        #expect(rig.results(of: connect).isEmpty)
+        rig.answers[LECreateConnection.opcode] = nil
+        rig.forget()
+        rig.receive(HostRig.report(type: .connectableUndirected))
+        #expect(rig.commands.map(\.opcode) == [LESetScanEnable.opcode, LECreateConnection.opcode])
+    }
+
+    @Test("a device that is connected already is given to the next client without another attempt (SPEC REC-7)")
+    func sharesLink() {
+        let rig = started()
+        _ = rig.connect()
+        let other = ClientID(rawValue: 2)
+        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)), from: other)
+        #expect(rig.results(of: connect).count == 1)
+        #expect(rig.count(of: LECreateConnection.opcode) == 0)
+        #expect(rig.links.count == 1)
+    }
+
+    @Test("the address type goes into the command (pain 10)")
+    func addressType() {
+        let rig = started()
+        rig.submit(.connect(ConnectRequest(peer: DeviceAddress(value: 5, kind: .public))))
+        #expect(rig.commands.last?.parameters[5] == 0)
+        let other = started()
+        other.submit(.connect(ConnectRequest(peer: DeviceAddress(value: 5, kind: .random))))
+        #expect(other.commands.last?.parameters[5] == 1)
+    }
+
+    @Test("an extended controller gets the extended command")
+    func extended() {
+        let rig = HostRig()
+        rig.features = [.extendedAdvertising]
+        rig.start()
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        #expect(rig.commands.last?.opcode == LEExtendedCreateConnection.opcode)
+        #expect(rig.count(of: LECreateConnection.opcode) == 0)
+    }
+
+    @Test("impossible connection parameters are refused before anything is sent")
+    func invalidParameters() {
+        let rig = started()
+        let request = ConnectRequest(
+            peer: HostRig.peer,
+            parameters: ConnectionParameterRequest(
+                interval: .milliseconds(1000)...ConnectionInterval.milliseconds(4000), peripheralLatency: 4,
+                supervisionTimeout: .milliseconds(1000)))
+        let connect = rig.submit(.connect(request))
+        #expect(rig.results(of: connect) == [.failure(.invalidRequest(.connectionParameters))])
+        #expect(rig.commands.isEmpty)
+    }
+}
