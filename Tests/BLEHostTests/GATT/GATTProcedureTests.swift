@@ -42,11 +42,11 @@ struct GATTProcedureTests {
         #expect(bench.takeResults().count == 1)
     }
 
-    @Test("named services are sought by value, each once, in long form only where they have no short one")
+    @Test("named services are sought by value, each once")
     func namedServices() {
         var bench = ClientBench()
         let long = BluetoothUUID(high: 0x0001_0203_0405_0607, low: 0x0809_0A0B_0C0D_0E0F)
-        bench.start(.discoverServices(uuids: [uuid(0x180D).expanded, long, uuid(0x180D)]))
+        bench.start(.discoverServices(uuids: [uuid(0x180D), long, uuid(0x180D).expanded]))
         bench.play(
             """
             > 06 0100 ffff 0028 0d18
@@ -62,6 +62,40 @@ struct GATTProcedureTests {
             DiscoveredService(uuid: long, range: .init(0x30, 0xFFFF), isPrimary: true),
         ]
         #expect(bench.takeResults() == [.success(.services(services))])
+    }
+
+    @Test("a UUID given in 128 bits is sought in its short form where the long one leads to nothing")
+    func longForm() {
+        var bench = ClientBench()
+        bench.start(.discoverServices(uuids: [uuid(0x180D).expanded]))
+        bench.play(
+            """
+            > 06 0100 ffff 0028 fb349b5f80000080001000000d180000
+            < 01 06 0100 0a
+            > 06 0100 ffff 0028 0d18
+            < 01 06 0100 0a
+            """)
+        bench.start(.discoverServices(uuids: [uuid(0x180D).expanded]))
+        bench.play(
+            """
+            > 06 0100 ffff 0028 fb349b5f80000080001000000d180000
+            < 07 0100 ffff
+            """)
+        bench.start(.readUsingUUID(uuid(0x2A00).expanded, .all))
+        bench.play(
+            """
+            > 08 0100 ffff fb349b5f8000008000100000002a0000
+            < 01 08 0100 0a
+            > 08 0100 ffff 002a
+            < 01 08 0100 0a
+            """)
+        #expect(
+            bench.takeResults() == [
+                .success(.services([])),
+                .success(
+                    .services([DiscoveredService(uuid: uuid(0x180D), range: .all, isPrimary: true)])),
+                .failure(.att(.attributeNotFound, handle: 1)),
+            ])
     }
 
     @Test("a server that knows no groups of secondary services has none")

@@ -14,7 +14,7 @@ struct AttributeSearch {
         case values(BluetoothUUID)
     }
 
-    private let kind: Kind
+    private var kind: Kind
     /// What has not been searched.
     private var range: AttributeHandleRange
     /// Whether the last handle of the range has been told.
@@ -44,7 +44,8 @@ struct AttributeSearch {
         case .includes: ATTReadByTypeRequest(range: range, type: .include).encoded()
         case .characteristics: ATTReadByTypeRequest(range: range, type: .characteristic).encoded()
         case .descriptors: ATTFindInformationRequest(range: range).encoded()
-        case .values(let uuid): ATTReadByTypeRequest(range: range, type: uuid.shortened).encoded()
+        case .values(let uuid):
+            ATTReadByTypeRequest(range: range, type: uuid.width == .bits32 ? uuid.shortened : uuid).encoded()
         }
     }
 
@@ -89,11 +90,16 @@ struct AttributeSearch {
         return next()
     }
 
-    func refused(_ error: ATTError, _ handle: AttributeHandle) -> GATTStep {
+    mutating func refused(_ error: ATTError, _ handle: AttributeHandle) -> GATTStep {
         if !unresolved.isEmpty { return .failed(.att(error, handle: handle)) }
         if error == .attributeNotFound {
-            if case .values = kind, values.isEmpty { return .failed(.att(error, handle: handle)) }
-            return .done(result)
+            guard case .values(let uuid) = kind, values.isEmpty else { return .done(result) }
+            // Not every server knows that both widths mean the same.
+            guard uuid.width == .bits128, let short = uuid.shortValue else {
+                return .failed(.att(error, handle: handle))
+            }
+            kind = .values(BluetoothUUID(short))
+            return next()
         }
         // Servers may know no groups but primary services: then there are no secondary ones.
         if kind == .secondaryServices, error == .unsupportedGroupType { return .done(result) }

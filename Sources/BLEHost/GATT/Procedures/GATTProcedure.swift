@@ -102,7 +102,11 @@ enum GATTProcedure {
     /// The server refused the last request.
     mutating func refused(_ error: ATTError, _ handle: AttributeHandle) -> GATTStep {
         switch self {
-        case .search(let search): return search.refused(error, handle)
+        case .search(var search):
+            self = .none
+            let step = search.refused(error, handle)
+            self = .search(search)
+            return step
         case .namedServices(var search):
             let step = search.refused(error, handle)
             self = .namedServices(search)

@@ -1,6 +1,9 @@
 import BLEPackets
 
 /// Finds primary services by their UUIDs, one UUID after another (Core 5.4, Vol 3, Part G, 4.4.2).
+///
+/// A server compares the octets of its declarations. A UUID that was given in 128 bits is sought so, and in its short
+/// form where it has one and the long form led to nothing.
 struct NamedServiceSearch {
     /// Those that have not been searched to the end; the first is under way.
     private var uuids: [BluetoothUUID] = []
@@ -16,13 +19,16 @@ struct NamedServiceSearch {
     private func next() -> GATTStep {
         guard let uuid = uuids.first else { return .done(.services(services)) }
         var value = PacketWriter(reservingCapacity: 16)
-        uuid.shortened.encode(into: &value)
+        (uuid.width == .bits32 ? uuid.shortened : uuid).encode(into: &value)
         let bytes = value.bytes
         return .send(ATTFindByTypeValueRequest(range: range, type: 0x2800, value: bytes.span.bytes).encoded())
     }
 
     private mutating func nextUUID() -> GATTStep {
-        uuids.removeFirst()
+        let searched = uuids.removeFirst()
+        if range == .all, searched.width == .bits128, let short = searched.shortValue {
+            uuids.insert(BluetoothUUID(short), at: 0)
+        }
         range = .all
         return next()
     }
@@ -38,7 +44,10 @@ struct NamedServiceSearch {
             services.append(DiscoveredService(uuid: uuid, range: found, isPrimary: true))
             last = found.last
         }
-        guard let first = last.next else { return nextUUID() }
+        guard let first = last.next else {
+            range.first = .last
+            return nextUUID()
+        }
         range.first = first
         return next()
     }
