@@ -48,8 +48,8 @@ public enum HCIEventPacket: Equatable, Sendable {
 
     /// Decodes a packet; what stands behind the last known parameter of an event does not count.
     /// - Parameter packet: The packet behind the H4 packet type.
-    /// - Throws: `DecodingError.lengthMismatch` when the parameters are longer or shorter than the header says, and what
-    ///   the decoders of the known events throw.
+    /// - Throws: `DecodingError.lengthMismatch` when the parameters are longer or shorter than the header says, and
+    ///   what the decoders of the known events throw.
     public init(decoding packet: RawSpan) throws(DecodingError) {
         let view = try HCIEventPacketView(decoding: packet)
         var reader = PacketReader(view.parameters)

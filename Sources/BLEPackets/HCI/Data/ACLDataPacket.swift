@@ -32,7 +32,7 @@ public struct ACLDataPacket: ~Escapable {
     public let data: RawSpan
 
     /// - Parameter packet: The packet behind the H4 packet type.
-    /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the data is
+    /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the data
     ///   is longer or shorter than the header says.
     @inlinable @_lifetime(copy packet)
     public init(decoding packet: RawSpan) throws(DecodingError) {

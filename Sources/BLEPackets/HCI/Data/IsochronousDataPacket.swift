@@ -19,7 +19,7 @@ public struct IsochronousDataPacket: ~Escapable {
     public let load: RawSpan
 
     /// - Parameter packet: The packet behind the H4 packet type.
-    /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the load is
+    /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the load
     ///   is longer or shorter than the header says.
     @inlinable @_lifetime(copy packet)
     public init(decoding packet: RawSpan) throws(DecodingError) {

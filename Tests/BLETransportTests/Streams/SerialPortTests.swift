@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+
+@testable import BLETransport
+
+/// A pair of terminals inside the kernel: what the test holds, and the device that a transport opens.
+private final class PseudoTerminal {
+    let controller: Int32
+    let device: String
+    /// Keeps the device's settings alive and shows them.
+    let observer: Int32
+
+    init() {
+        controller = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        var locked: Int32 = 0
+        _ = ioctl(controller, 0x4004_5431, &locked)  // TIOCSPTLCK, a macro that Swift does not import
+        var number: Int32 = -1
+        _ = ioctl(controller, 0x8004_5430, &number)  // TIOCGPTN
+        device = "/dev/pts/\(number)"
+        observer = open(device, O_RDWR | O_NOCTTY)
+    }
+
+    deinit {
+        close(observer)
+        if !isHungUp { close(controller) }
+    }
+
+    private var isHungUp = false
+
+    func hangUp() {
+        isHungUp = true
+        close(controller)
+    }
+
+    /// The settings that matter: line discipline and echo, speed, flow control.
+    var settings: [UInt32] {
+        var settings = termios()
+        tcgetattr(observer, &settings)
+        return [
+            settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag, cfgetispeed(&settings),
+            cfgetospeed(&settings),
+        ]
+    }
+}
+
+@Suite("Serial port")
+struct SerialPortTests {
+    private func error(opening address: TransportAddress) -> TransportError? {
+        do throws(TransportError) {
+            _ = try Transports.open(address)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("packets pass in both directions unchanged, and the port is given back as it was found (issue 2, part 3)")
+    func exchange() async throws {
+        let terminal = PseudoTerminal()
+        let before = terminal.settings
+        try await withLoop { loop in
+            let user = TransportUser(loop: loop)
+            try await user.start(
+                try Transports.open(.serialPort(device: terminal.device, baud: 1_000_000, hasFlowControl: true)))
+            #expect(terminal.settings != before)
+            // Bytes that a terminal in its usual mode would echo, translate or take as signals.
+            let event: [UInt8] = [0x04, 0xFF, 0x06, 0x03, 0x0A, 0x0D, 0x11, 0x13, 0x1A]
+            writeAll(event, to: terminal.controller)
+            #expect(await user.nextEvents(1) == [.packet(event)])
+            let command: [UInt8] = [0x01, 0x00, 0xFC, 0x05, 0x0A, 0x0D, 0x03, 0x11, 0x7F]
+            try await user.send([command])
+            #expect(readBytes(command.count, from: terminal.controller) == command)
+            try await user.close()
+            #expect(await user.eventsUntilClosed() == [.closed(nil)])
+        }
+        #expect(terminal.settings == before)
+    }
+
+    @Test("a speed that no list has is set exactly")
+    func anySpeed() throws {
+        let terminal = PseudoTerminal()
+        let address = TransportAddress.serialPort(device: terminal.device, baud: 123_456, hasFlowControl: false)
+        #expect(error(opening: address) == nil)
+    }
+
+    @Test("a device that is unplugged ends the transport")
+    func unplugged() async throws {
+        let terminal = PseudoTerminal()
+        try await withLoop { loop in
+            let user = TransportUser(loop: loop)
+            try await user.start(
+                try Transports.open(.serialPort(device: terminal.device, baud: 115_200, hasFlowControl: true)))
+            terminal.hangUp()
+            #expect(await user.eventsUntilClosed() == [.closed(.closedByPeer)])
+        }
+    }
+
+    @Test("a port in use, one that is no port and one that is not there are told apart (pain 8)")
+    func errors() throws {
+        let terminal = PseudoTerminal()
+        let address = TransportAddress.serialPort(device: terminal.device, baud: 115_200, hasFlowControl: true)
+        let first = try Transports.open(address)
+        #expect(error(opening: address) == .serialPortBusy(terminal.device, holders: []))
+        first.close()
+        #expect(error(opening: address) == nil)
+        #expect(
+            error(opening: .serialPort(device: "/dev/null", baud: 9600, hasFlowControl: true))
+                == .notASerialPort("/dev/null"))
+        #expect(
+            error(opening: .serialPort(device: "/tmp", baud: 9600, hasFlowControl: true)) == .notASerialPort("/tmp"))
+        #expect(
+            error(opening: .serialPort(device: "/dev/ttyNone0", baud: 9600, hasFlowControl: true))
+                == .pathNotFound("/dev/ttyNone0"))
+    }
+
+    @Test("the process that holds a port is named (pain 8)")
+    func holder() throws {
+        let terminal = PseudoTerminal()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sleep")
+        process.arguments = ["30"]
+        process.standardInput = FileHandle(fileDescriptor: terminal.observer, closeOnDealloc: false)
+        try process.run()
+        defer {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        let holder = HoldingProcess(identifier: process.processIdentifier, name: "sleep")
+        // The child has its name once it has replaced itself, a moment after it was started.
+        for _ in 0..<1_000 where !HoldingProcesses.withOpenFile(terminal.device).contains(holder) { usleep(1_000) }
+        #expect(HoldingProcesses.withOpenFile(terminal.device).contains(holder))
+        let error = TransportError.serialPortBusy(terminal.device, holders: [holder])
+        #expect(error.description.contains("sleep (process \(process.processIdentifier))"))
+    }
+}
