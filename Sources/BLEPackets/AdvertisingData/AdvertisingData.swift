@@ -103,6 +103,7 @@ public struct AdvertisingData: Equatable, Sendable {
 
     private mutating func merge(_ bytes: RawSpan, as packet: Fault.Packet) {
         var reader = AdvertisingDataReader(bytes)
+        var isPaddingReported = false
         repeat {
             while true {
                 do throws(DecodingError) {
@@ -116,7 +117,10 @@ public struct AdvertisingData: Equatable, Sendable {
                     return
                 }
             }
-            if reader.hasNonZeroPadding { faults.append(Fault(packet: packet, reason: .nonZeroPadding)) }
+            if reader.hasNonZeroPadding, !isPaddingReported {
+                isPaddingReported = true
+                faults.append(Fault(packet: packet, reason: .nonZeroPadding))
+            }
         } while reader.resumeAfterPadding()
     }
 

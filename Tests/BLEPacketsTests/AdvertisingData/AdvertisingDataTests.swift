@@ -122,6 +122,7 @@ struct AdvertisingDataTests {
         #expect(data.serviceData == [.init(uuid: BluetoothUUID(0x0D00 as UInt16), data: [0x48])])
         #expect(data.faults == [.init(packet: .advertisement, reason: .nonZeroPadding)])
         #expect(read("02 01 06 00 00").faults.isEmpty)
+        #expect(read("00 01 00 00 01 00 00 01 01").faults.count == 1)  // once, however many gaps there are
     }
 
     @Test("random bytes never trap, and nothing grows beyond them")
