@@ -101,7 +101,8 @@ extension TransportError: CustomStringConvertible {
             "hci\(index) is busy: the kernel is still setting it up; try again in a few seconds"
         case .adapterDown(let index):
             "hci\(index) is down, and the raw channel shares only an adapter that is up: bring it up with"
-                + " ‘hciconfig hci\(index) up’ or ‘bluetoothctl power on’ (see ‘rfkill list’ if that fails), or take it whole with user:\(index)"
+                + " ‘hciconfig hci\(index) up’ or ‘bluetoothctl power on’ (see ‘rfkill list’ if that fails),"
+                + " or take it whole with user:\(index)"
         case .adapterBlocked(let index):
             "the radio of hci\(index) is switched off: see ‘rfkill list’, switch it on with ‘rfkill unblock bluetooth’"
         case .adapterRemoved(let index):
