@@ -95,13 +95,14 @@ extension TransportError: CustomStringConvertible {
         case .adapterBusy(let index, let holders):
             "hci\(index) is busy: a process holds its user channel"
                 + (holders.isEmpty
-                    ? "; find it with ‘sudo ss -p’ or ‘sudo lsof’ and end it"
+                    ? "; end that first (run as root to be told which it is)"
                     : "; HCI sockets are open in \(list(holders)): end that first")
         case .adapterInSetup(let index):
             "hci\(index) is busy: the kernel is still setting it up; try again in a few seconds"
         case .adapterDown(let index):
             "hci\(index) is down, and the raw channel shares only an adapter that is up: bring it up with"
-                + " ‘hciconfig hci\(index) up’ or ‘bluetoothctl power on’, or take it whole with user:\(index)"
+                + " ‘hciconfig hci\(index) up’ or ‘bluetoothctl power on’ (see ‘rfkill list’ if that fails),"
+                + " or take it whole with user:\(index)"
         case .adapterBlocked(let index):
             "the radio of hci\(index) is switched off: see ‘rfkill list’, switch it on with ‘rfkill unblock bluetooth’"
         case .adapterRemoved(let index):

@@ -50,6 +50,8 @@ final class PacketDescriptor {
         registration = try loop.register(descriptor, for: .readable) { readiness in
             if readiness.contains(.writable) { self.flush() }
             if self.isOpen, !readiness.isDisjoint(with: [.readable, .failed]) { readable() }
+            // A failure that reading does not tell would be reported for ever, and the loop would never sleep.
+            if self.isOpen, readiness == .failed { self.fail(call: "epoll_wait", code: EPIPE) }
         }
         self.loop = loop
         self.closed = closed

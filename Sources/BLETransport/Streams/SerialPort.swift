@@ -50,6 +50,8 @@ enum SerialPort {
         var settings = settings
         _ = clinux_serial_restore_settings(descriptor, &settings)
         _ = clinux_serial_release(descriptor)
+        // Closing alone keeps the lock for as long as a child, forked at this moment, still has its copy.
+        flock(descriptor, LOCK_UN)
     }
 
     private static func nameOpenError(_ code: Int32, _ device: String) -> TransportError {

@@ -68,7 +68,7 @@ struct AdapterTests {
             (.adapterUp(index: 1, daemon: nil), ["hci1 is up", "hciconfig hci1 down", "raw:1"]),
             (.adapterUp(index: 1, daemon: daemon), ["bluetoothd (process 7)", "bluetoothctl power off", "raw:1"]),
             (.adapterBusy(index: 2, holders: [daemon]), ["user channel", "bluetoothd (process 7)"]),
-            (.adapterBusy(index: 2, holders: []), ["user channel", "ss -p"]),
+            (.adapterBusy(index: 2, holders: []), ["user channel", "as root"]),
             (.adapterInSetup(index: 2), ["setting it up", "try again"]),
             (.adapterDown(index: 2), ["hciconfig hci2 up", "user:2"]),
             (.adapterBlocked(index: 2), ["rfkill unblock bluetooth"]),

@@ -212,7 +212,11 @@ struct EventLoopTests {
             loop.join()
         }
         // The thread lets go of the loop right after it has told its end.
-        for _ in 0..<1_000 where freed != nil { usleep(1_000) }
+        var tries = 0
+        while freed != nil, tries < 1_000 {
+            tries += 1
+            usleep(1_000)
+        }
         #expect(freed == nil)
     }
 }

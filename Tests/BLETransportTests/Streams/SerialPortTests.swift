@@ -116,20 +116,27 @@ struct SerialPortTests {
     @Test("the process that holds a port is named (pain 8)")
     func holder() throws {
         let terminal = PseudoTerminal()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sleep")
-        process.arguments = ["30"]
-        process.standardInput = FileHandle(fileDescriptor: terminal.observer, closeOnDealloc: false)
-        try process.run()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_adddup2(&actions, terminal.observer, 0)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        var child: pid_t = 0
+        let arguments = [strdup("sleep"), strdup("30"), nil]
+        defer { for argument in arguments { free(argument) } }
+        try #require(posix_spawn(&child, "/bin/sleep", &actions, nil, arguments, nil) == 0)
         defer {
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            kill(child, SIGKILL)
+            waitpid(child, nil, 0)
         }
-        let holder = HoldingProcess(identifier: process.processIdentifier, name: "sleep")
+        let holder = HoldingProcess(identifier: child, name: "sleep")
         // The child has its name once it has replaced itself, a moment after it was started.
-        for _ in 0..<1_000 where !HoldingProcesses.withOpenFile(terminal.device).contains(holder) { usleep(1_000) }
-        #expect(HoldingProcesses.withOpenFile(terminal.device).contains(holder))
+        var tries = 0
+        while !HoldingProcesses.withOpenFile(terminal.device).contains(holder), tries < 1_000 {
+            tries += 1
+            usleep(1_000)
+        }
+        #expect(tries < 1_000)
         let error = TransportError.serialPortBusy(terminal.device, holders: [holder])
-        #expect(error.description.contains("sleep (process \(process.processIdentifier))"))
+        #expect(error.description.contains("sleep (process \(child))"))
     }
 }
