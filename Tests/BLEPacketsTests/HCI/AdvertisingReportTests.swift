@@ -68,7 +68,7 @@ struct AdvertisingReportTests {
             while try reports.next() != nil { count += 1 }
             Issue.record("decoded")
         } catch {
-            #expect(error == .truncated(needed: 1, remaining: 0))
+            #expect(error == .truncated(needed: 9, remaining: 0))
         }
         #expect(count == 2)
     }

@@ -386,8 +386,7 @@ extension HCIEventPacket {
                 "num_completed_packets": .numbers(event.links.map(\.count)),
             ]
         case .other(let code, let bytes):
-            code == .vendorSpecific
-                ? ["data": .text(hexadecimal(bytes))] : ["event_code": .number(code.rawValue)]
+            code == .vendorSpecific ? ["data": .text(hexadecimal(bytes))] : [:]
         default: linkEventFields ?? advertisingEventFields ?? [:]
         }
     }
