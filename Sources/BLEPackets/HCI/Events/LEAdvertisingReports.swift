@@ -42,9 +42,16 @@ public struct LEAdvertisingReportView: ~Escapable {
 
     @inlinable @_lifetime(copy reader)
     init(decoding reader: inout PacketReader) throws(DecodingError) {
-        eventType = LegacyAdvertisingEventType(rawValue: try reader.read())
-        address = try DeviceAddress(decodingWithKind: &reader)
-        let count = Int(try reader.read(UInt8.self))
+        let fields = try reader.readBytes(9)
+        eventType = LegacyAdvertisingEventType(rawValue: fields.integer(at: 0))
+        let kind: UInt8 = fields.integer(at: 1)
+        guard let kind = DeviceAddress.Kind(rawValue: kind) else {
+            throw .invalidValue(UInt64(kind), field: .addressType)
+        }
+        let low: UInt32 = fields.integer(at: 2)
+        let high: UInt16 = fields.integer(at: 6)
+        address = DeviceAddress(value: UInt64(low) | UInt64(high) << 32, kind: kind)
+        let count = Int(fields.integer(at: 8, as: UInt8.self))
         data = try reader.readBytes(count)
         rssi = try reader.read()
     }

@@ -55,20 +55,21 @@ public struct LEExtendedAdvertisingReportView: ~Escapable {
 
     @inlinable @_lifetime(copy reader)
     init(decoding reader: inout PacketReader) throws(DecodingError) {
-        eventType = ExtendedAdvertisingEventType(rawValue: try reader.read())
-        reportedAddress = try ReportedAddress(decoding: &reader)
-        guard reportedAddress.kind.rawValue <= 0x03 || reportedAddress.kind == .anonymous else {
+        let fields = try reader.readBytes(24)
+        eventType = ExtendedAdvertisingEventType(rawValue: fields.integer(at: 0))
+        reportedAddress = ReportedAddress(octets: fields, at: 2)
+        guard reportedAddress.kind.rawValue <= 0x03 || reportedAddress.kind.rawValue == 0xFF else {
             throw .invalidValue(UInt64(reportedAddress.kind.rawValue), field: .addressType)
         }
-        primaryPHY = PHY(rawValue: try reader.read())
-        let secondary = try reader.read(UInt8.self)
+        primaryPHY = PHY(rawValue: fields.integer(at: 9))
+        let secondary: UInt8 = fields.integer(at: 10)
         secondaryPHY = secondary == 0 ? nil : PHY(rawValue: secondary)
-        advertisingSetIdentifier = try reader.read()
-        transmitPower = try reader.read()
-        rssi = try reader.read()
-        periodicAdvertisingInterval = PeriodicAdvertisingInterval(rawValue: try reader.read())
-        directAddress = try ReportedAddress(decoding: &reader)
-        let count = Int(try reader.read(UInt8.self))
+        advertisingSetIdentifier = fields.integer(at: 11)
+        transmitPower = fields.integer(at: 12)
+        rssi = fields.integer(at: 13)
+        periodicAdvertisingInterval = PeriodicAdvertisingInterval(rawValue: fields.integer(at: 14))
+        directAddress = ReportedAddress(octets: fields, at: 16)
+        let count = Int(fields.integer(at: 23, as: UInt8.self))
         data = try reader.readBytes(count)
     }
 

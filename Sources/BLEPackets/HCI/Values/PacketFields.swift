@@ -23,6 +23,20 @@ extension PacketReader {
     }
 }
 
+extension RawSpan {
+    /// The integer at `offset`, least significant byte first; zero where it would run past the end.
+    ///
+    /// Where several fields of fixed width follow each other, their bytes are taken by one read and then picked apart
+    /// by this: one check instead of one for each field.
+    @inlinable
+    func integer<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Value.Type = Value.self) -> Value
+    {
+        guard offset >= 0, offset <= byteCount - MemoryLayout<Value>.size else { return 0 }
+        // In bounds: checked on the line above.
+        return unsafe Value(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
+    }
+}
+
 extension PacketWriter {
     mutating func write(boolean value: Bool) { write(value ? 1 as UInt8 : 0) }
 

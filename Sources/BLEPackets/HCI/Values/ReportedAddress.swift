@@ -40,10 +40,16 @@ public struct ReportedAddress: Hashable, Sendable {
     /// - Throws: `DecodingError.truncated` when fewer than seven octets remain.
     @inlinable
     public init(decoding reader: inout PacketReader) throws(DecodingError) {
-        guard reader.remainingCount >= 7 else { throw .truncated(needed: 7, remaining: reader.remainingCount) }
-        kind = Kind(rawValue: try reader.read())
-        let low = try reader.read(UInt32.self)
-        value = UInt64(low) | UInt64(try reader.read(UInt16.self)) << 32
+        self.init(octets: try reader.readBytes(7), at: 0)
+    }
+
+    /// The octet of the kind and the six of the address, from `offset` on.
+    @inlinable
+    init(octets: RawSpan, at offset: Int) {
+        kind = Kind(rawValue: octets.integer(at: offset))
+        let low: UInt32 = octets.integer(at: offset + 1)
+        let high: UInt16 = octets.integer(at: offset + 5)
+        value = UInt64(low) | UInt64(high) << 32
     }
 
     public func encode(into packet: inout PacketWriter) {
