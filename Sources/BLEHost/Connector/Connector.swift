@@ -136,7 +136,7 @@ struct Connector {
 
     private func distinctPeers() -> [DeviceAddress] {
         var seen = Set<DeviceAddress>()
-        return pending.map(\.request.peer.withoutIdentityMark).filter { seen.insert($0).inserted }
+        return pending.map { $0.request.peer.withoutIdentityMark }.filter { seen.insert($0).inserted }
     }
 
     private func parameters(for peer: DeviceAddress, timing: Timing) -> ConnectionParameterRequest {

@@ -81,7 +81,7 @@ struct LinkOperations {
 
     /// Cancels everything that a client asked for.
     mutating func cancelAll(of client: ClientID) -> [Operation] {
-        let ids = operations.filter { $0.client == client }.map(\.id)
+        let ids = operations.filter { $0.client == client }.map { $0.id }
         return ids.compactMap { cancel($0) }
     }
 

@@ -33,7 +33,7 @@ struct ParkedPackets {
     mutating func take(for handle: ConnectionHandle, at now: Instant) -> [[UInt8]] {
         closed.removeAll { $0.handle == handle }
         guard !packets.isEmpty else { return [] }
-        let taken = packets.filter { $0.handle == handle && $0.expiry > now }.map(\.bytes)
+        let taken = packets.filter { $0.handle == handle && $0.expiry > now }.map { $0.bytes }
         packets.removeAll { $0.handle == handle }
         return taken
     }

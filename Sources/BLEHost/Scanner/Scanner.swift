@@ -62,7 +62,7 @@ struct Scanner {
 
     /// Ends every scan, oldest first.
     mutating func removeAll() -> [OperationID] {
-        let ended = wishes.map(\.operation)
+        let ended = wishes.map { $0.operation }
         wishes.removeAll()
         forget()
         return ended

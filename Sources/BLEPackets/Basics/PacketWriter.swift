@@ -1,6 +1,9 @@
 /// Appends little-endian fields to a buffer that can be used again and again.
 public struct PacketWriter: Sendable {
-    public private(set) var bytes: [UInt8]
+    /// What was written.
+    @inlinable public var bytes: [UInt8] { storage }
+
+    @usableFromInline var storage: [UInt8]
 
     @inlinable
     public init(reservingCapacity capacity: Int = 0) {
@@ -10,41 +13,47 @@ public struct PacketWriter: Sendable {
 
     /// Goes on behind the bytes that `buffer` already holds.
     @usableFromInline
-    init(reusing buffer: [UInt8]) { bytes = buffer }
+    init(reusing buffer: [UInt8]) { storage = buffer }
 
-    public mutating func reserveCapacity(_ capacity: Int) { bytes.reserveCapacity(capacity) }
+    @inlinable public mutating func reserveCapacity(_ capacity: Int) { storage.reserveCapacity(capacity) }
 
-    public var count: Int { bytes.count }
+    @inlinable public var count: Int { storage.count }
 
     /// Forgets the bytes and keeps the memory.
-    public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+    @inlinable public mutating func removeAll() { storage.removeAll(keepingCapacity: true) }
 
-    public mutating func write(_ value: UInt8) { bytes.append(value) }
+    @inlinable public mutating func write(_ value: UInt8) { storage.append(value) }
 
-    public mutating func write<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
-        unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
+    @inlinable public mutating func write<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
+        var rest = value
+        for _ in 0..<MemoryLayout<Value>.size {
+            storage.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
     }
 
     /// Writes the low three bytes.
-    public mutating func writeUInt24(_ value: UInt32) {
+    @inlinable public mutating func writeUInt24(_ value: UInt32) {
         write(UInt16(truncatingIfNeeded: value))
         write(UInt8(truncatingIfNeeded: value >> 16))
     }
 
-    public mutating func write(bytes span: RawSpan) {
-        unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    @inlinable public mutating func write(bytes span: RawSpan) {
+        unsafe span.withUnsafeBytes { unsafe storage.append(contentsOf: $0) }
     }
 
-    public mutating func write(bytes array: [UInt8]) { bytes.append(contentsOf: array) }
+    @inlinable public mutating func write(bytes array: [UInt8]) { storage.append(contentsOf: array) }
 
-    public mutating func write(zeros count: Int) { bytes.append(contentsOf: repeatElement(0, count: count)) }
+    @inlinable public mutating func write(zeros count: Int) {
+        storage.append(contentsOf: repeatElement(0, count: count))
+    }
 
     /// Overwrites a byte that was written before, as lengths are known only afterwards.
-    public mutating func overwrite(_ value: UInt8, at offset: Int) { bytes[offset] = value }
+    @inlinable public mutating func overwrite(_ value: UInt8, at offset: Int) { storage[offset] = value }
 
     /// Overwrites two bytes that were written before.
-    public mutating func overwrite(_ value: UInt16, at offset: Int) {
-        bytes[offset] = UInt8(truncatingIfNeeded: value)
-        bytes[offset + 1] = UInt8(truncatingIfNeeded: value >> 8)
+    @inlinable public mutating func overwrite(_ value: UInt16, at offset: Int) {
+        storage[offset] = UInt8(truncatingIfNeeded: value)
+        storage[offset + 1] = UInt8(truncatingIfNeeded: value >> 8)
     }
 }
