@@ -112,12 +112,13 @@ public final class Peripheral: Sendable {
     }
 
     public func discoverIncludedServices(of service: Service) async throws(AdapterError) -> [IncludedService] {
-        guard case .includedServices(let found) = try await gatt(.discoverIncludedServices(service.range)) else {
-            return []
-        }
+        try await discoverIncludedServices(in: service.range)
+    }
+
+    func discoverIncludedServices(in range: AttributeHandleRange) async throws(AdapterError) -> [IncludedService] {
+        guard case .includedServices(let found) = try await gatt(.discoverIncludedServices(range)) else { return [] }
         return found.map {
-            IncludedService(
-                handle: $0.handle, service: Service(uuid: $0.uuid, range: $0.range, isPrimary: false))
+            IncludedService(handle: $0.handle, service: Service(uuid: $0.uuid, range: $0.range, isPrimary: false))
         }
     }
 
@@ -125,10 +126,15 @@ public final class Peripheral: Sendable {
     public func discoverCharacteristics(
         _ uuids: [BluetoothUUID] = [], of service: Service
     ) async throws(AdapterError) -> [Characteristic] {
-        guard
-            case .characteristics(let found) = try await gatt(
-                .discoverCharacteristics(service.range, uuids: uuids))
-        else { return [] }
+        try await discoverCharacteristics(uuids, in: service.range)
+    }
+
+    func discoverCharacteristics(
+        _ uuids: [BluetoothUUID], in range: AttributeHandleRange
+    ) async throws(AdapterError) -> [Characteristic] {
+        guard case .characteristics(let found) = try await gatt(.discoverCharacteristics(range, uuids: uuids)) else {
+            return []
+        }
         return found.map {
             Characteristic(
                 uuid: $0.uuid, handle: $0.handle, valueHandle: $0.valueHandle, endHandle: $0.endHandle,
@@ -143,22 +149,9 @@ public final class Peripheral: Sendable {
     }
 
     /// Everything that the services hold (SPEC MOD-6).
-    /// - Parameter uuids: only these services; empty: all primary ones.
+    /// - Parameter uuids: only these services; empty: all primary ones, and the secondary ones that they include.
     public func discoverContents(_ uuids: [BluetoothUUID] = []) async throws(AdapterError) -> [ServiceContents] {
-        var contents: [ServiceContents] = []
-        for service in try await discoverServices(uuids) {
-            let included = try await discoverIncludedServices(of: service)
-            var characteristics: [ServiceContents.CharacteristicContents] = []
-            for characteristic in try await discoverCharacteristics(of: service) {
-                characteristics.append(
-                    .init(
-                        characteristic: characteristic,
-                        descriptors: try await discoverDescriptors(of: characteristic)))
-            }
-            contents.append(
-                ServiceContents(service: service, includedServices: included, characteristics: characteristics))
-        }
-        return contents
+        try await DatabaseDiscovery(peripheral: self).run(uuids)
     }
 
     /// The first characteristic with this UUID, in the named service or in any.
