@@ -84,4 +84,11 @@ struct HCIValueTests {
         #expect(HCIVersion.core42 > .core41)
         #expect(HCIVersion(rawValue: 0xFE).name == nil)
     }
+
+    @Test("a status says what it means, and its number in any case")
+    func status() {
+        #expect("\(HCIStatus.connectionTimeout)" == "connection timeout (0x08)")
+        #expect("\(HCIStatus.connectionFailedToBeEstablished)" == "connection failed to be established (0x3E)")
+        #expect("\(HCIStatus(rawValue: 0xFF))" == "0xFF")
+    }
 }
