@@ -1,0 +1,124 @@
+import BLEPackets
+
+/// The two ends of a link.
+enum LinkSide {
+    case central, peripheral
+
+    var other: LinkSide { self == .central ? .peripheral : .central }
+    var role: ConnectionRole { self == .central ? .central : .peripheral }
+}
+
+/// What both ends of a link agree on in time.
+struct LinkParameters: Equatable {
+    var interval: ConnectionInterval
+    var latency: UInt16
+    var supervisionTimeout: SupervisionTimeout
+
+    init(interval: ConnectionInterval, latency: UInt16, supervisionTimeout: SupervisionTimeout) {
+        self.interval = interval
+        self.latency = latency
+        self.supervisionTimeout = supervisionTimeout
+    }
+
+    /// The controllers of this air take the longest interval that the host allows.
+    init(_ wish: LEConnectionParameters) {
+        self.init(
+            interval: wish.maximumInterval, latency: wish.latency, supervisionTimeout: wish.supervisionTimeout)
+    }
+}
+
+/// A piece of an L2CAP frame that fits into one packet of the link layer.
+struct AirFragment {
+    var bytes: [UInt8]
+    /// Whether an L2CAP frame begins here.
+    var isStart: Bool
+    /// Whether the packet that the host gave ends here, so that its buffer is free again.
+    var endsHostPacket: Bool
+}
+
+/// A control procedure of the link layer that takes a number of connection events.
+enum LinkProcedure {
+    case terminate(by: LinkSide, reason: HCIStatus)
+    case update(LinkParameters, by: LinkSide)
+    /// One host asks the other for new parameters (Core 5.4, Vol 6, Part B, 5.1.7).
+    case parameterRequest(LEConnectionParameters, by: LinkSide)
+    case parameterReject(HCIStatus, to: LinkSide)
+    case features(by: LinkSide)
+    case version(by: LinkSide)
+    case dataLength
+    case phy(PHYPreferences, by: LinkSide)
+}
+
+/// A link between two stations of the air.
+///
+/// Connection events that would carry nothing are not played: they follow from the anchor when something is to be
+/// sent, so that an idle link costs nothing.
+final class AirLink {
+    let identifier: UInt32
+    /// Indices of the stations.
+    let central: Int
+    let peripheral: Int
+    var parameters: LinkParameters
+    /// A connection event from which all later ones are counted, in microseconds.
+    var anchor: Int64
+    /// Whether a packet of the peer has ever been heard (Core 5.4, Vol 6, Part B, 4.5).
+    var isEstablished = false
+    /// Whether the stations hear each other now.
+    var isReachable = true
+    var isOpen = true
+    /// A link whose peripheral never heard the request to connect.
+    let isUnanswered: Bool
+
+    var toPeripheral = FIFO<AirFragment>()
+    var toCentral = FIFO<AirFragment>()
+    var procedures: [(eventsLeft: Int, procedure: LinkProcedure)] = []
+
+    /// When the next connection event will be played; `nil` while there is no need for one.
+    var plannedEvent: Int64?
+    /// Grows whenever an earlier plan, of an event or of supervision, has become void.
+    var planNumber: UInt32 = 0
+    var supervisionNumber: UInt32 = 0
+
+    /// Octets of one packet of the link layer, by sender.
+    var centralTransmitOctets: UInt16 = 27
+    var peripheralTransmitOctets: UInt16 = 27
+    var centralTransmitPHY: PHY
+    var peripheralTransmitPHY: PHY
+
+    init(
+        identifier: UInt32, central: Int, peripheral: Int, parameters: LinkParameters, anchor: Int64, phy: PHY,
+        isUnanswered: Bool
+    ) {
+        self.identifier = identifier
+        self.central = central
+        self.peripheral = peripheral
+        self.parameters = parameters
+        self.anchor = anchor
+        self.isUnanswered = isUnanswered
+        centralTransmitPHY = phy
+        peripheralTransmitPHY = phy
+    }
+
+    var interval: Int64 { Int64(max(parameters.interval.microseconds, 7_500)) }
+
+    func station(_ side: LinkSide) -> Int { side == .central ? central : peripheral }
+    func side(of station: Int) -> LinkSide { station == central ? .central : .peripheral }
+
+    func transmitOctets(_ side: LinkSide) -> UInt16 {
+        side == .central ? centralTransmitOctets : peripheralTransmitOctets
+    }
+
+    func transmitPHY(_ side: LinkSide) -> PHY { side == .central ? centralTransmitPHY : peripheralTransmitPHY }
+
+    /// The last connection event at or before `time`, the anchor at the earliest.
+    func event(notAfter time: Int64) -> Int64 {
+        time <= anchor ? anchor : anchor + (time - anchor) / interval * interval
+    }
+
+    /// The first connection event after `time`.
+    func event(after time: Int64) -> Int64 {
+        time < anchor ? anchor : anchor + ((time - anchor) / interval + 1) * interval
+    }
+
+    var hasWork: Bool { !toPeripheral.isEmpty || !toCentral.isEmpty || !procedures.isEmpty || !isEstablished }
+}

@@ -1,0 +1,76 @@
+import BLEPackets
+
+/// What a link layer brings to a link.
+struct LinkCapabilities {
+    var features: LEFeatures
+    var version: HCIVersion
+    var manufacturer: CompanyIdentifier
+    var subversion: UInt16
+    /// Octets that the station begins to send in one packet of the link layer once the peer allows it: 27 to 251.
+    var transmitOctets: UInt16
+    /// Octets that the station can receive in one packet of the link layer: 27 to 251.
+    var receiveOctets: UInt16
+    var phys: PHYSet
+    /// Packets that the station sends in one connection event.
+    var packetsPerConnectionEvent: Int
+}
+
+/// How a host answers when its peer asks for other connection parameters.
+enum ParameterAnswer {
+    case accept
+    case reject(HCIStatus)
+    /// The host has been asked and will answer.
+    case later
+}
+
+/// Whatever has a radio: a controller, or a device with a host of its own.
+protocol AirStation: AnyObject {
+    var index: Int { get }
+    /// Whether the radio is on; a station that was removed is never on again.
+    var isPowered: Bool { get }
+    var isInRange: Bool { get set }
+    /// The strength at which others receive the station, in dBm; `nil` when it does not say.
+    var signal: Int8? { get set }
+    var links: [AirLink] { get set }
+    var capabilities: LinkCapabilities { get }
+    /// Whether advertisements are listened for, by a scanner or an initiator.
+    var isListening: Bool { get }
+
+    /// Starts advertising sets that rested because nobody listened.
+    func wakeAdvertising()
+    func hears(_ advertisement: AirAdvertisement, from advertiser: any AirStation)
+    /// Whether the station wants to connect to this advertiser now, and with what parameters.
+    func wishToConnect(to advertisement: AirAdvertisement) -> Initiation?
+    /// Whether the advertising set answers a scan request, or a request to connect.
+    func accepts(_ request: RadioRequest, from address: DeviceAddress, set: UInt8) -> Bool
+    /// - Parameters:
+    ///   - peer: the address that the peer showed on the air.
+    ///   - set: the advertising set that led to the link; `nil` on the central.
+    func connected(_ link: AirLink, as side: LinkSide, to peer: DeviceAddress, set: UInt8?)
+
+    /// Octets that the host would have sent in one packet of this link.
+    func transmitOctets(on link: AirLink) -> UInt16
+    func received(_ fragment: AirFragment, on link: AirLink)
+    /// Packets that the host gave have arrived at the peer.
+    func sent(_ count: Int, on link: AirLink)
+    func closed(_ link: AirLink, reason: HCIStatus)
+    func updated(_ link: AirLink, status: HCIStatus)
+    func parametersRequested(_ wish: LEConnectionParameters, on link: AirLink) -> ParameterAnswer
+    func featuresRead(_ features: LEFeatures, on link: AirLink)
+    func versionRead(of peer: LinkCapabilities, on link: AirLink)
+    func dataLengthChanged(on link: AirLink)
+    func phyUpdated(on link: AirLink, status: HCIStatus)
+    /// The PHYs that the station would use when the peer asks for a change.
+    func phyPreferences(on link: AirLink) -> PHYPreferences
+}
+
+/// What a listener sends to an advertiser.
+enum RadioRequest { case scan, connect }
+
+/// A wish to connect that an advertisement has met.
+struct Initiation {
+    var ownAddress: DeviceAddress
+    var parameters: LEConnectionParameters
+    /// The peripheral will not hear the request (status 0x3E follows).
+    var isUnheard = false
+}

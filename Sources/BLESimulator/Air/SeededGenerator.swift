@@ -1,0 +1,22 @@
+/// A generator of pseudo-random numbers that gives the same numbers for the same seed, in every process.
+///
+/// The step is that of SplitMix64: one addition, two multiplications. It is for play, never for keys.
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    public init(seed: UInt64) { state = seed }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    /// A number from zero up to, but not including, `bound`; zero where `bound` is zero or less.
+    public mutating func next(below bound: Int64) -> Int64 {
+        guard bound > 0 else { return 0 }
+        return Int64(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(bound)).high)
+    }
+}

@@ -1,0 +1,100 @@
+import BLEPackets
+
+extension SimulatedAir {
+    /// The world of the transport `sim`: a heart rate sensor named `Jelling Heart` and two beacons.
+    ///
+    /// The sensor has a static random address, notifies its rate each second, and holds 512 octets that can be read and
+    /// written. One beacon sends manufacturer's data of the company 0xFFFF, which is for tests, the other a web address.
+    public static func demoWorld(seed: UInt64 = 1) -> SimulatedAir {
+        let air = SimulatedAir(seed: seed, configuration: SimulatedAirConfiguration(signalJitter: 3))
+        air.addPeripheral(.jellingHeart)
+        air.addBroadcaster(.testBeacon)
+        air.addBroadcaster(.webBeacon)
+        return air
+    }
+}
+
+extension SimulatedPeripheral {
+    /// A heart rate sensor with a battery, and a service of its maker that holds a long value.
+    public static var jellingHeart: SimulatedPeripheral {
+        SimulatedPeripheral(
+            name: "Jelling Heart", address: DeviceAddress(value: 0xC0DE_0000_0001, kind: .random),
+            services: [heartRate, battery, deviceInformation, longValue],
+            advertisement: SimulatedAdvertisement(
+                name: "Jelling Heart", serviceUUIDs: [BluetoothUUID(0x180D as UInt16), BluetoothUUID(0x180F as UInt16)]),
+            appearance: 0x0341, rssi: -52)
+    }
+
+    private static var heartRate: SimulatedService {
+        SimulatedService(
+            BluetoothUUID(0x180D as UInt16),
+            characteristics: [
+                // Flags: skin contact is supported and found, the rate has eight bits.
+                SimulatedCharacteristic(
+                    BluetoothUUID(0x2A37 as UInt16), [.notify], value: [0x06, 64], notifyEveryMicroseconds: 1_000_000,
+                    notifiedValue: { count in [0x06, [64, 66, 69, 71, 70, 67, 65, 63][count % 8]] }),
+                SimulatedCharacteristic(BluetoothUUID(0x2A38 as UInt16), [.read], value: [0x01]),
+                // One command is known, Reset Energy Expended; all others are Control Point Not Supported.
+                SimulatedCharacteristic(
+                    BluetoothUUID(0x2A39 as UInt16), [.write], maximumLength: 1,
+                    refuse: { $0 == [0x01] ? nil : .firstOfApplication }),
+            ])
+    }
+
+    private static var battery: SimulatedService {
+        SimulatedService(
+            BluetoothUUID(0x180F as UInt16),
+            characteristics: [SimulatedCharacteristic(BluetoothUUID(0x2A19 as UInt16), [.read, .notify], value: [87])])
+    }
+
+    private static var deviceInformation: SimulatedService {
+        let texts: [(UInt16, String)] = [
+            (0x2A29, "Jelling"), (0x2A24, "Heart 1"), (0x2A26, "1.0"), (0x2A25, "0001"),
+        ]
+        return SimulatedService(
+            BluetoothUUID(0x180A as UInt16),
+            characteristics: texts.map {
+                SimulatedCharacteristic(BluetoothUUID($0.0), [.read], value: Array($0.1.utf8))
+            })
+    }
+
+    private static var longValue: SimulatedService {
+        SimulatedService(
+            BluetoothUUID(high: 0x6A65_6C6C_696E_6700, low: 0x8000_0000_0000_0001),
+            characteristics: [
+                SimulatedCharacteristic(
+                    BluetoothUUID(high: 0x6A65_6C6C_696E_6700, low: 0x8000_0000_0000_0002), [.read, .write],
+                    value: (0..<512).map { UInt8(truncatingIfNeeded: $0) },
+                    descriptors: [SimulatedDescriptor(BluetoothUUID(0x2901 as UInt16), value: Array("Long value".utf8))]
+                ),
+                SimulatedCharacteristic(
+                    BluetoothUUID(high: 0x6A65_6C6C_696E_6700, low: 0x8000_0000_0000_0003),
+                    [.writeWithoutResponse, .indicate], notifiesWrites: true),
+            ])
+    }
+}
+
+extension SimulatedBroadcaster {
+    /// A beacon in the form of proximity beacons: type, length, a UUID, two numbers, the power at one metre.
+    public static var testBeacon: SimulatedBroadcaster {
+        let identifier = (1...16).map { UInt8($0) }
+        return SimulatedBroadcaster(
+            address: DeviceAddress(value: 0xC0DE_0000_0002, kind: .random),
+            advertisement: SimulatedAdvertisement(
+                name: nil, manufacturerData: (0xFFFF, [0x02, 0x15] + identifier + [0, 1, 0, 2, 0xC5]),
+                isConnectable: false, isScannable: false),
+            rssi: -68)
+    }
+
+    /// A beacon that sends a web address in Eddystone's form: frame type, power, `https://`, the rest.
+    public static var webBeacon: SimulatedBroadcaster {
+        let uuid = BluetoothUUID(0xFEAA as UInt16)
+        return SimulatedBroadcaster(
+            address: DeviceAddress(value: 0xC0DE_0000_0003, kind: .random),
+            advertisement: SimulatedAdvertisement(
+                name: nil, serviceUUIDs: [uuid],
+                serviceData: (uuid, [0x10, 0xEE, 0x03] + Array("jelling".utf8) + [0x08]), isConnectable: false,
+                isScannable: false),
+            rssi: -74)
+    }
+}

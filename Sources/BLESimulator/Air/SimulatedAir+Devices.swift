@@ -1,0 +1,148 @@
+import BLEPackets
+
+/// What the owner of an air may do to its devices at any time. Identifiers of another air are ignored.
+extension SimulatedAir {
+    public func statistics(of device: SimulatedDeviceID) -> SimulatedDeviceStatistics {
+        self.device(device)?.statistics ?? SimulatedDeviceStatistics()
+    }
+
+    // MARK: The radio
+
+    /// Takes a device away for good: its peer notices when the supervision timeout has passed (0x08).
+    public func remove(_ device: SimulatedDeviceID) { self.device(device)?.remove() }
+
+    /// Moves a device out of everybody's reach, or back.
+    public func setInRange(_ isInRange: Bool, _ device: SimulatedDeviceID) {
+        if let device = self.device(device) { move(device) { device.isInRange = isInRange } }
+    }
+
+    /// Moves a controller out of everybody's reach, or back.
+    public func setInRange(_ isInRange: Bool, _ controller: SimulatedControllerID) {
+        if let controller = self.controller(controller) { move(controller) { controller.isInRange = isInRange } }
+    }
+
+    /// - Parameter rssi: dBm; below the air's sensitivity nothing is received.
+    public func setSignal(_ rssi: Int8, of device: SimulatedDeviceID) {
+        if let device = self.device(device) { move(device) { device.signal = rssi } }
+    }
+
+    /// The strength at which a controller and a device receive each other, whatever holds for others.
+    /// - Parameter rssi: dBm.
+    public func setSignal(_ rssi: Int8, between controller: SimulatedControllerID, and device: SimulatedDeviceID) {
+        if let controller = self.controller(controller), let device = self.device(device) {
+            move(device) { signals[StationPair(controller.index, device.index)] = rssi }
+        }
+    }
+
+    /// The strength at which two controllers receive each other; -40 dBm where nothing was set.
+    /// - Parameter rssi: dBm.
+    public func setSignal(_ rssi: Int8, between a: SimulatedControllerID, and b: SimulatedControllerID) {
+        if let a = controller(a), let b = controller(b) {
+            move(a) { signals[StationPair(a.index, b.index)] = rssi }
+        }
+    }
+
+    /// Puts a device at a distance, in free space and sent with 0 dBm: -59 dBm at one metre.
+    public func setDistance(metres: Double, of device: SimulatedDeviceID) {
+        setSignal(Self.signal(atMetres: metres), of: device)
+    }
+
+    static func signal(atMetres metres: Double) -> Int8 {
+        guard metres > 0.01 else { return -19 }
+        // 20 log10(d) = 6.0206 log2(d)
+        let loss = 6.0206 * binaryLogarithm(min(metres, 1e6))
+        return Int8(clamping: Int((-59 - loss).rounded()))
+    }
+
+    /// The standard library has no logarithm: exponent, then one bit of the fraction for each squaring.
+    private static func binaryLogarithm(_ value: Double) -> Double {
+        var logarithm = Double(value.exponent)
+        var rest = value.significand
+        var weight = 0.5
+        for _ in 0..<20 {
+            rest *= rest
+            if rest >= 2 {
+                rest /= 2
+                logarithm += weight
+            }
+            weight /= 2
+        }
+        return logarithm
+    }
+
+    private func move(_ station: any AirStation, _ change: () -> Void) {
+        change()
+        rangeChanged(of: station)
+    }
+
+    // MARK: Advertising
+
+    public func setAdvertisement(_ advertisement: SimulatedAdvertisement, of device: SimulatedDeviceID) {
+        self.device(device)?.setAdvertisement(advertisement)
+    }
+
+    /// Switches a device's advertising off, or on again. It rests by itself while the device is connected.
+    public func setAdvertising(_ isOn: Bool, of device: SimulatedDeviceID) {
+        self.device(device)?.setAdvertising(isOn)
+    }
+
+    // MARK: The link
+
+    /// Lets a device end its link.
+    /// - Parameter reason: what the central reports.
+    public func disconnect(_ device: SimulatedDeviceID, reason: HCIStatus = .remoteUserTerminatedConnection) {
+        self.device(device)?.disconnect(reason)
+    }
+
+    /// Lets a device ask its central for other connection parameters, by L2CAP.
+    public func requestParameters(_ wish: L2CAPConnectionParameterUpdateRequest, from device: SimulatedDeviceID) {
+        self.device(device)?.requestParameters(wish)
+    }
+
+    /// Lets a device send a payload on an L2CAP channel, unasked.
+    public func send(_ payload: [UInt8], on channel: L2CAPChannelIdentifier, from device: SimulatedDeviceID) {
+        self.device(device)?.send(payload, on: channel)
+    }
+
+    /// Lets a device send octets as the start of an L2CAP frame, whatever their header says.
+    public func sendFrame(_ octets: [UInt8], from device: SimulatedDeviceID) {
+        self.device(device)?.sendFrame(octets)
+    }
+
+    // MARK: Attributes
+
+    /// The value of the first characteristic with this UUID; `nil` when the device has none.
+    public func value(of characteristic: BluetoothUUID, on device: SimulatedDeviceID) -> [UInt8]? {
+        guard let server = self.device(device)?.server, let number = server.number(of: characteristic) else {
+            return nil
+        }
+        return server.value(of: number)
+    }
+
+    /// Sets the value of the first characteristic with this UUID.
+    /// - Parameter announces: whether a subscriber is told.
+    public func setValue(
+        _ value: [UInt8], of characteristic: BluetoothUUID, on device: SimulatedDeviceID, announces: Bool = true
+    ) {
+        guard let device = self.device(device), let server = device.server,
+            let number = server.number(of: characteristic)
+        else { return }
+        server.setValue(value, of: number)
+        if announces { device.announce(value, from: number) }
+    }
+
+    /// Changes how the first characteristic with this UUID behaves: its errors, its closures. Its UUID, properties,
+    /// permissions, descriptors and value stay as they were.
+    public func changeCharacteristic(
+        _ characteristic: BluetoothUUID, on device: SimulatedDeviceID,
+        _ change: (inout SimulatedCharacteristic) -> Void
+    ) {
+        guard let server = self.device(device)?.server, let number = server.number(of: characteristic) else { return }
+        change(&server.characteristics[number])
+    }
+
+    /// Gives a device other services behind its generic ones, and tells a subscriber by Service Changed.
+    public func replaceServices(_ services: [SimulatedService], on device: SimulatedDeviceID) {
+        self.device(device)?.replaceServices(services)
+    }
+}

@@ -1,0 +1,47 @@
+import BLEPackets
+
+/// Advertising, and who hears it.
+extension SimulatedAir {
+    var isAnyoneListening: Bool { stations.contains { $0.isListening } }
+
+    /// A scanner or an initiator has started: who rested goes on advertising.
+    func listeningBegan() {
+        for station in stations { station.wakeAdvertising() }
+    }
+
+    /// Plays one advertising event.
+    /// - Returns: Whether it led to a link.
+    func broadcast(_ advertisement: AirAdvertisement, from advertiser: any AirStation) -> Bool {
+        for listener in stations where listener.isListening && areInRange(listener, advertiser) {
+            if losesPacket() { continue }
+            listener.hears(advertisement, from: advertiser)
+        }
+        guard advertisement.isConnectable else { return false }
+        for listener in stations where listener.isListening && areInRange(listener, advertiser) {
+            guard let initiation = listener.wishToConnect(to: advertisement), let address = advertisement.address,
+                advertiser.accepts(.connect, from: initiation.ownAddress, set: advertisement.set)
+            else { continue }
+            connect(listener, to: advertiser, at: address, set: advertisement.set, with: initiation, advertisement)
+            // Nobody heard an unheard request: the advertiser goes on, and others may still connect.
+            if !initiation.isUnheard { return true }
+        }
+        return false
+    }
+
+    func areInRange(_ a: any AirStation, _ b: any AirStation) -> Bool {
+        a !== b && a.isPowered && b.isPowered && a.isInRange && b.isInRange
+            && signal(between: a, and: b) >= configuration.sensitivity
+    }
+
+    /// The strength at which two stations receive each other, in dBm.
+    func signal(between a: any AirStation, and b: any AirStation) -> Int8 {
+        signals[StationPair(a.index, b.index)] ?? a.signal ?? b.signal ?? -40
+    }
+
+    /// What `listener` measures.
+    func measuredSignal(of station: any AirStation, at listener: any AirStation) -> Int8 {
+        let jitter = Int64(max(0, configuration.signalJitter))
+        let deviation = jitter == 0 ? 0 : generator.next(below: 2 * jitter + 1) - jitter
+        return Int8(clamping: max(-127, min(20, Int64(signal(between: station, and: listener)) + deviation)))
+    }
+}

@@ -1,0 +1,189 @@
+import BLEPackets
+
+/// A virtual air: controllers and devices that hear each other, at a time that its owner turns forward.
+///
+/// The air has no clock, no thread and no source of chance but its seed. The same calls give the same packets, in every
+/// process. Its owner feeds it and drains it from one place:
+///
+///     let air = SimulatedAir.demoWorld()
+///     let controller = air.addController()
+///     air.send(packet.span.bytes, to: controller, at: now)
+///     air.advance(to: now)
+///     while let packet = air.nextPacket(from: controller) { … }
+///     // sleep until air.nextDeadlineMicroseconds
+///
+/// Where nobody listens nothing is played: an air without a scan, a pending connection or data on a link has no
+/// deadline, so that simulated days pass at once.
+public final class SimulatedAir {
+    /// The time that the air has reached.
+    public private(set) var nowMicroseconds: Int64 = 0
+    public var configuration: SimulatedAirConfiguration
+
+    var agenda = Agenda()
+    var stations: [any AirStation] = []
+    /// Looked up only, never walked through: the order of a dictionary differs from process to process.
+    var signals: [StationPair: Int8] = [:]
+    var generator: SeededGenerator
+    private let seed: UInt64
+    private var linkCount: UInt32 = 0
+
+    public init(seed: UInt64 = 1, configuration: SimulatedAirConfiguration = .init()) {
+        self.seed = seed
+        self.configuration = configuration
+        generator = SeededGenerator(seed: seed)
+    }
+
+    // MARK: Who is there
+
+    /// Puts an HCI controller on the air, which a host drives with `send` and `nextPacket`.
+    @discardableResult
+    public func addController(
+        _ configuration: SimulatedControllerConfiguration = .init()
+    ) -> SimulatedControllerID {
+        let controller = SimulatedController(
+            air: self, index: stations.count, configuration: configuration, generator: newGenerator())
+        stations.append(controller)
+        return SimulatedControllerID(index: controller.index)
+    }
+
+    /// Puts a device on the air that advertises, accepts links and serves its attributes.
+    @discardableResult
+    public func addPeripheral(_ peripheral: SimulatedPeripheral) -> SimulatedDeviceID {
+        add(
+            SimulatedDevice(
+                air: self, index: stations.count, address: peripheral.address,
+                advertisement: peripheral.effectiveAdvertisement, link: peripheral.link, rssi: peripheral.rssi,
+                host: .attributes(
+                    SimulatedGATTServer(
+                        services: peripheral.allServices, maximumMTU: peripheral.maximumMTU)),
+                generator: newGenerator()))
+    }
+
+    /// Puts a device on the air whose ATT answers are given by a closure, be they sensible or not.
+    @discardableResult
+    public func addScriptedPeer(_ peer: SimulatedScriptedPeer) -> SimulatedDeviceID {
+        add(
+            SimulatedDevice(
+                air: self, index: stations.count, address: peer.address, advertisement: peer.advertisement,
+                link: peer.link, rssi: peer.rssi, host: .script(peer), generator: newGenerator()))
+    }
+
+    /// Puts a device on the air that only advertises.
+    @discardableResult
+    public func addBroadcaster(_ broadcaster: SimulatedBroadcaster) -> SimulatedDeviceID {
+        add(
+            SimulatedDevice(
+                air: self, index: stations.count, address: broadcaster.address,
+                advertisement: broadcaster.advertisement, link: .init(), rssi: broadcaster.rssi, host: .nothing,
+                generator: newGenerator()))
+    }
+
+    private func add(_ device: SimulatedDevice) -> SimulatedDeviceID {
+        stations.append(device)
+        device.wakeAdvertising()
+        return SimulatedDeviceID(index: device.index)
+    }
+
+    /// Each station has a sequence of its own: what one does never changes what chance gives to another.
+    private func newGenerator() -> SeededGenerator {
+        var generator = SeededGenerator(seed: seed ^ UInt64(stations.count + 1) &* 0xD1B5_4A32_D192_ED03)
+        return SeededGenerator(seed: generator.next())
+    }
+
+    // MARK: Time and packets
+
+    /// When something will happen by itself; `nil` when nothing will before the next call.
+    public var nextDeadlineMicroseconds: Int64? { agenda.nextTime }
+
+    /// Plays everything that is due up to and including `microseconds`; a time in the past counts as now.
+    public func advance(to microseconds: Int64) {
+        while let (time, action) = agenda.take(until: microseconds) {
+            nowMicroseconds = max(nowMicroseconds, time)
+            action()
+        }
+        nowMicroseconds = max(nowMicroseconds, microseconds)
+    }
+
+    /// Hands a controller a packet of its host.
+    /// - Parameters:
+    ///   - packet: one whole H4 packet, type octet first. What is no such packet is counted and dropped.
+    ///   - microseconds: when the packet arrives; the air advances to that time first.
+    public func send(_ packet: RawSpan, to controller: SimulatedControllerID, at microseconds: Int64) {
+        advance(to: microseconds)
+        self.controller(controller)?.receive(packet)
+        advance(to: nowMicroseconds)
+    }
+
+    /// Takes the next H4 packet that a controller has sent to its host by now.
+    public func nextPacket(from controller: SimulatedControllerID) -> [UInt8]? {
+        self.controller(controller)?.toHost.popFirst()
+    }
+
+    /// Lends each H4 packet that a controller has sent to its host by now, in order.
+    public func drainPackets(of controller: SimulatedControllerID, _ deliver: (RawSpan) -> Void) {
+        while let packet = nextPacket(from: controller) { deliver(packet.span.bytes) }
+    }
+
+    // MARK: Inside
+
+    func after(_ microseconds: Int64, _ action: @escaping () -> Void) {
+        agenda.note(at: nowMicroseconds + max(0, microseconds), action)
+    }
+
+    func controller(_ identifier: SimulatedControllerID) -> SimulatedController? {
+        station(identifier.index) as? SimulatedController
+    }
+
+    func device(_ identifier: SimulatedDeviceID) -> SimulatedDevice? {
+        station(identifier.index) as? SimulatedDevice
+    }
+
+    func station(_ index: Int) -> (any AirStation)? { stations.indices.contains(index) ? stations[index] : nil }
+
+    func nextLinkIdentifier() -> UInt32 {
+        linkCount &+= 1
+        return linkCount
+    }
+
+    /// Whether chance takes a packet away.
+    func losesPacket() -> Bool {
+        configuration.lossPerMille > 0 && generator.next(below: 1000) < Int64(configuration.lossPerMille)
+    }
+}
+
+/// What all stations of an air have to live with.
+public struct SimulatedAirConfiguration: Hashable, Sendable {
+    /// How many of a thousand advertisements, and of a thousand connection events, are lost.
+    public var lossPerMille: Int
+    /// Greatest deviation of a measured signal from the true one, in dB.
+    public var signalJitter: Int8
+    /// The weakest signal that is still received, in dBm.
+    public var sensitivity: Int8
+
+    public init(lossPerMille: Int = 0, signalJitter: Int8 = 0, sensitivity: Int8 = -100) {
+        self.lossPerMille = lossPerMille
+        self.signalJitter = signalJitter
+        self.sensitivity = sensitivity
+    }
+}
+
+/// An HCI controller on one air.
+public struct SimulatedControllerID: Hashable, Sendable {
+    let index: Int
+}
+
+/// A device on one air that has a host of its own.
+public struct SimulatedDeviceID: Hashable, Sendable {
+    let index: Int
+}
+
+/// Two stations, whichever is named first.
+struct StationPair: Hashable {
+    private let lower: Int
+    private let upper: Int
+
+    init(_ a: Int, _ b: Int) {
+        lower = min(a, b)
+        upper = max(a, b)
+    }
+}

@@ -1,1 +1,0 @@
-// Virtual controllers on a virtual air, driven by a virtual clock.

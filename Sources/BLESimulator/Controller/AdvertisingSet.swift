@@ -1,0 +1,46 @@
+import BLEPackets
+
+/// What a controller advertises; legacy advertising is a set of its own kind.
+struct AdvertisingSet {
+    /// A handle that no command can name.
+    static let legacyHandle: UInt8 = 0xFF
+
+    let handle: UInt8
+    var properties: ExtendedAdvertisingProperties = .legacyConnectableUndirected
+    /// Microseconds from one advertising event to the next, without the advertising delay.
+    var interval: Int64 = 1_280_000
+    var ownAddressType = OwnAddressType.public
+    var peer = DeviceAddress(value: 0, kind: .public)
+    var filterPolicy = AdvertisingFilterPolicy.all
+    var primaryPHY = PHY.le1M
+    var secondaryPHY = PHY.le1M
+    var identifier: UInt8 = 0
+    var transmitPower: Int8 = 0
+    var notifiesOfScanRequests = false
+    var randomAddress: DeviceAddress?
+    var data: [UInt8] = []
+    var scanResponse: [UInt8] = []
+    var dataIdentifier: UInt16 = 0
+    /// Data whose last part has not come yet.
+    var unfinishedData: [UInt8] = []
+
+    var isEnabled = false
+    /// Nobody listens, so no events are played.
+    var isResting = false
+    /// Advertising events that are left; `nil` without a limit.
+    var eventsLeft: Int?
+    var completedEvents = 0
+    /// Grows with each start and stop.
+    var number: UInt32 = 0
+
+    init(handle: UInt8) { self.handle = handle }
+
+    var isHighDutyCycle: Bool { properties.contains(.highDutyCycleDirected) }
+
+    var activity: LinkLayerActivity {
+        if properties.contains(.highDutyCycleDirected) { return .highDutyCycleDirectedAdvertising }
+        if properties.contains([.directed, .connectable]) { return .lowDutyCycleDirectedAdvertising }
+        if properties.contains(.connectable) { return .connectableAdvertising }
+        return properties.contains(.scannable) ? .scannableAdvertising : .nonConnectableAdvertising
+    }
+}

@@ -1,0 +1,311 @@
+import BLEPackets
+
+/// Links as their host sees them (Core 5.4, Vol 4, Part E, 7.1, 7.5 and 7.8).
+extension SimulatedController {
+    func position(of link: AirLink) -> Int? { ends.firstIndex { $0.link === link } }
+    func position(of handle: ConnectionHandle) -> Int? { ends.firstIndex { $0.handle == handle } }
+
+    var capabilities: LinkCapabilities {
+        LinkCapabilities(
+            features: configuration.features, version: configuration.version,
+            manufacturer: configuration.manufacturer, subversion: configuration.subversion,
+            transmitOctets: settings.suggestedTransmitOctets, receiveOctets: configuration.maximumDataLength,
+            phys: supportedPHYs, packetsPerConnectionEvent: configuration.packetsPerConnectionEvent)
+    }
+
+    // MARK: Commands
+
+    /// - Returns: Whether the command belongs here.
+    func carryOutLink(_ opcode: HCIOpcode, _ parameters: RawSpan) -> Bool {
+        switch opcode {
+        case Disconnect.opcode: perform(Disconnect.self, parameters, disconnect)
+        case ReadRemoteVersionInformation.opcode:
+            perform(ReadRemoteVersionInformation.self, parameters) {
+                begin(on: $0.connectionHandle) { .version(by: $0) }
+            }
+        case LEReadRemoteFeatures.opcode:
+            perform(LEReadRemoteFeatures.self, parameters) { begin(on: $0.connectionHandle) { .features(by: $0) } }
+        case LEConnectionUpdate.opcode: perform(LEConnectionUpdate.self, parameters, updateConnection)
+        case LESetPHY.opcode:
+            perform(LESetPHY.self, parameters) { command in
+                let status = check(command.preferences)
+                guard status.isSuccess else { return status }
+                return begin(on: command.connectionHandle) { .phy(command.preferences, by: $0) }
+            }
+        case ReadRSSI.opcode:
+            query(ReadRSSI.self, parameters) {
+                guard let position = position(of: $0.connectionHandle), let peer = peer(of: ends[position]) else {
+                    return .init(status: .unknownConnectionIdentifier, connectionHandle: $0.connectionHandle)
+                }
+                return .init(
+                    connectionHandle: $0.connectionHandle, rssi: air.measuredSignal(of: peer, at: self))
+            }
+        case ReadTransmitPowerLevel.opcode:
+            query(ReadTransmitPowerLevel.self, parameters) {
+                .init(status: known($0.connectionHandle), connectionHandle: $0.connectionHandle, transmitPower: 0)
+            }
+        case ReadAuthenticatedPayloadTimeout.opcode:
+            query(ReadAuthenticatedPayloadTimeout.self, parameters) {
+                let position = position(of: $0.connectionHandle)
+                return .init(
+                    status: known($0.connectionHandle), connectionHandle: $0.connectionHandle,
+                    timeout: position.map { ends[$0].authenticatedPayloadTimeout } ?? 0)
+            }
+        case WriteAuthenticatedPayloadTimeout.opcode:
+            query(WriteAuthenticatedPayloadTimeout.self, parameters) {
+                guard let position = position(of: $0.connectionHandle) else {
+                    return .init(status: .unknownConnectionIdentifier, connectionHandle: $0.connectionHandle)
+                }
+                guard $0.timeout > 0 else {
+                    return .init(status: .invalidCommandParameters, connectionHandle: $0.connectionHandle)
+                }
+                ends[position].authenticatedPayloadTimeout = $0.timeout
+                return .init(connectionHandle: $0.connectionHandle)
+            }
+        case LEReadChannelMap.opcode:
+            query(LEReadChannelMap.self, parameters) {
+                .init(
+                    status: known($0.connectionHandle), connectionHandle: $0.connectionHandle,
+                    channelMap: settings.channelMap)
+            }
+        case LESetDataLength.opcode:
+            query(LESetDataLength.self, parameters) {
+                .init(status: setDataLength($0), connectionHandle: $0.connectionHandle)
+            }
+        case LEReadPHY.opcode:
+            query(LEReadPHY.self, parameters) {
+                guard let position = position(of: $0.connectionHandle) else {
+                    return .init(status: .unknownConnectionIdentifier, connectionHandle: $0.connectionHandle)
+                }
+                let end = ends[position]
+                return .init(
+                    connectionHandle: $0.connectionHandle, transmitPHY: end.link.transmitPHY(end.side),
+                    receivePHY: end.link.transmitPHY(end.side.other))
+            }
+        case LERemoteConnectionParameterRequestReply.opcode:
+            query(LERemoteConnectionParameterRequestReply.self, parameters) {
+                .init(status: acceptParameters($0), connectionHandle: $0.connectionHandle)
+            }
+        case LERemoteConnectionParameterRequestNegativeReply.opcode:
+            query(LERemoteConnectionParameterRequestNegativeReply.self, parameters) {
+                .init(status: rejectParameters($0), connectionHandle: $0.connectionHandle)
+            }
+        default: return false
+        }
+        return true
+    }
+
+    private func known(_ handle: ConnectionHandle) -> HCIStatus {
+        position(of: handle) == nil ? .unknownConnectionIdentifier : .success
+    }
+
+    private func peer(of end: LinkEnd) -> (any AirStation)? { air.station(end.link.station(end.side.other)) }
+
+    private func begin(on handle: ConnectionHandle, _ procedure: (LinkSide) -> LinkProcedure) -> HCIStatus {
+        guard let position = position(of: handle) else { return .unknownConnectionIdentifier }
+        air.begin(procedure(ends[position].side), on: ends[position].link)
+        return .success
+    }
+
+    private func disconnect(_ command: Disconnect) -> HCIStatus {
+        // The reasons that a host may give (Core 5.4, Vol 4, Part E, 7.1.6).
+        guard [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B].contains(command.reason.rawValue) else {
+            return .invalidCommandParameters
+        }
+        guard let position = position(of: command.connectionHandle) else { return .unknownConnectionIdentifier }
+        guard !ends[position].disconnects else { return .commandDisallowed }
+        ends[position].disconnects = true
+        air.begin(.terminate(by: ends[position].side, reason: command.reason), on: ends[position].link)
+        return .success
+    }
+
+    private func updateConnection(_ command: LEConnectionUpdate) -> HCIStatus {
+        guard let position = position(of: command.connectionHandle) else { return .unknownConnectionIdentifier }
+        guard Self.isValid(command.parameters) else { return .invalidCommandParameters }
+        let end = ends[position]
+        if end.side == .central {
+            air.begin(.update(LinkParameters(command.parameters), by: .central), on: end.link, events: 6)
+        } else {
+            guard configuration.features.contains(.connectionParametersRequestProcedure) else {
+                return .commandDisallowed
+            }
+            air.begin(.parameterRequest(command.parameters, by: .peripheral), on: end.link)
+        }
+        return .success
+    }
+
+    private func setDataLength(_ command: LESetDataLength) -> HCIStatus {
+        guard let position = position(of: command.connectionHandle) else { return .unknownConnectionIdentifier }
+        guard 27...251 ~= command.transmitOctets, 328...17_040 ~= command.transmitTime else {
+            return .invalidCommandParameters
+        }
+        ends[position].transmitOctets = min(command.transmitOctets, configuration.maximumDataLength)
+        air.begin(.dataLength, on: ends[position].link)
+        return .success
+    }
+
+    private func acceptParameters(_ command: LERemoteConnectionParameterRequestReply) -> HCIStatus {
+        guard let position = position(of: command.connectionHandle) else { return .unknownConnectionIdentifier }
+        guard ends[position].pendingRequest != nil else { return .commandDisallowed }
+        guard Self.isValid(command.parameters) else { return .invalidCommandParameters }
+        ends[position].pendingRequest = nil
+        let end = ends[position]
+        air.begin(.update(LinkParameters(command.parameters), by: end.side.other), on: end.link, events: 6)
+        return .success
+    }
+
+    private func rejectParameters(_ command: LERemoteConnectionParameterRequestNegativeReply) -> HCIStatus {
+        guard let position = position(of: command.connectionHandle) else { return .unknownConnectionIdentifier }
+        guard ends[position].pendingRequest != nil else { return .commandDisallowed }
+        ends[position].pendingRequest = nil
+        air.begin(.parameterReject(command.reason, to: ends[position].side.other), on: ends[position].link)
+        return .success
+    }
+
+    // MARK: What the link layer tells
+
+    func connected(_ link: AirLink, as side: LinkSide, to peer: DeviceAddress, set: UInt8?) {
+        var handle = configuration.firstConnectionHandle
+        while ends.contains(where: { $0.handle.rawValue == handle }) { handle = (handle + 1) & 0x0EFF }
+        let end = LinkEnd(
+            link: link, handle: ConnectionHandle(rawValue: handle), side: side, peer: peer,
+            transmitOctets: min(settings.suggestedTransmitOctets, configuration.maximumDataLength))
+        ends.append(end)
+        if side == .central { settings.initiating = nil }
+        let completedEvents = set.flatMap { advertisingSet($0)?.completedEvents } ?? 0
+        if let set { stopAdvertising(set) }
+        sendConnectionComplete(end)
+        if configuration.features.contains(.channelSelectionAlgorithm2) {
+            send(
+                le: LEChannelSelectionAlgorithm(connectionHandle: end.handle, algorithm: .algorithm2),
+                delay: faults.connectionCompleteDelayMicroseconds)
+        }
+        if let set, set != AdvertisingSet.legacyHandle {
+            send(
+                le: LEAdvertisingSetTerminated(
+                    advertisingHandle: set, connectionHandle: end.handle,
+                    completedExtendedAdvertisingEvents: UInt8(clamping: completedEvents)),
+                delay: faults.connectionCompleteDelayMicroseconds)
+        }
+    }
+
+    private func sendConnectionComplete(_ end: LinkEnd) {
+        sendConnectionComplete(
+            status: .success, handle: end.handle, side: end.side, peer: end.peer,
+            parameters: end.link.parameters, delay: faults.connectionCompleteDelayMicroseconds)
+    }
+
+    func sendConnectionComplete(failure: HCIStatus, side: LinkSide, peer: DeviceAddress) {
+        sendConnectionComplete(
+            status: failure, handle: ConnectionHandle(rawValue: 0), side: side, peer: peer,
+            parameters: LinkParameters(
+                interval: ConnectionInterval(rawValue: 0), latency: 0,
+                supervisionTimeout: SupervisionTimeout(rawValue: 0)),
+            delay: 0)
+    }
+
+    /// The richest form of the event that the host has asked for (Core 5.4, Vol 4, Part E, 7.7.65.10).
+    private func sendConnectionComplete(
+        status: HCIStatus, handle: ConnectionHandle, side: LinkSide, peer: DeviceAddress,
+        parameters: LinkParameters, delay: Int64
+    ) {
+        if settings.leEventMask.contains(.enhancedConnectionComplete) {
+            send(
+                le: LEEnhancedConnectionComplete(
+                    status: status, connectionHandle: handle, role: side.role, peerAddress: peer,
+                    interval: parameters.interval, latency: parameters.latency,
+                    supervisionTimeout: parameters.supervisionTimeout),
+                delay: delay)
+        } else {
+            send(
+                le: LEConnectionComplete(
+                    status: status, connectionHandle: handle, role: side.role, peerAddress: peer,
+                    interval: parameters.interval, latency: parameters.latency,
+                    supervisionTimeout: parameters.supervisionTimeout),
+                delay: delay)
+        }
+    }
+
+    func closed(_ link: AirLink, reason: HCIStatus) {
+        guard let position = position(of: link) else { return }
+        let end = ends.remove(at: position)
+        if isOn(.disconnectionComplete) {
+            send(event: DisconnectionComplete(connectionHandle: end.handle, reason: reason))
+        }
+        flushWaitingData()
+    }
+
+    func updated(_ link: AirLink, status: HCIStatus) {
+        guard let position = position(of: link) else { return }
+        send(
+            le: LEConnectionUpdateComplete(
+                status: status, connectionHandle: ends[position].handle, interval: link.parameters.interval,
+                latency: link.parameters.latency, supervisionTimeout: link.parameters.supervisionTimeout))
+    }
+
+    func parametersRequested(_ wish: LEConnectionParameters, on link: AirLink) -> ParameterAnswer {
+        guard let position = position(of: link),
+            configuration.features.contains(.connectionParametersRequestProcedure),
+            isOn(.leMeta), settings.leEventMask.contains(.remoteConnectionParameterRequest)
+        else { return .reject(.unsupportedRemoteFeature) }
+        ends[position].pendingRequest = wish
+        send(
+            le: LERemoteConnectionParameterRequest(
+                connectionHandle: ends[position].handle, minimumInterval: wish.minimumInterval,
+                maximumInterval: wish.maximumInterval, latency: wish.latency,
+                supervisionTimeout: wish.supervisionTimeout))
+        return .later
+    }
+
+    func featuresRead(_ features: LEFeatures, on link: AirLink) {
+        guard let position = position(of: link) else { return }
+        send(le: LEReadRemoteFeaturesComplete(connectionHandle: ends[position].handle, features: features))
+    }
+
+    func versionRead(of peer: LinkCapabilities, on link: AirLink) {
+        guard let position = position(of: link), isOn(.readRemoteVersionInformationComplete) else { return }
+        send(
+            event: ReadRemoteVersionInformationComplete(
+                connectionHandle: ends[position].handle, version: peer.version, manufacturer: peer.manufacturer,
+                subversion: peer.subversion))
+    }
+
+    func dataLengthChanged(on link: AirLink) {
+        guard let position = position(of: link) else { return }
+        let side = ends[position].side
+        let (transmit, receive) = (link.transmitOctets(side), link.transmitOctets(side.other))
+        send(
+            le: LEDataLengthChange(
+                connectionHandle: ends[position].handle, maximumTransmitOctets: transmit,
+                maximumTransmitTime: Self.time(octets: transmit), maximumReceiveOctets: receive,
+                maximumReceiveTime: Self.time(octets: receive)))
+    }
+
+    func phyUpdated(on link: AirLink, status: HCIStatus) {
+        guard let position = position(of: link) else { return }
+        let side = ends[position].side
+        send(
+            le: LEPHYUpdateComplete(
+                status: status, connectionHandle: ends[position].handle, transmitPHY: link.transmitPHY(side),
+                receivePHY: link.transmitPHY(side.other)))
+    }
+
+    func phyPreferences(on link: AirLink) -> PHYPreferences { settings.phyPreferences }
+
+    func transmitOctets(on link: AirLink) -> UInt16 {
+        position(of: link).map { ends[$0].transmitOctets } ?? 27
+    }
+
+    // MARK: Masks
+
+    func isOn(_ event: EventMask) -> Bool { settings.eventMask.contains(event) }
+
+    /// Sends an event of the LE Meta family unless the host has masked it.
+    func send<Event: LEMetaEvent>(le event: Event, delay: Int64 = 0) {
+        let bit = LEEventMask(rawValue: 1 << (UInt64(Event.subevent.rawValue) - 1))
+        guard isOn(.leMeta), settings.leEventMask.contains(bit) else { return }
+        writer.removeAll()
+        event.encodePacket(into: &writer)
+        send(packet: writer.bytes, delay: max(0, delay))
+    }
+}

@@ -1,0 +1,248 @@
+import BLEPackets
+
+/// Scanning, legacy and extended (Core 5.4, Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64, 7.8.65; Vol 6, Part B, 4.4.3).
+extension SimulatedController {
+    /// Octets of data that one extended report can hold (Core 5.4, Vol 4, Part E, 7.7.65.13).
+    private static let extendedReportCapacity = 229
+
+    /// - Returns: Whether the command belongs here.
+    func carryOutRadio(_ opcode: HCIOpcode, _ parameters: RawSpan) -> Bool {
+        switch opcode {
+        case LESetRandomAddress.opcode:
+            perform(LESetRandomAddress.self, parameters) {
+                guard !settings.legacyAdvertising.isEnabled, !settings.scan.isEnabled, settings.initiating == nil
+                else { return .commandDisallowed }
+                settings.randomAddress = $0.address
+                return .success
+            }
+        case LESetScanParameters.opcode: perform(LESetScanParameters.self, parameters, setScanParameters)
+        case LESetScanEnable.opcode:
+            perform(LESetScanEnable.self, parameters) {
+                $0.isEnabled
+                    ? startScanning(filter: $0.filtersDuplicates ? .on : .off, isExtended: false)
+                    : stopScanningOnCommand()
+            }
+        case LESetExtendedScanParameters.opcode:
+            perform(LESetExtendedScanParameters.self, parameters, setExtendedScanParameters)
+        case LESetExtendedScanEnable.opcode: perform(LESetExtendedScanEnable.self, parameters, setExtendedScan)
+        case LECreateConnection.opcode: perform(LECreateConnection.self, parameters, createConnection)
+        case LEExtendedCreateConnection.opcode:
+            perform(LEExtendedCreateConnection.self, parameters, createConnection)
+        case LECreateConnectionCancel.opcode:
+            perform(LECreateConnectionCancel.self, parameters) { _ in cancelConnection() }
+        default: return false
+        }
+        return true
+    }
+
+    private func setScanParameters(_ command: LESetScanParameters) -> HCIStatus {
+        guard !settings.scan.isEnabled else { return .commandDisallowed }
+        guard command.type.rawValue <= 1, command.filterPolicy.rawValue <= 3,
+            0x0004...0x4000 ~= command.interval.rawValue, 0x0004...command.interval.rawValue ~= command.window.rawValue
+        else { return .invalidCommandParameters }
+        settings.scan.receivers = [
+            .init(phy: .le1M, type: command.type, interval: command.interval, window: command.window)
+        ]
+        settings.scan.ownAddressType = command.ownAddressType
+        settings.scan.filterPolicy = command.filterPolicy
+        return .success
+    }
+
+    private func setExtendedScanParameters(_ command: LESetExtendedScanParameters) -> HCIStatus {
+        guard !settings.scan.isEnabled else { return .commandDisallowed }
+        guard !command.scanningPHYs.isEmpty, command.filterPolicy.rawValue <= 3 else {
+            return .invalidCommandParameters
+        }
+        guard command.scanningPHYs.isSubset(of: supportedPHYs.intersection([.le1M, .leCoded])) else {
+            return .unsupportedFeatureOrParameterValue
+        }
+        var receivers: [ScanState.Receiver] = []
+        let phys: [(PHYSet, PHY)] = [(.le1M, .le1M), (.leCoded, .leCoded)]
+        for (phy, parameters) in zip(phys.filter { command.scanningPHYs.contains($0.0) }, command.parameters) {
+            guard parameters.type.rawValue <= 1, parameters.interval.rawValue >= 4, parameters.window.rawValue >= 4,
+                parameters.window.rawValue <= parameters.interval.rawValue
+            else { return .invalidCommandParameters }
+            receivers.append(
+                .init(
+                    phy: phy.1, type: parameters.type, interval: parameters.interval, window: parameters.window))
+        }
+        settings.scan.receivers = receivers
+        settings.scan.ownAddressType = command.ownAddressType
+        settings.scan.filterPolicy = command.filterPolicy
+        return .success
+    }
+
+    private func setExtendedScan(_ command: LESetExtendedScanEnable) -> HCIStatus {
+        guard command.isEnabled else { return stopScanningOnCommand() }
+        let duration = Int64(command.duration) * 10_000
+        let period = Int64(command.period) * 1_280_000
+        guard command.duplicateFilter.rawValue <= 2, period == 0 || duration == 0 || duration < period,
+            command.duplicateFilter != .resetEachPeriod || period > 0
+        else { return .invalidCommandParameters }
+        let status = startScanning(filter: command.duplicateFilter, isExtended: true)
+        guard status.isSuccess, duration > 0 else { return status }
+        playPeriod(duration: duration, period: period, number: settings.scan.number)
+        return status
+    }
+
+    /// Ends the scan, or this period of it, when its time is over.
+    private func playPeriod(duration: Int64, period: Int64, number: UInt32) {
+        air.after(duration) { [unowned self] in
+            guard settings.scan.isEnabled, settings.scan.number == number else { return }
+            guard period > 0 else {
+                stopScanning()
+                send(le: LEScanTimeout())
+                return
+            }
+            settings.scan.isResting = true
+            air.after(period - duration) { [unowned self] in
+                guard settings.scan.isEnabled, settings.scan.number == number else { return }
+                settings.scan.isResting = false
+                settings.scan.beginning = air.nowMicroseconds
+                if settings.scan.duplicateFilter == .resetEachPeriod { settings.scan.forgetReports() }
+                air.listeningBegan()
+                playPeriod(duration: duration, period: period, number: number)
+            }
+        }
+    }
+
+    private func startScanning(filter: DuplicateFilter, isExtended: Bool) -> HCIStatus {
+        guard ownAddress(settings.scan.ownAddressType) != nil else { return .invalidCommandParameters }
+        if !settings.scan.isEnabled {
+            guard canBegin(settings.scan.isActive ? .activeScanning : .passiveScanning) else {
+                return .commandDisallowed
+            }
+            settings.scan.beginning = air.nowMicroseconds
+        }
+        settings.scan.isEnabled = true
+        settings.scan.isResting = false
+        settings.scan.isExtended = isExtended
+        settings.scan.duplicateFilter = filter
+        settings.scan.number &+= 1
+        settings.scan.forgetReports()
+        air.listeningBegan()
+        return .success
+    }
+
+    private func stopScanningOnCommand() -> HCIStatus {
+        guard settings.scan.isEnabled || !configuration.refusesNeedlessDisable else { return .commandDisallowed }
+        stopScanning()
+        return .success
+    }
+
+    private func stopScanning() {
+        settings.scan.isEnabled = false
+        settings.scan.isResting = false
+        settings.scan.number &+= 1
+        settings.scan.forgetReports()
+    }
+
+    /// The address that a type stands for; `nil` when the controller has none of it.
+    func ownAddress(_ type: OwnAddressType) -> DeviceAddress? {
+        switch type {
+        case .public, .resolvableOrPublic: configuration.publicAddress
+        case .random, .resolvableOrRandom: settings.randomAddress
+        }
+    }
+
+    // MARK: What is heard
+
+    var isListening: Bool {
+        isOpen && (settings.initiating != nil || settings.scan.isEnabled && !settings.scan.isResting)
+    }
+
+    func hears(_ advertisement: AirAdvertisement, from advertiser: any AirStation) {
+        let scan = settings.scan
+        guard advertisement.isLegacy || scan.isExtended,
+            let receiver = scan.receiver(for: advertisement.primaryPHY, at: air.nowMicroseconds),
+            let ownAddress = ownAddress(scan.ownAddressType)
+        else { return }
+        if scan.usesAcceptList, !isAccepted(advertisement.address) { return }
+        if let target = advertisement.target, target != ownAddress {
+            let isUnrestricted = scan.filterPolicy.rawValue >= 2
+            guard isUnrestricted, target.randomKind == .resolvablePrivate else { return }
+        }
+        let signal = air.measuredSignal(of: advertiser, at: self)
+        var reports = [report(of: advertisement, signal: signal, isScanResponse: false)]
+        if receiver.type == .active, advertisement.isScannable,
+            advertiser.accepts(.scan, from: ownAddress, set: advertisement.set)
+        {
+            let signal = air.measuredSignal(of: advertiser, at: self)
+            reports.append(report(of: advertisement, signal: signal, isScanResponse: true))
+        }
+        reports = reports.filter {
+            settings.scan.passes(
+                .init(
+                    address: $0.reportedAddress, eventType: $0.eventType.rawValue,
+                    advertisingSetIdentifier: $0.advertisingSetIdentifier,
+                    dataIdentifier: advertisement.dataIdentifier),
+                remembering: configuration.duplicateFilterSize)
+        }
+        guard !faults.silencesReports else { return }
+        let isPacked =
+            configuration.packsReports && reports.reduce(0) { $0 + $1.data.count } <= Self.extendedReportCapacity - 30
+        for group in isPacked ? [reports] : reports.map({ [$0] }) where !group.isEmpty { send(reports: group) }
+    }
+
+    /// The report as an extended scan tells it; a legacy scan tells less.
+    private func report(
+        of advertisement: AirAdvertisement, signal: Int8, isScanResponse: Bool
+    ) -> LEExtendedAdvertisingReport.Report {
+        var type: ExtendedAdvertisingEventType = isScanResponse ? .scanResponse : []
+        if advertisement.isConnectable { type.insert(.connectable) }
+        if advertisement.isScannable { type.insert(.scannable) }
+        if advertisement.target != nil { type.insert(.directed) }
+        if advertisement.isLegacy { type.insert(.legacy) }
+        return .init(
+            eventType: type, address: advertisement.address, primaryPHY: advertisement.primaryPHY,
+            secondaryPHY: advertisement.secondaryPHY,
+            advertisingSetIdentifier: advertisement.advertisingSetIdentifier,
+            transmitPower: advertisement.transmitPower, rssi: signal,
+            directAddress: advertisement.target.map(ReportedAddress.init) ?? .zero,
+            data: isScanResponse ? advertisement.scanResponse : advertisement.data)
+    }
+
+    private func send(reports: [LEExtendedAdvertisingReport.Report]) {
+        statistics.reports += reports.count
+        guard !settings.scan.isExtended else {
+            if reports.allSatisfy({ $0.data.count <= Self.extendedReportCapacity }) {
+                send(le: LEExtendedAdvertisingReport(reports: reports))
+            } else {
+                for report in reports { sendInPieces(report) }
+            }
+            return
+        }
+        send(
+            le: LEAdvertisingReport(
+                reports: reports.compactMap { report in
+                    guard let address = report.address else { return nil }
+                    return .init(
+                        eventType: Self.legacyType(of: report.eventType), address: address, data: report.data,
+                        rssi: report.rssi)
+                }))
+    }
+
+    private func sendInPieces(_ report: LEExtendedAdvertisingReport.Report) {
+        var rest = report.data[...]
+        repeat {
+            var piece = report
+            piece.data = Array(rest.prefix(Self.extendedReportCapacity))
+            rest = rest.dropFirst(Self.extendedReportCapacity)
+            if !rest.isEmpty { piece.eventType.insert(.incompleteMoreToCome) }
+            send(le: LEExtendedAdvertisingReport(reports: [piece]))
+        } while !rest.isEmpty
+    }
+
+    private static func legacyType(of type: ExtendedAdvertisingEventType) -> LegacyAdvertisingEventType {
+        if type.contains(.scanResponse) { return .scanResponse }
+        if type.contains(.directed) { return .connectableDirected }
+        if type.contains(.connectable) { return .connectableUndirected }
+        return type.contains(.scannable) ? .scannableUndirected : .nonConnectableUndirected
+    }
+
+    /// Whether an address is on the filter accept list.
+    func isAccepted(_ address: DeviceAddress?) -> Bool {
+        let entry = address.map { ReportedAddress($0.withoutIdentityMark) } ?? .anonymous
+        return settings.acceptList.contains { $0.kind == entry.kind && ($0.kind == .anonymous || $0 == entry) }
+    }
+}

@@ -1,0 +1,188 @@
+import BLEPackets
+
+/// An HCI controller: the state behind the commands of its host (Core 5.4, Vol 4, Part E).
+///
+/// Its extensions hold the subjects: commands, scanning, advertising, initiating, links, data.
+final class SimulatedController: AirStation {
+    unowned let air: SimulatedAir
+    let index: Int
+    let configuration: SimulatedControllerConfiguration
+    var faults = SimulatedControllerFaults()
+    var statistics = SimulatedControllerStatistics()
+    var generator: SeededGenerator
+
+    /// H4 packets that have arrived at the host.
+    var toHost = FIFO<[UInt8]>()
+    var writer = PacketWriter(reservingCapacity: 260)
+
+    // The transport.
+    var isOpen = true
+    /// Packets, in either direction, after which the transport closes.
+    var packetsUntilClosed: Int?
+    /// Grows with each loss of power, so that nothing from before it arrives.
+    var powerCycle: UInt32 = 0
+    /// Commands that have come and whose answer has not reached the host.
+    var commandsUnderWay = 0
+    /// Events that a command brings about are held back until it has been answered.
+    var heldEvents: [(packet: [UInt8], delay: Int64)]?
+
+    // What a reset sets back.
+    var settings = Settings()
+    var links: [AirLink] = []
+    /// In the order of `links`.
+    var ends: [LinkEnd] = []
+
+    // The radio.
+    var isInRange = true
+    var signal: Int8?
+    var isPowered: Bool { isOpen }
+
+    init(
+        air: SimulatedAir, index: Int, configuration: SimulatedControllerConfiguration, generator: SeededGenerator
+    ) {
+        self.air = air
+        self.index = index
+        self.configuration = configuration
+        self.generator = generator
+        settings = Settings(configuration)
+    }
+
+    /// What a reset sets back.
+    struct Settings {
+        var eventMask = EventMask.afterReset
+        var leEventMask = LEEventMask.afterReset
+        var randomAddress: DeviceAddress?
+        var family = CommandFamily.undecided
+        var acceptList: [ReportedAddress] = []
+        var resolvingList: [DeviceAddress] = []
+        var isAddressResolutionOn = false
+        var resolvablePrivateAddressTimeout: UInt16 = 900
+        var channelMap = ChannelMap.all
+        var suggestedTransmitOctets: UInt16 = 27
+        var suggestedTransmitTime: UInt16 = 328
+        var phyPreferences = PHYPreferences(transmit: nil, receive: nil)
+        var hostFlowControl = FlowControlMode.off
+        var hostBufferCount = 0
+        var isLEHostSupported = false
+        var scan = ScanState()
+        var advertisingSets: [AdvertisingSet] = []
+        var legacyAdvertising = AdvertisingSet(handle: AdvertisingSet.legacyHandle)
+        var initiating: InitiatingState?
+
+        init() {}
+
+        init(_ configuration: SimulatedControllerConfiguration) {
+            suggestedTransmitOctets = 27
+        }
+    }
+
+    /// Which of the two kinds of advertising, scanning and connecting commands the host has used since the reset
+    /// (Core 5.4, Vol 4, Part E, 3.1.1).
+    enum CommandFamily { case undecided, legacy, extended }
+
+    /// What a controller keeps for one of its links.
+    struct LinkEnd {
+        var link: AirLink
+        var handle: ConnectionHandle
+        var side: LinkSide
+        var peer: DeviceAddress
+        /// Packets from the host whose buffers are not free yet.
+        var usedBuffers = 0
+        var transmitOctets: UInt16
+        var disconnects = false
+        var pendingRequest: LEConnectionParameters?
+        var phyWish: PHYPreferences?
+        var authenticatedPayloadTimeout: UInt16 = 3000
+        /// Packets that the host has not reported as done with.
+        var packetsAtHost = 0
+        /// Data that waits until the host has room.
+        var waitingForHost = FIFO<[UInt8]>()
+    }
+
+    // MARK: The way to the host
+
+    func send(event: some HCIEvent) {
+        writer.removeAll()
+        event.encodePacket(into: &writer)
+        send(packet: writer.bytes)
+    }
+
+    /// Sends an event or data, later than the answer to the command that is being carried out.
+    func send(packet: [UInt8], delay: Int64 = 0) {
+        var delay = delay
+        if faults.eventDisorderMicroseconds > 0, packet.first == H4PacketType.event.rawValue {
+            delay += generator.next(below: min(faults.eventDisorderMicroseconds, 10_000_000) + 1)
+        }
+        if heldEvents != nil {
+            heldEvents?.append((packet, delay))
+        } else {
+            deliver(packet, delay: delay)
+        }
+    }
+
+    func deliver(_ packet: [UInt8], delay: Int64) {
+        let cycle = powerCycle
+        air.after(min(max(0, configuration.latencyMicroseconds), 10_000_000) + delay) { [unowned self] in
+            guard cycle == powerCycle, isOpen else { return }
+            countPacket()
+            if isOpen { toHost.append(packet) }
+        }
+    }
+
+    /// Counts towards a transport that closes after a number of packets.
+    func countPacket() {
+        guard let left = packetsUntilClosed else { return }
+        if left <= 0 {
+            packetsUntilClosed = nil
+            losePower()
+        } else {
+            packetsUntilClosed = left - 1
+        }
+    }
+
+    // MARK: The way from the host
+
+    func receive(_ packet: RawSpan) {
+        guard isOpen else { return }
+        countPacket()
+        guard isOpen else { return }
+        guard let octet = packet.byte(at: 0), let type = H4PacketType(rawValue: octet) else {
+            statistics.malformedPackets += 1
+            return
+        }
+        let rest = packet.extracting(droppingFirst: 1)
+        do throws(DecodingError) {
+            switch type {
+            case .command: receive(command: try HCICommandPacketView(decoding: rest))
+            case .acl: receive(data: try ACLDataPacket(decoding: rest))
+            case .sco, .iso, .event: statistics.malformedPackets += 1
+            }
+        } catch {
+            statistics.malformedPackets += 1
+        }
+    }
+
+    // MARK: Reset and power
+
+    /// Forgets everything that a reset forgets; the peers of its links notice only by silence.
+    func reset() {
+        stopAdvertising()
+        settings = Settings(configuration)
+        ends = []
+        air.abandonLinks(of: self)
+    }
+
+    func losePower() {
+        isOpen = false
+        powerCycle &+= 1
+        heldEvents = heldEvents == nil ? nil : []
+        commandsUnderWay = 0
+        reset()
+    }
+
+    func regainPower() {
+        guard !isOpen else { return }
+        isOpen = true
+        toHost.removeAll()
+    }
+}

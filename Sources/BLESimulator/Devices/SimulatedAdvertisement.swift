@@ -1,0 +1,96 @@
+import BLEPackets
+
+/// What a simulated device advertises.
+public struct SimulatedAdvertisement: Hashable, Sendable {
+    /// Advertising data structures: at most 31 octets, or 1650 where the advertisement is extended.
+    public var data: [UInt8]
+    /// What a scan request is answered with.
+    public var scanResponse: [UInt8]
+    /// From one advertising event to the next, without the advertising delay; 20 ms at least.
+    public var intervalMicroseconds: Int64
+    public var isConnectable: Bool
+    public var isScannable: Bool
+    /// Sent on a secondary channel, so that only extended scans hear it. A connectable extended advertisement cannot be
+    /// scannable; where both are said it is connectable.
+    public var isExtended: Bool
+    public var secondaryPHY: PHY
+    /// 0 to 15, of an extended advertisement.
+    public var advertisingSetIdentifier: UInt8
+
+    public init(
+        data: [UInt8], scanResponse: [UInt8] = [], intervalMicroseconds: Int64 = 100_000, isConnectable: Bool = true,
+        isScannable: Bool = true, isExtended: Bool = false, secondaryPHY: PHY = .le1M,
+        advertisingSetIdentifier: UInt8 = 0
+    ) {
+        self.data = data
+        self.scanResponse = scanResponse
+        self.intervalMicroseconds = intervalMicroseconds
+        self.isConnectable = isConnectable
+        self.isScannable = isScannable
+        self.isExtended = isExtended
+        self.secondaryPHY = secondaryPHY
+        self.advertisingSetIdentifier = advertisingSetIdentifier
+    }
+
+    /// Flags, service UUIDs, manufacturer's and service data in the advertisement, the name in the scan response: what
+    /// does not fit is left away.
+    public init(
+        name: String?, serviceUUIDs: [BluetoothUUID] = [], manufacturerData: (company: UInt16, data: [UInt8])? = nil,
+        serviceData: (uuid: BluetoothUUID, data: [UInt8])? = nil, intervalMicroseconds: Int64 = 100_000,
+        isConnectable: Bool = true, isScannable: Bool = true
+    ) {
+        var advertisement = AdvertisingDataWriter()
+        var response = AdvertisingDataWriter()
+        func attempt(_ append: () throws(AdvertisingDataWriter.DoesNotFit) -> Void) {
+            do throws(AdvertisingDataWriter.DoesNotFit) { try append() } catch {}
+        }
+        attempt { () throws(AdvertisingDataWriter.DoesNotFit) in
+            try advertisement.append([.leGeneralDiscoverable, .brEdrNotSupported] as AdvertisingFlags)
+        }
+        let short = serviceUUIDs.filter { $0.width != .bits128 }
+        let long = serviceUUIDs.filter { $0.width == .bits128 }
+        for group in [short, long] where !group.isEmpty {
+            attempt { () throws(AdvertisingDataWriter.DoesNotFit) in
+                try advertisement.append(serviceUUIDs: group, areComplete: true)
+            }
+        }
+        if let (company, data) = manufacturerData {
+            attempt { () throws(AdvertisingDataWriter.DoesNotFit) in
+                try advertisement.append(manufacturerData: data, company: company)
+            }
+        }
+        if let (uuid, data) = serviceData {
+            attempt { () throws(AdvertisingDataWriter.DoesNotFit) in
+                try advertisement.append(serviceData: data, uuid: uuid)
+            }
+        }
+        if let name {
+            attempt { () throws(AdvertisingDataWriter.DoesNotFit) in
+                if isScannable {
+                    try response.append(localName: name)
+                } else {
+                    try advertisement.append(localName: name)
+                }
+            }
+        }
+        self.init(
+            data: advertisement.bytes, scanResponse: response.bytes, intervalMicroseconds: intervalMicroseconds,
+            isConnectable: isConnectable, isScannable: isScannable)
+    }
+}
+
+/// A device that only advertises: a beacon.
+public struct SimulatedBroadcaster: Sendable {
+    public var address: DeviceAddress
+    public var advertisement: SimulatedAdvertisement
+    /// The strength at which it is received, in dBm.
+    public var rssi: Int8
+
+    /// Whatever `advertisement` says of being connectable, nobody can connect to a broadcaster.
+    public init(address: DeviceAddress, advertisement: SimulatedAdvertisement, rssi: Int8 = -60) {
+        self.address = address
+        self.advertisement = advertisement
+        self.advertisement.isConnectable = false
+        self.rssi = rssi
+    }
+}

@@ -1,0 +1,343 @@
+import BLEPackets
+
+/// A device with a host of its own: it advertises, holds one link at most and answers on it.
+final class SimulatedDevice: AirStation {
+    /// What stands behind the radio.
+    enum Host {
+        case attributes(SimulatedGATTServer)
+        case script(SimulatedScriptedPeer)
+        /// A broadcaster.
+        case nothing
+    }
+
+    unowned let air: SimulatedAir
+    let index: Int
+    let address: DeviceAddress
+    let host: Host
+    let behaviour: SimulatedLinkBehaviour
+    private var generator: SeededGenerator
+
+    var isInRange = true
+    var signal: Int8?
+    private(set) var isRemoved = false
+    var isPowered: Bool { !isRemoved }
+    var links: [AirLink] = []
+    private var peer: DeviceAddress?
+    private(set) var lastDisconnectReason: HCIStatus?
+    private var connectionCount = 0
+    private(set) var parameterAnswers: [L2CAPConnectionParameterUpdateResponse.Result] = []
+
+    // Advertising.
+    private var advertised: SimulatedAdvertisement
+    private var wantsToAdvertise = true
+    private var isResting = true
+    private var advertisingNumber: UInt32 = 0
+    private var dataIdentifier: UInt16 = 0
+
+    /// The front of an L2CAP frame whose end has not come.
+    private var unfinishedFrame: [UInt8] = []
+    private var signallingIdentifier: UInt8 = 0
+    /// Grows for a characteristic when its timer has become void.
+    private var notifyNumbers: [Int: UInt32] = [:]
+
+    init(
+        air: SimulatedAir, index: Int, address: DeviceAddress, advertisement: SimulatedAdvertisement,
+        link: SimulatedLinkBehaviour, rssi: Int8, host: Host, generator: SeededGenerator
+    ) {
+        self.air = air
+        self.index = index
+        self.address = address
+        self.host = host
+        behaviour = link
+        signal = rssi
+        advertised = advertisement
+        self.generator = generator
+    }
+
+    var server: SimulatedGATTServer? {
+        if case .attributes(let server) = host { return server }
+        return nil
+    }
+
+    var statistics: SimulatedDeviceStatistics {
+        var statistics = server?.statistics ?? SimulatedDeviceStatistics()
+        statistics.isConnected = !links.isEmpty
+        statistics.connections = connectionCount
+        statistics.peer = peer
+        statistics.lastDisconnectReason = lastDisconnectReason
+        statistics.parameterAnswers = parameterAnswers
+        statistics.parameters = links.first.map {
+            ($0.parameters.interval, $0.parameters.latency, $0.parameters.supervisionTimeout)
+        }
+        statistics.mtu = server?.mtu ?? 23
+        return statistics
+    }
+
+    func remove() {
+        isRemoved = true
+        wantsToAdvertise = false
+        advertisingNumber &+= 1
+        air.abandonLinks(of: self)
+    }
+
+    // MARK: Advertising
+
+    var isListening: Bool { false }
+    func hears(_ advertisement: AirAdvertisement, from advertiser: any AirStation) {}
+    func wishToConnect(to advertisement: AirAdvertisement) -> Initiation? { nil }
+
+    func setAdvertisement(_ advertisement: SimulatedAdvertisement) {
+        let isConnectable = if case .nothing = host { false } else { advertisement.isConnectable }
+        advertised = advertisement
+        advertised.isConnectable = isConnectable
+        dataIdentifier = (dataIdentifier + 1) & 0x0FFF
+    }
+
+    func setAdvertising(_ isOn: Bool) {
+        wantsToAdvertise = isOn && !isRemoved
+        advertisingNumber &+= 1
+        isResting = true
+        wakeAdvertising()
+    }
+
+    func wakeAdvertising() {
+        guard isResting, wantsToAdvertise, links.isEmpty, air.isAnyoneListening else { return }
+        isResting = false
+        planAdvertising(in: generator.next(below: interval))
+    }
+
+    private var interval: Int64 { min(max(advertised.intervalMicroseconds, 20_000), 10_485_759_375) }
+
+    private func planAdvertising(in delay: Int64) {
+        let number = advertisingNumber
+        air.after(delay) { [unowned self] in
+            guard number == advertisingNumber, wantsToAdvertise, links.isEmpty else { return }
+            guard air.isAnyoneListening else {
+                isResting = true
+                return
+            }
+            guard !air.broadcast(advertisement, from: self) else { return }
+            planAdvertising(in: interval + generator.next(below: 10_001))
+        }
+    }
+
+    private var advertisement: AirAdvertisement {
+        let isExtended = advertised.isExtended
+        let isScannable = advertised.isScannable && !(isExtended && advertised.isConnectable)
+        let limit = isExtended ? 1650 : 31
+        return AirAdvertisement(
+            set: 0, address: address, target: nil, isConnectable: advertised.isConnectable,
+            isScannable: isScannable || !isExtended && advertised.isConnectable, isLegacy: !isExtended,
+            secondaryPHY: isExtended ? advertised.secondaryPHY : nil,
+            advertisingSetIdentifier: isExtended ? advertised.advertisingSetIdentifier & 0x0F : 0xFF,
+            dataIdentifier: isExtended ? dataIdentifier : 0,
+            data: isExtended && isScannable ? [] : Array(advertised.data.prefix(limit)),
+            scanResponse: Array(advertised.scanResponse.prefix(limit)))
+    }
+
+    func accepts(_ request: RadioRequest, from address: DeviceAddress, set: UInt8) -> Bool {
+        guard wantsToAdvertise, links.isEmpty else { return false }
+        return request == .scan || advertised.isConnectable
+    }
+
+    // MARK: The link
+
+    var capabilities: LinkCapabilities {
+        let octets = min(251, max(27, behaviour.maximumDataLength))
+        return LinkCapabilities(
+            features: behaviour.features, version: behaviour.version, manufacturer: behaviour.manufacturer,
+            subversion: 0, transmitOctets: octets, receiveOctets: octets, phys: behaviour.phys.union(.le1M),
+            packetsPerConnectionEvent: behaviour.packetsPerConnectionEvent)
+    }
+
+    func connected(_ link: AirLink, as side: LinkSide, to peer: DeviceAddress, set: UInt8?) {
+        self.peer = peer
+        connectionCount += 1
+        advertisingNumber &+= 1
+        unfinishedFrame = []
+        if case .script(let script) = host {
+            for pdu in script.greeting { send(pdu, on: .attributeProtocol) }
+        }
+        guard let wish = behaviour.wishedParameters else { return }
+        air.after(behaviour.wishDelayMicroseconds) { [unowned self] in
+            guard link.isOpen else { return }
+            requestParameters(wish)
+        }
+    }
+
+    func closed(_ link: AirLink, reason: HCIStatus) {
+        lastDisconnectReason = reason
+        peer = nil
+        server?.linkEnded()
+        notifyNumbers = notifyNumbers.mapValues { $0 &+ 1 }
+        isResting = true
+        wakeAdvertising()
+    }
+
+    func disconnect(_ reason: HCIStatus) {
+        guard let link = links.first else { return }
+        air.begin(.terminate(by: link.side(of: index), reason: reason), on: link)
+    }
+
+    func requestParameters(_ wish: L2CAPConnectionParameterUpdateRequest) {
+        signallingIdentifier = signallingIdentifier == 0xFF ? 1 : signallingIdentifier + 1
+        var packet = PacketWriter()
+        wish.encodePacket(identifier: signallingIdentifier, into: &packet)
+        send(packet.bytes, on: .leSignalling)
+    }
+
+    func updated(_ link: AirLink, status: HCIStatus) {}
+    func featuresRead(_ features: LEFeatures, on link: AirLink) {}
+    func versionRead(of peer: LinkCapabilities, on link: AirLink) {}
+    func dataLengthChanged(on link: AirLink) {}
+    func phyUpdated(on link: AirLink, status: HCIStatus) {}
+    func sent(_ count: Int, on link: AirLink) {}
+    func transmitOctets(on link: AirLink) -> UInt16 { capabilities.transmitOctets }
+
+    func phyPreferences(on link: AirLink) -> PHYPreferences {
+        PHYPreferences(transmit: capabilities.phys, receive: capabilities.phys)
+    }
+
+    func parametersRequested(_ wish: LEConnectionParameters, on link: AirLink) -> ParameterAnswer {
+        behaviour.acceptsParameters ? .accept : .reject(.unacceptableConnectionParameters)
+    }
+
+    // MARK: Data
+
+    func send(_ payload: [UInt8], on channel: L2CAPChannelIdentifier) {
+        sendFrame(UInt16(clamping: payload.count).octets + channel.rawValue.octets + payload)
+    }
+
+    /// Sends octets as they are, whatever their header says.
+    func sendFrame(_ octets: [UInt8]) {
+        guard let link = links.first else { return }
+        air.enqueue(octets, isStart: true, from: link.side(of: index), on: link, isHostPacket: false)
+    }
+
+    func received(_ fragment: AirFragment, on link: AirLink) {
+        if fragment.isStart { unfinishedFrame = [] }
+        unfinishedFrame += fragment.bytes
+        guard unfinishedFrame.count >= 4 else { return }
+        let length = Int(unfinishedFrame[0]) | Int(unfinishedFrame[1]) << 8
+        guard unfinishedFrame.count >= 4 + length else { return }
+        let channel = UInt16(unfinishedFrame[2]) | UInt16(unfinishedFrame[3]) << 8
+        let payload = Array(unfinishedFrame[4..<4 + length])
+        unfinishedFrame = []
+        switch L2CAPChannelIdentifier(rawValue: channel) {
+        case .attributeProtocol: receivedAttributePDU(payload, on: link)
+        case .leSignalling: receivedSignal(payload)
+        case .securityManager:
+            // Whoever asks to pair is told that this device cannot (Core 5.4, Vol 3, Part H, 3.5.5).
+            if payload.first == 0x01 { send([0x05, 0x05], on: .securityManager) }
+        default: break
+        }
+    }
+
+    private func receivedAttributePDU(_ pdu: [UInt8], on link: AirLink) {
+        let answers: [[UInt8]]
+        switch host {
+        case .attributes(let server): answers = server.respond(to: pdu).map { [$0] } ?? []
+        case .script(let script): answers = script.respond(pdu)
+        case .nothing: answers = []
+        }
+        if behaviour.responseDelayMicroseconds > 0 {
+            air.after(behaviour.responseDelayMicroseconds) { [unowned self] in
+                guard link.isOpen, links.first === link else { return }
+                for answer in answers { send(answer, on: .attributeProtocol) }
+            }
+        } else {
+            for answer in answers { send(answer, on: .attributeProtocol) }
+        }
+        followWrites()
+    }
+
+    private func receivedSignal(_ payload: [UInt8]) {
+        guard payload.count >= 4 else { return }
+        switch payload[0] {
+        case 0x13:
+            guard payload.count >= 6, parameterAnswers.count < 64 else { return }
+            parameterAnswers.append(.init(rawValue: UInt16(payload[4]) | UInt16(payload[5]) << 8))
+        case 0x01, 0x03, 0x07, 0x15, 0x16, 0x18, 0x1A: break
+        default: send([0x01, payload[1], 2, 0, 0, 0], on: .leSignalling)
+        }
+    }
+
+    // MARK: Notifications
+
+    /// Looks at what the client has written: subscriptions start and stop timers, values may go back to it.
+    private func followWrites() {
+        guard let server else { return }
+        let written = server.writtenCharacteristics
+        server.writtenCharacteristics = []
+        for number in written where server.characteristics[number].notifiesWrites {
+            announce(server.value(of: number), from: number)
+        }
+        let changed = server.changedConfigurations
+        server.changedConfigurations = []
+        for number in changed {
+            notifyNumbers[number, default: 0] &+= 1
+            guard server.configurations[number] != 0,
+                let period = server.characteristics[number].notifyEveryMicroseconds
+            else { continue }
+            planNotification(number, period: min(max(1_000, period), 1 << 40), count: 0)
+        }
+    }
+
+    private func planNotification(_ number: Int, period: Int64, count: Int) {
+        let plan = notifyNumbers[number]
+        air.after(period) { [unowned self] in
+            guard let server, plan == notifyNumbers[number], !links.isEmpty,
+                server.characteristics.indices.contains(number)
+            else { return }
+            let value = server.characteristics[number].notifiedValue?(count) ?? server.value(of: number)
+            server.setValue(value, of: number)
+            announce(value, from: number)
+            planNotification(number, period: period, count: count + 1)
+        }
+    }
+
+    func announce(_ value: [UInt8], from number: Int) {
+        guard let server, let link = links.first else { return }
+        // A link that moves nothing does not gather notifications without end.
+        guard link.toCentral.count < 64 else { return }
+        if let pdu = server.announcement(of: value, from: number) { send(pdu, on: .attributeProtocol) }
+    }
+}
+
+/// What a simulated device has seen.
+public struct SimulatedDeviceStatistics: Sendable {
+    public var isConnected = false
+    public var connections = 0
+    /// The address that the connected central showed.
+    public var peer: DeviceAddress?
+    /// As this device's own controller reported it.
+    public var lastDisconnectReason: HCIStatus?
+    /// Interval, latency and supervision timeout of the link.
+    public var parameters: (interval: ConnectionInterval, latency: UInt16, supervisionTimeout: SupervisionTimeout)?
+    /// How the central answered wishes for other parameters.
+    public var parameterAnswers: [L2CAPConnectionParameterUpdateResponse.Result] = []
+    public var mtu = 23
+    public var requests = 0
+    /// Values that write requests and executed prepared writes have stored.
+    public var writes = 0
+    public var writeCommands = 0
+    public var notifications = 0
+    public var indications = 0
+    public var confirmations = 0
+
+    public init() {}
+}
+
+extension SimulatedDevice {
+    func replaceServices(_ services: [SimulatedService]) {
+        guard let server else { return }
+        let serviceChanged = BluetoothUUID(0x2A05 as UInt16)
+        let configuration = server.number(of: serviceChanged).map { server.configurations[$0] } ?? 0
+        notifyNumbers = notifyNumbers.mapValues { $0 &+ 1 }
+        server.replaceServices(services)
+        if let number = server.number(of: serviceChanged), configuration != 0 {
+            server.restoreConfiguration(configuration, of: number)
+            announce([0x01, 0x00, 0xFF, 0xFF], from: number)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import BLEPackets
+
+/// A device that advertises, accepts a link and serves its attributes.
+///
+///     let lamp = SimulatedPeripheral(
+///         name: "Lamp", address: DeviceAddress("C0:00:00:00:00:01/random")!,
+///         services: [
+///             SimulatedService(
+///                 BluetoothUUID(0xFFE0 as UInt16),
+///                 characteristics: [SimulatedCharacteristic(BluetoothUUID(0xFFE1 as UInt16), [.read, .write], value: [0])])
+///         ])
+///
+/// It stops advertising while it is connected and goes on afterwards. Its subscriptions end with the link.
+public struct SimulatedPeripheral: Sendable {
+    public var name: String
+    public var address: DeviceAddress
+    public var services: [SimulatedService]
+    /// `nil` for flags and the services' UUIDs with the name in the scan response.
+    public var advertisement: SimulatedAdvertisement?
+    /// Generic Access, which holds the name, and Generic Attribute come before `services`.
+    public var hasGenericServices: Bool
+    public var appearance: UInt16
+    /// The strength at which it is received, in dBm.
+    public var rssi: Int8
+    /// The ATT_MTU that it offers, 23 to 517.
+    public var maximumMTU: Int
+    public var link: SimulatedLinkBehaviour
+
+    public init(
+        name: String, address: DeviceAddress, services: [SimulatedService] = [],
+        advertisement: SimulatedAdvertisement? = nil, hasGenericServices: Bool = true, appearance: UInt16 = 0,
+        rssi: Int8 = -55, maximumMTU: Int = 517, link: SimulatedLinkBehaviour = .init()
+    ) {
+        self.name = name
+        self.address = address
+        self.services = services
+        self.advertisement = advertisement
+        self.hasGenericServices = hasGenericServices
+        self.appearance = appearance
+        self.rssi = rssi
+        self.maximumMTU = maximumMTU
+        self.link = link
+    }
+
+    var effectiveAdvertisement: SimulatedAdvertisement {
+        advertisement
+            ?? SimulatedAdvertisement(name: name, serviceUUIDs: services.filter(\.isPrimary).map(\.uuid))
+    }
+
+    var allServices: [SimulatedService] {
+        guard hasGenericServices else { return services }
+        let octets = [UInt8(truncatingIfNeeded: appearance), UInt8(truncatingIfNeeded: appearance >> 8)]
+        return [
+            SimulatedService(
+                BluetoothUUID(0x1800 as UInt16),
+                characteristics: [
+                    SimulatedCharacteristic(BluetoothUUID(0x2A00 as UInt16), [.read], value: Array(name.utf8)),
+                    SimulatedCharacteristic(BluetoothUUID(0x2A01 as UInt16), [.read], value: octets),
+                ]),
+            SimulatedService(
+                BluetoothUUID(0x1801 as UInt16),
+                characteristics: [
+                    SimulatedCharacteristic(BluetoothUUID(0x2A05 as UInt16), [.indicate], value: [0, 0, 0, 0])
+                ]),
+        ] + services
+    }
+}
+
+/// What the link layer and the host of a simulated device do on a link.
+public struct SimulatedLinkBehaviour: Equatable, Sendable {
+    public var features: LEFeatures
+    public var version: HCIVersion
+    public var manufacturer: CompanyIdentifier
+    /// Octets that one packet of the link layer can hold, 27 to 251.
+    public var maximumDataLength: UInt16
+    public var phys: PHYSet
+    public var packetsPerConnectionEvent: Int
+    /// From a request to its answer. Without a delay the answer comes in the same connection event, if it has room.
+    public var responseDelayMicroseconds: Int64
+    /// What the device asks of the central by L2CAP once it is connected; `nil` for nothing.
+    public var wishedParameters: L2CAPConnectionParameterUpdateRequest?
+    /// From the link to that wish.
+    public var wishDelayMicroseconds: Int64
+    /// How it answers when the central's controller asks for other parameters.
+    public var acceptsParameters: Bool
+
+    public init(
+        features: LEFeatures = SimulatedControllerConfiguration.allFeatures, version: HCIVersion = .core53,
+        manufacturer: CompanyIdentifier = CompanyIdentifier(rawValue: 0xFFFF), maximumDataLength: UInt16 = 251,
+        phys: PHYSet = [.le1M, .le2M], packetsPerConnectionEvent: Int = 6, responseDelayMicroseconds: Int64 = 0,
+        wishedParameters: L2CAPConnectionParameterUpdateRequest? = nil, wishDelayMicroseconds: Int64 = 1_000_000,
+        acceptsParameters: Bool = true
+    ) {
+        self.features = features
+        self.version = version
+        self.manufacturer = manufacturer
+        self.maximumDataLength = maximumDataLength
+        self.phys = phys
+        self.packetsPerConnectionEvent = packetsPerConnectionEvent
+        self.responseDelayMicroseconds = responseDelayMicroseconds
+        self.wishedParameters = wishedParameters
+        self.wishDelayMicroseconds = wishDelayMicroseconds
+        self.acceptsParameters = acceptsParameters
+    }
+}
+
+/// A device whose ATT answers are given by a closure, so that peers can be played that no server would be.
+public struct SimulatedScriptedPeer {
+    public var address: DeviceAddress
+    public var advertisement: SimulatedAdvertisement
+    public var rssi: Int8
+    public var link: SimulatedLinkBehaviour
+    /// PDUs that are sent as soon as the link stands.
+    public var greeting: [[UInt8]]
+    /// Gets each PDU of channel 4 and gives those to send, none or many.
+    public var respond: (_ pdu: [UInt8]) -> [[UInt8]]
+
+    public init(
+        name: String, address: DeviceAddress, advertisement: SimulatedAdvertisement? = nil, rssi: Int8 = -55,
+        link: SimulatedLinkBehaviour = .init(), greeting: [[UInt8]] = [],
+        respond: @escaping (_ pdu: [UInt8]) -> [[UInt8]]
+    ) {
+        self.address = address
+        self.advertisement = advertisement ?? SimulatedAdvertisement(name: name)
+        self.rssi = rssi
+        self.link = link
+        self.greeting = greeting
+        self.respond = respond
+    }
+}
