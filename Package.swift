@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "BLEPackets", targets: ["BLEPackets"]),
         .library(name: "BLECapture", targets: ["BLECapture"]),
         .library(name: "BLESimulator", targets: ["BLESimulator"]),
+        .library(name: "BLEVirtualTransports", targets: ["BLEVirtualTransports"]),
         .executable(name: "bletool", targets: ["bletool"]),
     ],
     dependencies: [
@@ -28,17 +29,22 @@ let package = Package(
         .target(name: "BLESimulator", dependencies: ["BLEPackets"], swiftSettings: common),
         .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: common),
         .target(
-            name: "BLE", dependencies: ["BLEHost", "BLETransport", "BLESimulator", "BLECapture"],
-            swiftSettings: common),
+            name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: common),
+        .target(
+            name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport"], swiftSettings: common),
         .executableTarget(
             name: "bletool",
-            dependencies: ["BLE", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "BLE", "BLECapture", "BLEVirtualTransports",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: common),
         .testTarget(name: "BLEPacketsTests", dependencies: ["BLEPackets"], swiftSettings: common),
         .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
         .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator"], swiftSettings: common),
-        .testTarget(name: "BLETests", dependencies: ["BLE"], swiftSettings: common),
+        .testTarget(
+            name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
     ]
 )

@@ -1,6 +1,5 @@
 import BLEHost
 import BLEPackets
-import BLESimulator
 import BLETransport
 import Synchronization
 
@@ -107,9 +106,7 @@ public actor Adapter {
 
     private func openTransport() {
         do throws(TransportError) {
-            let opened = try Transports.open(address) { address throws(TransportError) in
-                try VirtualTransports.open(address)
-            }
+            let opened = try configuration.open(address)
             if deadline == nil {
                 deadline = loop.makeDeadline { self.input(.advance) }
             }

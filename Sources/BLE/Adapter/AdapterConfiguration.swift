@@ -22,11 +22,18 @@ public struct AdapterConfiguration: Sendable {
     public var recorder: (any HostInputObserver)?
     /// How long the controller may take to become ready.
     public var startupTimeout: Duration
+    /// Opens transports whose controller is a program, `sim` and `replay`; without it they are not offered.
+    public var makeVirtualTransport: VirtualTransportMaker?
+
+    /// Makes a transport for an address that names no device.
+    public typealias VirtualTransportMaker =
+        @Sendable (TransportAddress) throws(TransportError) -> sending any HCITransport
 
     public init(
         ownAddress: OwnAddress = .automatic(fallback: .randomStatic()), timing: Timing = .gateway,
         limits: HostLimits = HostLimits(), tap: (any PacketObserver)? = nil,
-        recorder: (any HostInputObserver)? = nil, startupTimeout: Duration = .seconds(15)
+        recorder: (any HostInputObserver)? = nil, startupTimeout: Duration = .seconds(15),
+        makeVirtualTransport: VirtualTransportMaker? = nil
     ) {
         self.ownAddress = ownAddress
         self.timing = timing
@@ -34,6 +41,12 @@ public struct AdapterConfiguration: Sendable {
         self.tap = tap
         self.recorder = recorder
         self.startupTimeout = startupTimeout
+        self.makeVirtualTransport = makeVirtualTransport
+    }
+
+    func open(_ address: TransportAddress) throws(TransportError) -> sending any HCITransport {
+        guard let makeVirtualTransport else { return try Transports.open(address) }
+        return try Transports.open(address, makeVirtual: makeVirtualTransport)
     }
 
     /// The engine's configuration for a transport: a raw socket shares the controller with the kernel.

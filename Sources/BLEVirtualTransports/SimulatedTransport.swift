@@ -1,0 +1,86 @@
+import BLEPackets
+import BLESimulator
+import BLETransport
+
+/// A controller on a virtual air, played in real time on the loop's thread.
+public final class SimulatedTransport: HCITransport {
+    public let address: TransportAddress
+    private let air: SimulatedAir
+    private let controller: SimulatedControllerID
+    private var loop: EventLoop?
+    private var deadline: EventLoop.Deadline?
+    private var receive: ((RawSpan) -> Void)?
+    private var closed: ((TransportError?) -> Void)?
+    private var isDeliveryPlanned = false
+    /// The loop's clock when the air's stood at zero.
+    private var epoch: UInt64 = 0
+
+    /// - Parameters:
+    ///   - air: used by this transport alone from now on.
+    ///   - controller: which of the air's controllers the host drives.
+    public init(
+        air: sending SimulatedAir, controller: SimulatedControllerID,
+        address: TransportAddress = .simulator(scenario: nil)
+    ) {
+        self.air = air
+        self.controller = controller
+        self.address = address
+    }
+
+    public func start(
+        on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
+    ) throws(TransportError) {
+        self.loop = loop
+        self.receive = receive
+        self.closed = closed
+        epoch = loop.nowMicroseconds
+        deadline = loop.makeDeadline { self.play() }
+        arm()
+    }
+
+    public func send(_ packet: RawSpan) {
+        guard receive != nil else { return }
+        air.send(packet, to: controller, at: airTime)
+        planDelivery()
+    }
+
+    public func close() {
+        guard let closed else { return }
+        receive = nil
+        self.closed = nil
+        deadline?.cancel()
+        deadline = nil
+        loop?.runLater { closed(nil) }
+    }
+
+    private var airTime: Int64 { Int64((loop?.nowMicroseconds ?? epoch) - epoch) }
+
+    private func play() {
+        air.advance(to: airTime)
+        deliver()
+    }
+
+    /// Packets reach the host after the call that caused them, never within it.
+    private func planDelivery() {
+        guard !isDeliveryPlanned else { return }
+        isDeliveryPlanned = true
+        loop?.runLater {
+            self.isDeliveryPlanned = false
+            self.deliver()
+        }
+    }
+
+    private func deliver() {
+        while let receive, let packet = air.nextPacket(from: controller) { receive(packet.span.bytes) }
+        arm()
+    }
+
+    private func arm() {
+        guard receive != nil else { return }
+        if let next = air.nextDeadlineMicroseconds {
+            deadline?.set(atMicroseconds: epoch + UInt64(max(0, next)))
+        } else {
+            deadline?.clear()
+        }
+    }
+}
