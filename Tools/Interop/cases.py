@@ -3,18 +3,18 @@ from lab import KINDS
 
 
 class Case:
-    def __init__(self, test, kinds, peer_options):
-        self.test, self.kinds, self.peer_options = test, kinds, peer_options
+    def __init__(self, test, kinds, slow):
+        self.test, self.kinds, self.slow = test, kinds, slow
         self.name, self.sentence = test.__name__, test.__doc__.strip().splitlines()[0]
 
 
 CASES = []
 
 
-def case(kinds=tuple(KINDS), peer_options=()):
-    """Registers a test for these kinds of controllers."""
+def case(kinds=tuple(KINDS), slow=False):
+    """Registers a test for these kinds of controllers; a slow one begins first, beside the others."""
     def register(test):
-        CASES.append(Case(test, kinds, peer_options))
+        CASES.append(Case(test, kinds, slow))
         return test
     return register
 

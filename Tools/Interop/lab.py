@@ -1,7 +1,7 @@
 """One bench: a controller for the tool, one for the peer, the peer itself, and the tool at work on them.
 
 Every test gets a bench of its own, so that nothing of one test reaches the next."""
-import fcntl, glob, json, os, shutil, signal, subprocess, sys, tempfile, threading, time
+import fcntl, glob, json, os, shutil, signal, subprocess, tempfile, threading, time
 
 from relay import Relay
 
@@ -21,7 +21,6 @@ KINDS = {
     'bumble-stock': (['--stock'], ['--own-address', 'static']),
     'btvirt': (None, []),
 }
-BUMBLE = tuple(k for k in KINDS if k != 'btvirt')
 PEER_ADDRESS = 'F2:F1:F0:00:00:02'
 REMOTE_USER_TERMINATED = 0x13
 
@@ -106,8 +105,8 @@ class Result:
 
 
 class Lab:
-    def __init__(self, kind, peer_options=()):
-        self.kind, self.peer_options = kind, list(peer_options)
+    def __init__(self, kind):
+        self.kind = kind
         self.dir = tempfile.mkdtemp(prefix='jelling-')
         self.children, self.relays = [], []
         self.controllers = self.peer = None
@@ -153,10 +152,10 @@ class Lab:
         self.endpoint = self.peer_endpoint = f'unix:{self.dir}/bt-server-le'
         self.address = None
 
-    def start_peer(self, *more):
+    def start_peer(self):
         self.peer = Child('peer_peripheral.py', [
-            PYTHON, f'{PEER_SCRIPTS}/peer_peripheral.py', self.peer_endpoint, '--long-size', '512',
-            *self.peer_options, *more], f'{self.dir}/peer.err')
+            PYTHON, f'{PEER_SCRIPTS}/peer_peripheral.py', self.peer_endpoint, '--long-size', '512'],
+            f'{self.dir}/peer.err')
         self.children.append(self.peer)
         self.peer.wait_for(lambda l: l.get('ev') == 'ready', 'ready', 20)
 
@@ -191,7 +190,6 @@ class Lab:
                 *arguments]
 
     def start(self, *arguments, **how):
-        self.number += 1
         return self.launch(self.command(*arguments, **how))
 
     def launch(self, command):
