@@ -47,7 +47,7 @@ extension SimulatedController {
         case LESetExtendedAdvertisingParameters.opcode:
             query(LESetExtendedAdvertisingParameters.self, parameters) {
                 let status = setExtendedAdvertisingParameters($0)
-                return .init(status: status, selectedTransmitPower: status.isSuccess ? 0 : 0)
+                return .init(status: status, selectedTransmitPower: 0)
             }
         case LESetAdvertisingSetRandomAddress.opcode:
             perform(LESetAdvertisingSetRandomAddress.self, parameters) { command in

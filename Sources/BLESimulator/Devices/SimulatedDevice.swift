@@ -82,10 +82,6 @@ final class SimulatedDevice: AirStation {
 
     // MARK: Advertising
 
-    var isListening: Bool { false }
-    func hears(_ advertisement: AirAdvertisement, from advertiser: any AirStation) {}
-    func wishToConnect(to advertisement: AirAdvertisement) -> Initiation? { nil }
-
     func setAdvertisement(_ advertisement: SimulatedAdvertisement) {
         let isConnectable = if case .nothing = host { false } else { advertisement.isConnectable }
         advertised = advertisement
