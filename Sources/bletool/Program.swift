@@ -4,10 +4,13 @@ import Glibc
 /// Where the program begins and ends.
 @main
 enum Program {
-    static func main() async {
+    /// The first thread waits for signals; the work is done by others, which it makes after it has blocked them.
+    static func main() {
         let interruption = Interruption()
-        interruption.start()
-        exit(await run(Array(CommandLine.arguments.dropFirst()), interruption: interruption))
+        interruption.prepare()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        Task.detached { exit(await run(arguments, interruption: interruption)) }
+        interruption.serve()
     }
 
     /// - Returns: the exit status (`Failure.Status`), 0 when the command was carried out.

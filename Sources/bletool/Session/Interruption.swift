@@ -12,25 +12,33 @@ final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
-    /// Must be called before any thread exists, for threads inherit what is blocked.
-    func start() {
+    /// Blocks the signals. Must be called before there is a second thread, for threads inherit what is blocked.
+    func prepare() {
         // Writing to a reader that left is an error of the write, no reason to die in the middle of it.
         signal(SIGPIPE, SIG_IGN)
+        var signals = Self.signals
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+
+    /// Takes the signals for as long as the program lives.
+    func serve() -> Never {
+        var signals = Self.signals
+        while true {
+            var number: Int32 = 0
+            guard sigwait(&signals, &number) == 0 else {
+                pause()
+                continue
+            }
+            if isRequested { _exit(128 + number) }
+            request()
+        }
+    }
+
+    private static var signals: sigset_t {
         var signals = sigset_t()
         sigemptyset(&signals)
-        for number in [SIGINT, SIGTERM, SIGHUP] where !Self.isIgnored(number) { sigaddset(&signals, number) }
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-        let waiting = signals
-        let context = Unmanaged.passRetained(Waiter(signals: waiting, interruption: self))
-        var thread = pthread_t()
-        pthread_create(
-            &thread, nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<Waiter>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            }, context.toOpaque())
-        pthread_detach(thread)
+        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { sigaddset(&signals, number) }
+        return signals
     }
 
     /// What the first signal does; at once, if it came already.
@@ -61,24 +69,5 @@ final class Interruption: Sendable {
         guard sigaction(number, nil, &action) == 0 else { return false }
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
             == unsafeBitCast(SIG_IGN, to: Int.self)
-    }
-
-    private final class Waiter: Sendable {
-        let signals: sigset_t
-        let interruption: Interruption
-
-        init(signals: sigset_t, interruption: Interruption) {
-            self.signals = signals
-            self.interruption = interruption
-        }
-
-        func run() {
-            var signals = signals
-            var number: Int32 = 0
-            while sigwait(&signals, &number) == 0 {
-                if interruption.isRequested { _exit(128 + number) }
-                interruption.request()
-            }
-        }
     }
 }

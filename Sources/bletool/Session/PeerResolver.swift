@@ -44,7 +44,20 @@ extension Session {
                     + "does not advertise (--connect-timeout changes the limit)")
         ) {
             let address = try await PeerResolver(adapter: adapter).resolve(peer)
-            return try await adapter.connect(to: address)
+            return try await Self.connect(to: address, through: adapter)
+        }
+    }
+
+    /// Tries again for as long as the link breaks before it stands (0x3E): the device is there and hard to reach, or
+    /// the controller says so of one that it does not hear.
+    private static func connect(to address: DeviceAddress, through adapter: Adapter) async throws -> Peripheral {
+        while true {
+            do throws(AdapterError) {
+                return try await adapter.connect(to: address)
+            } catch {
+                guard error == .host(.connectionFailed(.connectionFailedToBeEstablished)) else { throw error }
+            }
+            try await Task.sleep(for: .milliseconds(500))
         }
     }
 }
