@@ -116,6 +116,9 @@ struct LinkProcedureTests {
         central.send([0x13, 1, 2, 0, 0, 0], on: .leSignalling, to: link)
         central.run(milliseconds: 100)
         #expect(air.statistics(of: device).parameterAnswers == [.accepted])
+        central.perform(LEConnectionUpdate(connectionHandle: link, parameters: faster))
+        central.run(milliseconds: 500)
+        #expect(air.statistics(of: device).parameters?.interval == .milliseconds(10))
     }
 
     @Test("features and version of the other side are read")

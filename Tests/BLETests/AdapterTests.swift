@@ -1,6 +1,7 @@
 import BLE
 import BLESimulator
 import BLEVirtualTransports
+import Synchronization
 import Testing
 
 @Suite("Adapter over the simulator")
@@ -143,6 +144,27 @@ struct AdapterTests {
             _ = try await Adapter.open("sim")
         }
         await #expect(throws: AdapterError.self) { _ = try await Adapter.open("nonsense") }
+    }
+
+    @Test("a controller that is wedged is reached again through a reopened transport (pain 6)")
+    func reopens() async throws {
+        let openings = Atomic<Int>(0)
+        var configuration = AdapterConfiguration()
+        configuration.makeVirtualTransport = { (address) throws(TransportError) in
+            let air = SimulatedAir()
+            air.addPeripheral(.jellingHeart)
+            let controller = air.addController()
+            if openings.add(1, ordering: .relaxed).oldValue == 0 {
+                air.changeFaults(of: controller) { $0.unansweredCommands = [LEReadBufferSize.opcode] }
+            }
+            return SimulatedTransport(air: air, controller: controller, address: address)
+        }
+        let adapter = try await Adapter.open("sim", configuration: configuration)
+        #expect(openings.load(ordering: .relaxed) == 2)
+        #expect(await adapter.counters.transportReopenings == 1)
+        let peripheral = try await heart(adapter)
+        #expect(await peripheral.information != nil)
+        await adapter.close()
     }
 
     @Test("a controller that answers nothing is given up with a clear error (pain 6)")

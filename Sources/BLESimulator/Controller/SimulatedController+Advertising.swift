@@ -365,7 +365,9 @@ extension SimulatedController {
             }
             return true
         case .connect:
-            if set.properties.contains(.directed) { return set.peer == address }
+            if set.properties.contains(.directed) {
+                return set.peer == address && ends.count < configuration.maximumLinks
+            }
             let isFiltered =
                 set.filterPolicy == .connectionsFromAcceptList || set.filterPolicy == .acceptListOnly
             return set.properties.contains(.connectable) && ends.count < configuration.maximumLinks

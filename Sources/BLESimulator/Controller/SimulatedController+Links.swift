@@ -165,8 +165,9 @@ extension SimulatedController {
     // MARK: What the link layer tells
 
     func connected(_ link: AirLink, as side: LinkSide, to peer: DeviceAddress, set: UInt8?) {
-        var handle = configuration.firstConnectionHandle
-        while ends.contains(where: { $0.handle.rawValue == handle }) { handle = (handle + 1) & 0x0EFF }
+        // 0x0000 to 0x0EFF (Core 5.4, Vol 4, Part E, 5.4.2).
+        var handle = configuration.firstConnectionHandle % 0x0F00
+        while ends.contains(where: { $0.handle.rawValue == handle }) { handle = (handle + 1) % 0x0F00 }
         let end = LinkEnd(
             link: link, handle: ConnectionHandle(rawValue: handle), side: side, peer: peer,
             transmitOctets: min(settings.suggestedTransmitOctets, maximumDataLength))
