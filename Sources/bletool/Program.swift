@@ -17,7 +17,7 @@ enum Program {
     static func run(_ arguments: [String], interruption: Interruption) async -> Int32 {
         let command: any ToolCommand
         do {
-            var parsed = try BLETool.parseAsRoot(ArgumentOrder.arranged(arguments))
+            var parsed = try BLETool.parseAsRoot(try ArgumentOrder.arranged(arguments))
             switch parsed {
             case let found as any ToolCommand: command = found
             case let group as any CommandGroupHelp: return explain(type(of: group))

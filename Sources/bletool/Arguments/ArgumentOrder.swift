@@ -1,3 +1,5 @@
+import ArgumentParser
+
 /// Puts the arguments into the order that the parser knows.
 ///
 /// The contract lets options of the program stand before the command (`bletool -t sim --json lescan`) and the peer
@@ -10,7 +12,8 @@ enum ArgumentOrder {
     private static let gattOptionsWithValue = optionsWithValue + ["--connect-timeout"]
     private static let flags = ["--json"]
 
-    static func arranged(_ arguments: [String]) -> [String] {
+    /// - Throws: `ValidationError` when a peer is named and not what to do with it.
+    static func arranged(_ arguments: [String]) throws -> [String] {
         var rest = arguments[...]
         var leading: [String] = []
         while let argument = rest.first, argument.hasPrefix("-") {
@@ -29,7 +32,7 @@ enum ArgumentOrder {
         }
         guard let command = rest.popFirst() else { return arguments }
         switch command {
-        case "gatt": return gatt(Array(rest), leading: leading)
+        case "gatt": return try gatt(Array(rest), leading: leading)
         case "ad":
             guard let verb = rest.popFirst() else { return [command] }
             return [command, verb] + leading + rest
@@ -41,7 +44,7 @@ enum ArgumentOrder {
         }
     }
 
-    private static func gatt(_ arguments: [String], leading: [String]) -> [String] {
+    private static func gatt(_ arguments: [String], leading: [String]) throws -> [String] {
         var positions: [Int] = []
         var index = 0
         while index < arguments.count, positions.count < 2 {
@@ -58,6 +61,12 @@ enum ArgumentOrder {
             var others = arguments
             let verb = others.remove(at: position)
             return ["gatt", verb] + leading + others
+        }
+        let verbs = "discover, read, write, subscribe and script"
+        let words = positions.map { arguments[$0] }
+        if words.count == 2 { throw ValidationError("‘\(words[1])’ is none of \(verbs).") }
+        if let peer = words.first, peer != "help", !arguments.contains(where: { $0 == "-h" || $0 == "--help" }) {
+            throw ValidationError("Say what to do with ‘\(peer)’: one of \(verbs).")
         }
         return ["gatt"] + arguments
     }
