@@ -1,6 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let settings: [SwiftSetting] = [
+    .enableExperimentalFeature("Lifetimes"),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
 let package = Package(
     name: "Benchmark",
     dependencies: [
@@ -10,10 +15,12 @@ let package = Package(
         .target(name: "CAllocationCounter"),
         .executableTarget(
             name: "Benchmark",
-            dependencies: ["CAllocationCounter", .product(name: "BLEPackets", package: "jelling")],
-            swiftSettings: [
-                .enableExperimentalFeature("Lifetimes"),
-                .enableUpcomingFeature("ExistentialAny"),
-            ]),
+            dependencies: [
+                "CAllocationCounter", .product(name: "BLEPackets", package: "jelling"),
+                .product(name: "BLEHost", package: "jelling"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "Central", dependencies: [.product(name: "BLE", package: "jelling")], swiftSettings: settings),
     ]
 )

@@ -1,25 +1,38 @@
 import CAllocationCounter
 
-/// One row of the table: an operation, and what it may cost.
+/// An operation that is measured again and again, and what it may cost.
 struct Measurement: Sendable {
+    /// Does the operation so many times, and returns a number that depends on every result, so that the compiler
+    /// cannot leave the work out.
+    typealias Operation = (_ count: Int) -> UInt64
+
     /// What the operation does, as the table names it.
     let name: String
     /// Nanoseconds that one operation may take; `nil` where nothing is agreed.
     let budgetNanoseconds: Double?
     /// Allocations that one operation may make; `nil` where nothing is agreed.
     let budgetAllocations: Double?
-    /// Does the operation so many times, and returns a number that depends on every result, so that the compiler
-    /// cannot leave the work out.
-    let run: @Sendable (_ count: Int) -> UInt64
+    /// Operations in a second that there must be.
+    let budgetRate: Double?
+    /// Makes what the operation works on.
+    let prepare: @Sendable () -> Operation
 
     init(
-        _ name: String, nanoseconds: Double? = nil, allocations: Double? = nil,
-        run: @escaping @Sendable (_ count: Int) -> UInt64
+        _ name: String, nanoseconds: Double? = nil, allocations: Double? = nil, rate: Double? = nil,
+        prepare: @escaping @Sendable () -> Operation
     ) {
         self.name = name
         budgetNanoseconds = nanoseconds
         budgetAllocations = allocations
-        self.run = run
+        budgetRate = rate
+        self.prepare = prepare
+    }
+
+    /// An operation that needs nothing but its arguments.
+    init(
+        _ name: String, nanoseconds: Double? = nil, allocations: Double? = nil, run: @escaping @Sendable (_ count: Int) -> UInt64
+    ) {
+        self.init(name, nanoseconds: nanoseconds, allocations: allocations, prepare: { run })
     }
 }
 
@@ -27,8 +40,6 @@ struct Measurement: Sendable {
 struct Outcome {
     /// Of the median round.
     var nanoseconds: Double
-    /// Of the fastest round.
-    var fastestNanoseconds: Double
     var allocations: Double
     /// Printed nowhere, but kept.
     var checksum: UInt64
@@ -37,6 +48,7 @@ struct Outcome {
 extension Measurement {
     /// Measures several rounds of about a twentieth of a second each.
     func measure(rounds: Int = 9) -> Outcome {
+        let run = prepare()
         let clock = ContinuousClock()
         var checksum: UInt64 = 0
         var count = 1
@@ -61,8 +73,22 @@ extension Measurement {
         }
         times.sort()
         return Outcome(
-            nanoseconds: times[rounds / 2], fastestNanoseconds: times[0],
-            allocations: Double(allocations) / Double(count), checksum: checksum)
+            nanoseconds: times[rounds / 2], allocations: Double(allocations) / Double(count), checksum: checksum)
+    }
+
+    func rows(of outcome: Outcome) -> [Row] {
+        var rows = [
+            Row(name: name, value: outcome.nanoseconds, unit: "ns", budget: budgetNanoseconds.map { .atMost($0) }),
+            Row(
+                name: name, value: outcome.allocations, unit: "allocations",
+                // A queue that grows once in a million operations allocates nothing in each.
+                budget: budgetAllocations.map { .atMost($0 + 0.001) }, isChecked: budgetAllocations != nil),
+        ]
+        if let budgetRate {
+            rows.append(
+                Row(name: name, value: 1e9 / outcome.nanoseconds, unit: "1/s", budget: .atLeast(budgetRate)))
+        }
+        return rows
     }
 }
 

@@ -40,8 +40,19 @@ enum Samples {
     }
 
     /// The same, each in the H4 packet in which it arrives.
-    static let notificationPackets: [[UInt8]] = notifications.map { pdu in
-        [0x02, 0x40, 0x20, UInt8(pdu.count + 4), 0x00, UInt8(pdu.count), 0x00, 0x04, 0x00] + pdu
+    static let notificationPackets: [[UInt8]] = notifications.map { attributePacket($0, handle: 0x40) }
+
+    /// An ATT PDU in the H4 packet in which it arrives.
+    static func attributePacket(_ pdu: [UInt8], handle: UInt16) -> [UInt8] {
+        [
+            0x02, UInt8(handle & 0xFF), 0x20 | UInt8(handle >> 8), UInt8(pdu.count + 4), 0x00, UInt8(pdu.count), 0x00,
+            0x04, 0x00,
+        ] + pdu
+    }
+
+    /// Number Of Completed Packets for one link, as H4 packet.
+    static func completedPackets(_ count: UInt8, handle: UInt16) -> [UInt8] {
+        [0x04, 0x13, 0x05, 0x01, UInt8(handle & 0xFF), UInt8(handle >> 8), count, 0x00]
     }
 
     /// Read By Type Responses with as many declarations as an MTU of 23 holds.

@@ -1,31 +1,29 @@
 import Glibc
 
-/// Measures what the protocol code costs and holds it against the budgets.
+/// Measures what the protocol code costs. `Tools/benchmark` runs it and prints its rows as a table.
 ///
-///     Benchmark [--check] [WORD]…
+///     Benchmark [WORD]…
 ///
-/// Words choose the rows whose name contains one of them. With `--check` the exit status is 1 when a row is over its
-/// budget.
-var words = Array(CommandLine.arguments.dropFirst())
-let isChecking = words.contains("--check")
-words.removeAll { $0 == "--check" }
+/// Words choose the rows whose name contains one of them.
+let words = CommandLine.arguments.dropFirst()
 
-/// A new row goes into a list like these.
-let measurements = AdvertisingMeasurements.all + AttributeMeasurements.all
+func isChosen(_ name: String) -> Bool { words.isEmpty || words.contains { name.contains($0) } }
 
-let chosen = measurements.filter { row in words.isEmpty || words.contains { row.name.contains($0) } }
-guard !chosen.isEmpty else {
-    print("no row is named so; there are:")
-    for row in measurements { print("  " + row.name) }
-    exit(2)
+func show(_ row: Row) {
+    print(row.fields)
+    fflush(nil)
 }
-var table = Table()
-table.printHeader()
+
 var checksum: UInt64 = 0
-for row in chosen {
-    let outcome = row.measure()
+
+/// A new measurement goes into a list like these.
+let measurements =
+    AdvertisingMeasurements.all + AttributeMeasurements.all + ScanMeasurements.all + LinkMeasurements.all
+for measurement in measurements where isChosen(measurement.name) {
+    let outcome = measurement.measure()
     checksum &+= outcome.checksum
-    table.print(outcome, of: row)
+    for row in measurement.rows(of: outcome) { show(row) }
 }
-if checksum == 0 { print("no row did any work") }
-exit(isChecking && table.overBudget > 0 ? 1 : 0)
+for crowd in ScanLoad.Crowd.allCases where isChosen(ScanMeasurements.memoryName(of: crowd)) {
+    show(ScanMeasurements.memory(of: crowd))
+}

@@ -1,0 +1,51 @@
+import BLEHost
+import BLEPackets
+
+/// What crosses the whole engine on a link.
+enum LinkMeasurements {
+    private static let peer = DeviceAddress(value: 0xC0FF_EE00_0001, kind: .random)
+    private static let handle: UInt16 = 0x40
+
+    static let all: [Measurement] = [
+        Measurement("notification (20 B) through the host, packet to event", nanoseconds: 1000, allocations: 1) {
+            let controller = ScriptedController()
+            let link = controller.connect(peer, handle: handle)
+            let value = AttributeHandle(rawValue: 0x10)
+            controller.submit(
+                .gatt(
+                    link,
+                    .subscribe(value, configuration: AttributeHandle(rawValue: 0x11), mode: .notifications)))
+            controller.receive(Samples.attributePacket([0x13], handle: handle))
+            let packets = (0..<4).map { number in
+                Samples.attributePacket([0x1B, 0x10, 0x00] + [UInt8](repeating: number, count: 20), handle: handle)
+            }
+            return { count in
+                turns(count, over: packets) { packet in
+                    var checksum: UInt64 = 0
+                    controller.measure(receiving: packet, after: 100) { event in
+                        guard case .gatt(_, .notification(let notification)) = event else { return }
+                        checksum &+= UInt64(notification.value[0]) &+ 1
+                    }
+                    return checksum
+                }
+            }
+        },
+        Measurement("write command (20 B) through the host, command to packet to completion", nanoseconds: 1500) {
+            let controller = ScriptedController()
+            let link = controller.connect(peer, handle: handle)
+            let value = AttributeHandle(rawValue: 0x10)
+            let values = (0..<4).map { number in [UInt8](repeating: number, count: 20) }
+            let completed = Samples.completedPackets(1, handle: handle)
+            return { count in
+                turns(count, over: values) { octets in
+                    var checksum: UInt64 = 0
+                    controller.measure(submitting: .gatt(link, .writeCommand(value, value: octets))) { packet in
+                        checksum &+= UInt64(packet.byteCount)
+                    }
+                    controller.measure(receiving: completed, after: 100) { _ in }
+                    return checksum
+                }
+            }
+        },
+    ]
+}

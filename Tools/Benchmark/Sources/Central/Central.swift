@@ -1,0 +1,6 @@
+import BLE
+
+@main
+struct Central {
+    static func main() async {}
+}
