@@ -71,6 +71,14 @@ extension Host {
 
     private mutating func setUp(_ slot: Int, at now: Instant) {
         let link = links[slot].id
+        if configuration.ownership == .shared {
+            // The channels on it belong to the other owner's L2CAP; here the link layer alone is used.
+            links[slot].state = .open
+            announce(slot)
+            commands.append(
+                LEReadRemoteFeatures(connectionHandle: link.handle), purpose: .link(link, .readRemoteFeatures))
+            return
+        }
         if links[slot].role == .central {
             lastOperation += 1
             let exchange = OperationID(rawValue: lastOperation)
@@ -234,9 +242,10 @@ extension Host {
     // MARK: ACL data
 
     mutating func receiveACL(_ packet: RawSpan, at now: Instant) throws(DecodingError) {
+        guard configuration.ownership == .exclusive else { return }
         let data = try ACLDataPacket(decoding: packet)
         guard let slot = links.slot(of: data.connectionHandle) else {
-            if configuration.ownership == .exclusive, parked.park(packet, for: data.connectionHandle, at: now) {
+            if parked.park(packet, for: data.connectionHandle, at: now) {
                 counters.parkedPackets &+= 1
             } else {
                 counters.strayPackets &+= 1

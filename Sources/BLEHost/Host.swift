@@ -171,6 +171,9 @@ public struct Host: ~Copyable {
         case .disconnect(let link):
             disconnect(link, operation: operation, client: client, at: now)
         case .gatt(let link, let request):
+            guard configuration.ownership == .exclusive else {
+                return complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
+            }
             guard let slot = links.slot(of: link), !links[slot].isClosing else {
                 return complete(operation, .failure(.notConnected))
             }

@@ -7,7 +7,7 @@ public struct HostConfiguration: Hashable, Sendable {
         /// Ours alone: it is reset, its masks are set, its lists are written.
         case exclusive
         /// Shared with an operating system's own stack, as on a raw HCI socket: nothing is reset or masked, events of
-        /// the others are passed over.
+        /// the others are passed over, and links carry no GATT of ours: their channels belong to the other stack.
         case shared
     }
 

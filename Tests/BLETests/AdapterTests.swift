@@ -169,9 +169,15 @@ struct AdapterTests {
 
     @Test("a controller that answers nothing is given up with a clear error (pain 6)")
     func deadController() async throws {
+        var configuration = AdapterConfiguration(startupTimeout: .milliseconds(300))
+        configuration.makeVirtualTransport = { (address) throws(TransportError) in
+            let air = SimulatedAir()
+            let controller = air.addController()
+            air.changeFaults(of: controller) { $0.unansweredCommands = [Reset.opcode] }
+            return SimulatedTransport(air: air, controller: controller, address: address)
+        }
         await #expect(throws: AdapterError.startupTimeout) {
-            _ = try await open(
-                { _ in }, configuration: AdapterConfiguration(startupTimeout: .milliseconds(1)))
+            _ = try await Adapter.open("sim", configuration: configuration)
         }
     }
 }

@@ -45,7 +45,8 @@ def lescan_filters(lab):
     far = lab.run('lescan', '--rssi', '10', '--duration', '1').events('discovered')
     same('found above 10 dBm', far, [])
     every = lab.run('lescan', '--duplicates', '--duration', '2').events('discovered')
-    check(len(every) > len(heart) + 2, f'--duplicates reported {len(every)} packets only')
+    if lab.kind != 'btvirt':     # it reports an advertiser once each time that scanning is switched on
+        check(len(every) > len(heart) + 2, f'--duplicates reported {len(every)} packets only')
 
 
 @case(kinds=('bumble', 'bumble-legacy'))

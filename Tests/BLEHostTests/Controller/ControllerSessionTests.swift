@@ -131,6 +131,22 @@ struct ControllerSessionTests {
         #expect(rig.commands.isEmpty)
     }
 
+    @Test("on a shared controller a link is the link layer's alone: no ATT goes out, and GATT is refused with the reason")
+    func sharedLink() {
+        let rig = HostRig(configuration: HostConfiguration(ownership: .shared))
+        rig.start()
+        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.receive(rig.connectionComplete())
+        #expect(rig.results(of: connect).count == 1)
+        guard let link = rig.links.first?.id else { return }
+        rig.receive(frame: [0x02, 0x00, 0x02], handle: 0x40)
+        let read = rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))))
+        #expect(rig.results(of: read) == [.failure(.invalidRequest(.notAvailableOnSharedController))])
+        #expect(rig.data.isEmpty)
+        let rssi = rig.submit(.readRSSI(link))
+        #expect(rig.results(of: rssi) == [.success(.rssi(-61))])
+    }
+
     @Test("the random address is set before anything uses it, and a controller without a public one gets the fallback")
     func randomAddress() throws {
         let fallback = DeviceAddress(value: 0xC000_0000_0001, kind: .random)
