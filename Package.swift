@@ -48,7 +48,8 @@ let package = Package(
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
         .testTarget(
-            name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture"], swiftSettings: common),
-        .testTarget(name: "bletoolTests", dependencies: ["bletool"], swiftSettings: common),
+            name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator"],
+            swiftSettings: common),
+        .testTarget(name: "bletoolTests", dependencies: ["bletool", "BLE"], swiftSettings: common),
     ]
 )

@@ -1,19 +1,30 @@
+import Glibc
+
 /// The two files of a recording.
 public struct RecordingFiles: Hashable, Sendable {
     /// The path without the endings.
     public let name: String
 
+    private static let inputsEnding = ".inputs.jsonl"
+    /// A recording is written as btsnoop; one that was converted since is read as well.
+    private static let packetsEndings = [".btsnoop", ".pcap", ".pcapng", ".pklg"]
+
     /// - Parameter name: the path of the recording, or of one of its files.
     public init(_ name: String) {
-        for ending in [".btsnoop", ".inputs.jsonl"] where name.hasSuffix(ending) {
+        for ending in [Self.inputsEnding] + Self.packetsEndings where name.hasSuffix(ending) {
             self.name = String(name.dropLast(ending.count))
             return
         }
         self.name = name
     }
 
-    /// Every packet that crossed HCI.
-    public var packets: String { name + ".btsnoop" }
+    /// Every packet that crossed HCI, as it is written.
+    public var packets: String { name + Self.packetsEndings[0] }
     /// The engine's configuration and inputs, a JSON object a line.
-    public var inputs: String { name + ".inputs.jsonl" }
+    public var inputs: String { name + Self.inputsEnding }
+
+    /// The packets that are there, whatever their form; `packets` where there are none.
+    public var existingPackets: String {
+        Self.packetsEndings.map { name + $0 }.first { access($0, F_OK) == 0 } ?? packets
+    }
 }

@@ -15,6 +15,7 @@ public struct RecordingReader: ~Copyable {
 
     private var lines: LineReader
     private var packets: CaptureReader
+    private let packetsPath: String
     private let decoder = JSONDecoder()
     /// Packets that were passed on the way to one of the other direction.
     private var received = PacketQueue()
@@ -26,11 +27,13 @@ public struct RecordingReader: ~Copyable {
     public init(_ files: RecordingFiles) throws(RecordingError) {
         var lines = try LineReader(path: files.inputs)
         let configuration = try Self.readHeader(from: &lines, path: files.inputs, with: decoder)
+        let path = files.existingPackets
         do throws(CaptureError) {
-            packets = try CaptureReader(path: files.packets)
+            packets = try CaptureReader(path: path)
         } catch {
-            throw .packets(path: files.packets, error)
+            throw .packets(path: path, error)
         }
+        packetsPath = path
         self.files = files
         self.lines = lines
         self.configuration = configuration
@@ -72,7 +75,7 @@ public struct RecordingReader: ~Copyable {
                 receivedCount += 1
                 return (.packet(packet), recorded.time)
             }
-            guard try readPacket() else { throw .missingPacket(path: files.packets, number: number) }
+            guard try readPacket() else { throw .missingPacket(path: packetsPath, number: number) }
         }
     }
 
@@ -98,7 +101,7 @@ public struct RecordingReader: ~Copyable {
                 }
             }
         } catch {
-            throw .packets(path: files.packets, error)
+            throw .packets(path: packetsPath, error)
         }
         if let received { self.received.append(received) }
         if let sent { self.sent.append(sent) }

@@ -13,22 +13,28 @@ enum Program {
         interruption.serve()
     }
 
+    /// - Parameters:
+    ///   - output: the descriptor for results.
+    ///   - errors: the descriptor for all else.
     /// - Returns: the exit status (`Failure.Status`), 0 when the command was carried out.
-    static func run(_ arguments: [String], interruption: Interruption) async -> Int32 {
+    static func run(
+        _ arguments: [String], interruption: Interruption, output: Int32 = 1, errors: Int32 = 2
+    ) async -> Int32 {
+        let help = Console(isJSON: false, output: output, errors: errors)
         let command: any ToolCommand
         do {
             var parsed = try BLETool.parseAsRoot(try ArgumentOrder.arranged(arguments))
             switch parsed {
             case let found as any ToolCommand: command = found
-            case let group as any CommandGroupHelp: return explain(type(of: group))
+            case let group as any CommandGroupHelp: return explain(type(of: group), on: help)
             default:
                 try parsed.run()  // help
                 return 0
             }
         } catch {
-            return end(with: error)
+            return end(with: error, on: help)
         }
-        let console = Console(isJSON: command.global.json) { interruption.request() }
+        let console = Console(isJSON: command.global.json, output: output, errors: errors) { interruption.request() }
         let session = Session(command.global, console: console)
         let work = Task { try await command.run(in: session) }
         interruption.onRequest { work.cancel() }
@@ -42,16 +48,15 @@ enum Program {
     }
 
     /// A command that only holds others was called without one of them.
-    private static func explain(_ group: any CommandGroupHelp.Type) -> Int32 {
-        Console(isJSON: false).explain(BLETool.helpMessage(for: group))
+    private static func explain(_ group: any CommandGroupHelp.Type, on console: Console) -> Int32 {
+        console.explain(BLETool.helpMessage(for: group))
         return Failure.Status.usage.rawValue
     }
 
     /// Help and version are no failures; all else is wrong usage.
-    private static func end(with error: any Error) -> Int32 {
+    private static func end(with error: any Error, on console: Console) -> Int32 {
         let isWanted = BLETool.exitCode(for: error) == .success
         let message = BLETool.fullMessage(for: error)
-        let console = Console(isJSON: false)
         if !message.isEmpty { isWanted ? console.printHelp(message) : console.explain(message) }
         return isWanted ? 0 : Failure.Status.usage.rawValue
     }

@@ -20,9 +20,9 @@ struct GATTScript: Equatable, Sendable {
     /// - Throws: `Failure` with the number of the first line that is none.
     init(_ text: String) throws {
         var number = 0
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0.isNewline }) {
             number += 1
-            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" || $0 == "\r" }.map(String.init)
+            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }.map(String.init)
             guard !words.isEmpty else { continue }
             do { lines.append(Line(number: number, step: try Self.step(words))) } catch {
                 var failure = Failure(error).at(line: number)

@@ -1,0 +1,135 @@
+import BLECapture
+import BLEHost
+import BLEPackets
+import BLERecording
+import Foundation
+import Testing
+
+@Suite("Recording and replay")
+struct ReplayTests {
+    @Test("a recorded walk replays without a mismatch, and again in the same way")
+    func replays() throws {
+        let folder = try TemporaryFolder()
+        let session = try RecordedSession(folder: folder)
+        try session.walk()
+        let outcome = try Replayer.replay(session.files)
+        #expect(outcome.mismatchCount == 0)
+        #expect(outcome.firstMismatch == nil)
+        #expect(outcome.packetCount > 60)
+        #expect(try Replayer.replay(session.files) == outcome)
+    }
+
+    @Test("both files are for their owner alone: a recording holds keys")
+    func permissions() throws {
+        let folder = try TemporaryFolder()
+        let files = RecordingFiles(folder.path + "/session")
+        for path in [files.packets, files.inputs] {
+            #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o644]))
+        }
+        try RecordedSession(folder: folder).walk()
+        for path in [files.packets, files.inputs] {
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o600, "\(path)")
+        }
+    }
+
+    @Test("a changed byte of a host packet is told with both packets, and the replay goes on")
+    func changedByte() throws {
+        let folder = try TemporaryFolder()
+        let session = try RecordedSession(folder: folder)
+        try session.walk()
+        let original = try Replayer.replay(session.files)
+        let offset = try #require(try hostPacketEnds(session.files.packets).dropFirst(3).first)
+        var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: session.files.packets)))
+        bytes[offset] ^= 0x01
+        try Data(bytes).write(to: URL(fileURLWithPath: session.files.packets))
+
+        let outcome = try Replayer.replay(session.files)
+        #expect(outcome.mismatchCount == 1)
+        #expect(outcome.packetCount == original.packetCount)
+        let mismatch = try #require(outcome.firstMismatch)
+        #expect(mismatch.index == 3)
+        let expected = try #require(mismatch.expected)
+        let sent = try #require(mismatch.sent)
+        #expect(expected.dropLast() == sent.dropLast())
+        #expect(expected.last == sent.last.map { $0 ^ 0x01 })
+    }
+
+    @Test("packets that are recorded and no longer sent are mismatches")
+    func missingPackets() throws {
+        let folder = try TemporaryFolder()
+        let session = try RecordedSession(folder: folder)
+        try session.walk()
+        let lines = try String(contentsOfFile: session.files.inputs, encoding: .utf8).split(separator: "\n")
+        let shortened = lines.prefix(lines.count / 2).joined(separator: "\n") + "\n"
+        try shortened.write(toFile: session.files.inputs, atomically: true, encoding: .utf8)
+        let outcome = try Replayer.replay(session.files)
+        #expect(outcome.mismatchCount > 0)
+        #expect(outcome.firstMismatch?.sent == nil)
+    }
+
+    @Test("a last line that was cut off when the program was killed is left out")
+    func cutOff() throws {
+        let folder = try TemporaryFolder()
+        let session = try RecordedSession(folder: folder)
+        try session.walk()
+        let handle = try #require(FileHandle(forWritingAtPath: session.files.inputs))
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data("{\"at\":99999999".utf8))
+        try handle.close()
+        #expect(try Replayer.replay(session.files).mismatchCount == 0)
+    }
+
+    @Test(
+        "inputs that are none are told with their line, never a trap",
+        arguments: [
+            "{", "[]", "{\"at\":1}", "{\"at\":1,\"packet\":7}", "{\"at\":\"x\"}", "\u{0}", "{\"at\":1,\"command\":{}}",
+        ])
+    func malformed(_ line: String) throws {
+        let folder = try TemporaryFolder()
+        let session = try RecordedSession(folder: folder)
+        try session.walk()
+        let text = try String(contentsOfFile: session.files.inputs, encoding: .utf8)
+        let header = try #require(text.split(separator: "\n").first)
+        try (header + "\n" + line + "\n").write(toFile: session.files.inputs, atomically: true, encoding: .utf8)
+        do throws(RecordingError) {
+            _ = try Replayer.replay(session.files)
+            Issue.record("replayed")
+        } catch {
+            guard case .malformedLine(_, line: 2, _) = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+    }
+
+    @Test("a recording of another form is refused by its number")
+    func otherVersion() throws {
+        let folder = try TemporaryFolder()
+        let session = try RecordedSession(folder: folder)
+        try session.walk()
+        let text = try String(contentsOfFile: session.files.inputs, encoding: .utf8)
+        try text.replacingOccurrences(of: "\"recording\":1", with: "\"recording\":2")
+            .write(toFile: session.files.inputs, atomically: true, encoding: .utf8)
+        #expect(throws: RecordingError.unknownVersion(2)) { try Replayer.replay(session.files) }
+    }
+
+    @Test("files that are not there are named")
+    func absent() {
+        #expect(throws: RecordingError.self) { try Replayer.replay(RecordingFiles("/nonexistent/session")) }
+    }
+
+    /// Where the last byte of each packet that the host sent stands in a btsnoop file.
+    private func hostPacketEnds(_ path: String) throws -> [Int] {
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+        func word(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+        var ends: [Int] = []
+        var offset = 16
+        while offset + 24 <= bytes.count {
+            let end = offset + 24 + word(offset + 4)
+            if word(offset + 8) & 1 == 0 { ends.append(end - 1) }
+            offset = end
+        }
+        return ends
+    }
+}

@@ -1,0 +1,63 @@
+import BLE
+import Testing
+
+@testable import bletool
+
+@Suite("Arguments")
+struct ArgumentTypesTests {
+    @Test("a peer is an address with its type, an address without it, or a name (pain 10)")
+    func peers() throws {
+        let random = try #require(DeviceAddress("C1:22:33:44:55:66/random"))
+        #expect(PeerArgument(argument: "C1:22:33:44:55:66/random") == .address(random))
+        let untyped = try #require(DeviceAddress("c1:22:33:44:55:66"))
+        #expect(PeerArgument(argument: "c1:22:33:44:55:66") == .untypedAddress(untyped))
+        #expect(PeerArgument(argument: "Thermometer 7") == .name("Thermometer 7"))
+        #expect(PeerArgument(argument: "C1:22:33:44:55") == .name("C1:22:33:44:55"))
+        #expect(PeerArgument(argument: "") == nil)
+        #expect(PeerArgument(argument: "c1:22:33:44:55:66")?.asRandom(true) == .address(random))
+    }
+
+    @Test("a target is UUID, SERVICE/UUID or 0xHANDLE")
+    func targets() {
+        let rate = BluetoothUUID(UInt16(0x2A37))
+        #expect(TargetArgument(argument: "2A37") == .uuid(rate, service: nil))
+        #expect(TargetArgument(argument: "180d/2a37") == .uuid(rate, service: BluetoothUUID(UInt16(0x180D))))
+        #expect(TargetArgument(argument: "00002a37-0000-1000-8000-00805f9b34fb") == .uuid(rate, service: nil))
+        #expect(TargetArgument(argument: "0x0021") == .handle(AttributeHandle(rawValue: 0x21)))
+        #expect(TargetArgument(argument: "0X1") == .handle(AttributeHandle(rawValue: 1)))
+        for wrong in ["", "0x", "0x0000", "0x10000", "0x-1", "2A3", "2A37/", "/2A37", "1/2/3", "Peer"] {
+            #expect(TargetArgument(argument: wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test("bytes are hexadecimal of either case, whole octets only")
+    func bytes() {
+        #expect(Hexadecimal.bytes("0aFF") == [0x0A, 0xFF])
+        #expect(Hexadecimal.bytes("0x0aff") == [0x0A, 0xFF])
+        #expect(Hexadecimal.bytes("0a ff:01-02") == [0x0A, 0xFF, 1, 2])
+        #expect(Hexadecimal.bytes("") == [])
+        for wrong in ["0", "0a0", "0 a", "zz", "0x0", "+1", "0a\n"] {
+            #expect(Hexadecimal.bytes(wrong) == nil, "\(wrong)")
+        }
+        #expect(Hexadecimal.text([0x0A, 0xFF]) == "0aff")
+    }
+
+    @Test("numbers do not pass their range, and have no sign")
+    func numbers() {
+        #expect(Number16(argument: "64")?.value == 64)
+        #expect(Number16(argument: "0x0040")?.value == 64)
+        #expect(HexNumber(argument: "40")?.value == 64)
+        for wrong in ["", "0x", "65536", "-1", "+1", "0x+1", "4 0"] {
+            #expect(Number16(argument: wrong) == nil, "\(wrong)")
+        }
+        #expect(Seconds(argument: "0.5")?.duration == .milliseconds(500))
+        for wrong in ["", "soon", "-1", "inf", "nan", "1e300"] { #expect(Seconds(argument: wrong) == nil, "\(wrong)") }
+    }
+
+    @Test("a name from the air cannot steer the terminal")
+    func printable() {
+        #expect("Heart \u{1B}[31m\u{7}".printable == "Heart \\u{1b}[31m\\u{7}")
+        #expect("a\u{202E}b".printable == "a\\u{202e}b")
+        #expect("Größe 😀".printable == "Größe 😀")
+    }
+}

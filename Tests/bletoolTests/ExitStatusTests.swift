@@ -1,0 +1,56 @@
+import Testing
+
+@testable import bletool
+
+@Suite("Exit statuses")
+struct ExitStatusTests {
+    @Test(
+        "wrong usage is status 2, told on standard error alone",
+        arguments: [
+            ["nonsense"], ["gatt"], ["gatt", "Peer"], ["gatt", "Peer", "frob"], ["gatt", "Peer", "read"],
+            ["gatt", "Peer", "write", "2A39", "zz"], ["gatt", "Peer", "write", "2A39", "123"],
+            ["gatt", "Peer", "read", "no-uuid"], ["gatt", "Peer", "read", "0x0000"],
+            ["lescan", "--duration", "soon"], ["lescan", "--duration", "-1"], ["lescan", "--count", "0"],
+            ["lescan", "--no-such-option"], ["lescan", "--rssi", "-200"], ["cmd", "0x04"], ["cmd", "40", "1"],
+            ["cmd", "4", "fff"], ["ledc"], ["ledc", "0x1000"], ["lecup", "64", "40", "24", "0", "42"],
+            ["lerladd", "--peer", "00", "11:22:33:44:55:66"], ["lealadd", "Peer"], ["lecc"], ["ad"],
+            ["ad", "decode", "0"],
+            ["-t", "carrier-pigeon:1", "lescan"], ["--own-address", "resolvable", "lescan"],
+            ["--own-address", "mine", "lescan"], ["-w", "file.txt", "lescan"], [],
+        ])
+    func usage(_ arguments: [String]) async throws {
+        let run = try await ToolRun(list: arguments)
+        #expect(run.status == 2)
+        #expect(run.output.isEmpty)
+        #expect(!run.errors.isEmpty)
+    }
+
+    @Test(
+        "a transport that does not open is status 3 and named (pain 8)",
+        arguments: ["unix:/nonexistent/hci0", "uart:/dev/nonexistent@115200"])
+    func transport(_ transport: String) async throws {
+        let run = try await ToolRun("-t", transport, "--json", "lescan", "--duration", "1")
+        #expect(run.status == 3)
+        #expect(run.errors.contains("nonexistent"))
+        #expect(try run.events("error").count == 1)
+    }
+
+    @Test(
+        "help and version are no failures",
+        arguments: [
+            ["--help"], ["gatt", "--help"], ["gatt", "Peer", "read", "-h"], ["--version"], ["help", "lescan"],
+        ])
+    func help(_ arguments: [String]) async throws {
+        let run = try await ToolRun(plain: arguments)
+        #expect(run.status == 0)
+        #expect(!run.output.isEmpty)
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test("completions are made for each shell", arguments: ["bash", "zsh", "fish"])
+    func completions(_ shell: String) async throws {
+        let run = try await ToolRun(plain: ["--generate-completion-script", shell])
+        #expect(run.status == 0)
+        #expect(run.output.contains("lescan"))
+    }
+}

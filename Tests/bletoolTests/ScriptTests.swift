@@ -1,0 +1,56 @@
+import BLE
+import Testing
+
+@testable import bletool
+
+@Suite("Scripts")
+struct ScriptTests {
+    @Test("each line is a step; comments and empty lines are none")
+    func steps() throws {
+        let script = try GATTScript(
+            """
+            discover
+            discover --service 180D   # one
+
+              read 0x0021
+            write 2A39 01 --command
+            write --command 180D/2A39 0aff
+            write 2A39 ""
+            subscribe 2A37\r
+            wait --count 3 --duration 1.5
+            wait
+            """)
+        let point = BluetoothUUID(UInt16(0x2A39))
+        let heart = BluetoothUUID(UInt16(0x180D))
+        #expect(script.lines.map(\.number) == [1, 2, 4, 5, 6, 7, 8, 9, 10])
+        #expect(
+            script.lines.map(\.step) == [
+                .discover(service: nil), .discover(service: heart), .read(.handle(AttributeHandle(rawValue: 0x21))),
+                .write(.uuid(point, service: nil), [1], isCommand: true),
+                .write(.uuid(point, service: heart), [0x0A, 0xFF], isCommand: true),
+                .write(.uuid(point, service: nil), [], isCommand: false),
+                .subscribe(.uuid(BluetoothUUID(UInt16(0x2A37)), service: nil)),
+                .wait(count: 3, duration: .milliseconds(1500)), .wait(count: nil, duration: nil),
+            ])
+    }
+
+    @Test(
+        "a line that is no step is told with its number, before anything is done",
+        arguments: [
+            "frob", "read", "read Peer", "read 2A37 2A38", "write 2A39", "write 2A39 zz", "wait --count",
+            "wait --count 0",
+            "wait --duration soon", "subscribe", "discover --service", "discover 180D", "read 2A37 --command",
+        ])
+    func mistakes(_ line: String) {
+        do {
+            _ = try GATTScript("read 2A37\n" + line)
+            Issue.record("parsed")
+        } catch let failure as Failure {
+            #expect(failure.line == 2)
+            #expect(failure.status == .usage)
+            #expect(failure.message.hasPrefix("line 2: "))
+        } catch {
+            Issue.record("\(error)")
+        }
+    }
+}

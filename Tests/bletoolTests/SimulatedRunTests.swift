@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+@testable import bletool
+
+/// Whole runs of the program on the built-in simulator.
+@Suite("Runs on the simulator")
+struct SimulatedRunTests {
+    static let heart = "Jelling Heart"
+
+    @Test("lescan prints one object a line with the keys of the contract")
+    func scan() async throws {
+        let run = try await ToolRun("-t", "sim", "--json", "lescan", "--name", Self.heart, "--count", "1")
+        #expect(run.status == 0)
+        let event = try #require(try run.objects.first)
+        #expect(try run.objects.count == 1)
+        #expect(
+            Set(event.keys) == [
+                "event", "address", "addressType", "rssi", "connectable", "name", "serviceUUIDs", "hashedServiceUUIDs",
+                "manufacturerData", "serviceData", "txPower", "advertisement", "scanResponse",
+            ])
+        #expect(event["event"] as? String == "discovered")
+        #expect(event["address"] as? String == "C0:DE:00:00:00:01")
+        #expect(event["addressType"] as? String == "random")
+        #expect(event["serviceUUIDs"] as? [String] == ["180D", "180F"])
+        #expect(event["connectable"] as? Bool == true)
+    }
+
+    @Test("a scan for people names address, type, strength and services, a line a device")
+    func scanForPeople() async throws {
+        let run = try await ToolRun("-t", "sim", "lescan", "--name", Self.heart, "--count", "1")
+        #expect(run.output.hasPrefix("C0:DE:00:00:00:01 random"))
+        #expect(run.output.contains("dBm  Jelling Heart  180D,180F"))
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test("^C ends a scan with status 0")
+    func interruptedScan() async throws {
+        let run = try await ToolRun("-t", "sim", "--json", "lescan", interruptAfter: .milliseconds(500))
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test("discover prints every service with handles and properties")
+    func discover() async throws {
+        let run = try await ToolRun("-t", "sim", "--json", "gatt", Self.heart, "discover")
+        #expect(run.status == 0)
+        let database = try #require(try run.objects.first)
+        #expect(database["mtu"] as? Int == 517)
+        let services = try #require(database["services"] as? [[String: Any]])
+        let service = try #require(services.first { $0["uuid"] as? String == "180D" })
+        #expect(Set(service.keys) == ["uuid", "handle", "endHandle", "primary", "includes", "characteristics"])
+        let characteristics = try #require(service["characteristics"] as? [[String: Any]])
+        #expect(characteristics.first?["properties"] as? [String] == ["notify"])
+        let descriptors = try #require(characteristics.first?["descriptors"] as? [[String: Any]])
+        #expect(descriptors.first?["uuid"] as? String == "2902")
+    }
+
+    @Test("a script runs over one connection, and its first failing line ends it with its number")
+    func script() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write(
+            """
+            # the sensor
+            read 2A38
+            subscribe 180D/2A37
+            wait --count 2 --duration 20   # two values
+            read 2A37
+            read 2A38
+            """, to: "script")
+        let run = try await ToolRun("-t", "sim", "--json", "gatt", Self.heart, "script", file)
+        #expect(run.status == 1)
+        #expect(
+            try run.objects.compactMap { $0["event"] as? String } == [
+                "value", "subscribed", "notified", "notified", "error",
+            ])
+        let error = try #require(try run.events("error").first)
+        #expect(error["attError"] as? String == "0x02")
+        #expect(error["handle"] is Int)
+        #expect(error["line"] as? Int == 5)
+        #expect(run.errors.contains("line 5"))
+    }
+
+    @Test("^C ends a subscription without a limit as done")
+    func interruptedSubscription() async throws {
+        let run = try await ToolRun(
+            "-t", "sim", "--json", "gatt", Self.heart, "subscribe", "2A37", interruptAfter: .seconds(3))
+        #expect(run.status == 0)
+        #expect(try run.events("notified").count > 0)
+    }
+
+    @Test("a device that is not reached in time is an error of the operation")
+    func unreached() async throws {
+        let run = try await ToolRun(
+            "-t", "sim", "--json", "gatt", "C1:22:33:44:55:66/random", "--connect-timeout", "0.3", "discover")
+        #expect(run.status == 1)
+        #expect(try run.events("error").count == 1)
+    }
+
+    @Test("a recording replays; a changed packet is told, with status 1")
+    func recording() async throws {
+        let folder = try TestFolder()
+        let name = folder.path + "/session"
+        let capture = folder.path + "/session.pcapng"
+        let run = try await ToolRun(
+            "-t", "sim", "--json", "--record", name, "-w", capture, "gatt", Self.heart, "read", "2A38")
+        #expect(run.status == 0)
+        #expect(FileManager.default.fileExists(atPath: capture))
+        let replay = try await ToolRun("--json", "replay", name)
+        #expect(replay.status == 0)
+        #expect(try replay.objects.first?["event"] as? String == "replayed")
+        #expect(try replay.objects.first?["mismatches"] as? Int == 0)
+
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: name + ".btsnoop"))
+        bytes[16 + 24] ^= 0xFF  // the type of the first packet, a command
+        try bytes.write(to: URL(fileURLWithPath: name + ".btsnoop"))
+        let changed = try await ToolRun("--json", "replay", name)
+        #expect(changed.status == 1)
+    }
+
+    @Test("an operator's own command prints what the controller answers; a refusal is status 1")
+    func ownCommand() async throws {
+        let run = try await ToolRun("-t", "sim", "--json", "cmd", "0x04", "0x0001")
+        #expect(run.status == 0)
+        let answer = try #require(try run.objects.first)
+        #expect(answer["opcode"] as? String == "0x1001")
+        #expect(answer["status"] as? Int == 0)
+        #expect((answer["parameters"] as? String)?.hasPrefix("00") == true)
+        let refused = try await ToolRun("-t", "sim", "--json", "cmd", "08", "0013", "ff", "0e")
+        #expect(refused.status == 1)
+        #expect(try refused.events("error").count == 1)
+    }
+
+    @Test("info names version, features and buffers")
+    func info() async throws {
+        let run = try await ToolRun("-t", "sim", "--json", "info")
+        let info = try #require(try run.objects.first)
+        for key in ["version", "manufacturer", "address", "features", "commands", "aclLength", "aclCount"] {
+            #expect(info[key] != nil, "\(key)")
+        }
+    }
+}

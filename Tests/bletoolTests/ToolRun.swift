@@ -1,0 +1,86 @@
+import Foundation
+
+@testable import bletool
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// One run of the program within the test, its output kept.
+struct ToolRun {
+    let status: Int32
+    let output: String
+    let errors: String
+
+    /// - Parameter interruptAfter: when ^C is pressed; `nil`: never.
+    init(_ arguments: String..., interruptAfter: Duration? = nil) async throws {
+        try await self.init(list: arguments, interruptAfter: interruptAfter)
+    }
+
+    init(list arguments: [String], interruptAfter: Duration? = nil) async throws {
+        let folder = try TestFolder()
+        let isCommand = !arguments.isEmpty
+        try await self.init(
+            plain: (isCommand ? ["--state", folder.path] : []) + arguments, interruptAfter: interruptAfter)
+    }
+
+    /// Without a state folder of its own.
+    init(plain arguments: [String], interruptAfter: Duration? = nil) async throws {
+        let folder = try TestFolder()
+        let outputFile = try folder.open("output")
+        let errorFile = try folder.open("errors")
+        let interruption = Interruption()
+        let timer = interruptAfter.map { delay in
+            Task {
+                try await Task.sleep(for: delay)
+                interruption.request()
+            }
+        }
+        status = await Program.run(
+            arguments, interruption: interruption, output: outputFile, errors: errorFile)
+        timer?.cancel()
+        close(outputFile)
+        close(errorFile)
+        output = try folder.read("output")
+        errors = try folder.read("errors")
+    }
+
+    /// The lines of standard output, each a JSON object.
+    var objects: [[String: Any]] {
+        get throws {
+            try output.split(separator: "\n").map {
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:]
+            }
+        }
+    }
+
+    func events(_ name: String) throws -> [[String: Any]] {
+        try objects.filter { $0["event"] as? String == name }
+    }
+}
+
+/// A folder that is gone with the test.
+final class TestFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "jelling-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func open(_ name: String) throws -> Int32 {
+        let descriptor = Glibc.open(path + "/" + name, O_RDWR | O_CREAT | O_TRUNC, 0o600)
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        return descriptor
+    }
+
+    func read(_ name: String) throws -> String { try String(contentsOfFile: path + "/" + name, encoding: .utf8) }
+
+    func write(_ text: String, to name: String) throws -> String {
+        let file = path + "/" + name
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        return file
+    }
+}
