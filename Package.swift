@@ -32,10 +32,11 @@ let package = Package(
             name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: common),
         .target(
             name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport"], swiftSettings: common),
+        .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture"], swiftSettings: common),
         .executableTarget(
             name: "bletool",
             dependencies: [
-                "BLE", "BLECapture", "BLEVirtualTransports",
+                "BLE", "BLECapture", "BLERecording", "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
@@ -46,5 +47,8 @@ let package = Package(
         .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator"], swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
+        .testTarget(
+            name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture"], swiftSettings: common),
+        .testTarget(name: "bletoolTests", dependencies: ["bletool"], swiftSettings: common),
     ]
 )

@@ -18,7 +18,6 @@ extension Host {
         perform(scanMachine.want(oneAtATime && isInitiatorNeeded ? nil : wantsScan), at: now)
         let mayInitiate = !oneAtATime || scanMachine.isIdle
         perform(initiator.want(mayInitiate ? plan : nil), at: now)
-        if !mayInitiate, plan != nil { needsConvergence = false }
     }
 
     // MARK: Scanning
@@ -146,6 +145,12 @@ extension Host {
     private mutating func connectionRefused(_ plan: Initiator.Plan, _ status: HCIStatus, at now: Instant) {
         if status == .commandDisallowed, !scanMachine.isIdle, !mustNotInitiateWhileScanning {
             mustNotInitiateWhileScanning = true
+            needsConvergence = true
+            return
+        }
+        if status == .connectionAlreadyExists, configuration.ownership == .exclusive {
+            // The link that is about to end still stands in the way.
+            connector.pause(at: now)
             needsConvergence = true
             return
         }

@@ -112,7 +112,10 @@ public struct Host: ~Copyable {
         advanceController(to: now)
         if let scanAction = scanDeadlineAction(at: now) { perform(scanAction, at: now) }
         scanner.advance(to: now, into: &events)
-        perform(initiator.advance(to: now), at: now)
+        if let deadline = initiator.nextDeadline, deadline <= now {
+            perform(initiator.advance(to: now), at: now)
+            needsConvergence = true
+        }
         if let deadline = connector.nextDeadline, deadline <= now { needsConvergence = true }
         advanceLinks(to: now)
         if case .stopping(let deadline) = phase, deadline <= now { finishStopping() }
@@ -227,7 +230,9 @@ public struct Host: ~Copyable {
         switch phase {
         case .stopping: return
         case .ready: break
-        default: return finishStopping()
+        default:
+            endIntents(with: .cancelled)
+            return finishStopping()
         }
         endIntents(with: .cancelled)
         convergeScanningAndInitiating(at: now)

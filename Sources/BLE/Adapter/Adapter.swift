@@ -29,6 +29,8 @@ public actor Adapter {
     private let configuration: AdapterConfiguration
     private var host: Host
     private var transport: (any HCITransport)?
+    /// Tells a transport from the one that took its place: the end of the old one may be told late.
+    private var transportGeneration = 0
     private var deadline: EventLoop.Deadline?
 
     private var isReady = false
@@ -110,9 +112,11 @@ public actor Adapter {
             if deadline == nil {
                 deadline = loop.makeDeadline { self.input(.advance) }
             }
+            transportGeneration += 1
+            let generation = transportGeneration
             try opened.start(
                 on: loop, receive: { packet in self.receive(packet) },
-                closed: { error in self.transportClosed(error) })
+                closed: { error in self.transportClosed(error, generation: generation) })
             transport = opened
         } catch {
             return fail(with: .transport(error))
@@ -332,8 +336,8 @@ public actor Adapter {
         loop.runLater { self.openTransport() }
     }
 
-    private func transportClosed(_ error: TransportError?) {
-        guard transport != nil else { return }
+    private func transportClosed(_ error: TransportError?, generation: Int) {
+        guard transport != nil, generation == transportGeneration else { return }
         transport = nil
         if let error, ending == nil { ending = .transport(error) }
         input(.transportClosed)

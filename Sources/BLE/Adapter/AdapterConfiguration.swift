@@ -83,10 +83,3 @@ public protocol PacketObserver: AnyObject, Sendable {
     ///   - unixMicroseconds: microseconds since 1970.
     func observe(_ packet: RawSpan, direction: PacketDirection, unixMicroseconds: UInt64)
 }
-
-/// Sees the inputs of an engine and what it sends, on the adapter's thread; it must not block.
-public protocol HostInputObserver: AnyObject, Sendable {
-    func began(_ configuration: HostConfiguration)
-    func observe(_ input: HostInput, at time: Instant)
-    func observeSent(_ packet: RawSpan, at time: Instant)
-}

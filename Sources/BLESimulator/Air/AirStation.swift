@@ -33,14 +33,8 @@ protocol AirStation: AnyObject {
     var signal: Int8? { get set }
     var links: [AirLink] { get set }
     var capabilities: LinkCapabilities { get }
-    /// Whether advertisements are listened for, by a scanner or an initiator.
-    var isListening: Bool { get }
-
     /// Starts advertising sets that rested because nobody listened.
     func wakeAdvertising()
-    func hears(_ advertisement: AirAdvertisement, from advertiser: any AirStation)
-    /// Whether the station wants to connect to this advertiser now, and with what parameters.
-    func wishToConnect(to advertisement: AirAdvertisement) -> Initiation?
     /// Whether the advertising set answers a scan request, or a request to connect.
     func accepts(_ request: RadioRequest, from address: DeviceAddress, set: UInt8) -> Bool
     /// - Parameters:

@@ -51,7 +51,8 @@ extension SimulatedAir {
         guard metres > 0.01 else { return -19 }
         // 20 log10(d) = 6.0206 log2(d)
         let loss = 6.0206 * binaryLogarithm(min(metres, 1e6))
-        return Int8(clamping: Int((-59 - loss).rounded()))
+        let signal = -59 - loss
+        return Int8(clamping: Int(signal < 0 ? signal - 0.5 : signal + 0.5))
     }
 
     /// The standard library has no logarithm: exponent, then one bit of the fraction for each squaring.

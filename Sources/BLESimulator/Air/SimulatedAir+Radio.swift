@@ -2,7 +2,7 @@ import BLEPackets
 
 /// Advertising, and who hears it.
 extension SimulatedAir {
-    var isAnyoneListening: Bool { stations.contains { $0.isListening } }
+    var isAnyoneListening: Bool { controllers.contains { $0.isListening } }
 
     /// A scanner or an initiator has started: who rested goes on advertising.
     func listeningBegan() {
@@ -12,12 +12,12 @@ extension SimulatedAir {
     /// Plays one advertising event.
     /// - Returns: Whether it led to a link.
     func broadcast(_ advertisement: AirAdvertisement, from advertiser: any AirStation) -> Bool {
-        for listener in stations where listener.isListening && areInRange(listener, advertiser) {
+        for listener in controllers where listener.isListening && areInRange(listener, advertiser) {
             if losesPacket() { continue }
             listener.hears(advertisement, from: advertiser)
         }
         guard advertisement.isConnectable else { return false }
-        for listener in stations where listener.isListening && areInRange(listener, advertiser) {
+        for listener in controllers where listener.isListening && areInRange(listener, advertiser) {
             guard let initiation = listener.wishToConnect(to: advertisement), let address = advertisement.address,
                 advertiser.accepts(.connect, from: initiation.ownAddress, set: advertisement.set)
             else { continue }

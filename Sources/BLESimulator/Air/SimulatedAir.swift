@@ -21,6 +21,8 @@ public final class SimulatedAir {
 
     var agenda = Agenda()
     var stations: [any AirStation] = []
+    /// Those of the stations that can listen.
+    var controllers: [SimulatedController] = []
     /// Looked up only, never walked through: the order of a dictionary differs from process to process.
     var signals: [StationPair: Int8] = [:]
     var generator: SeededGenerator
@@ -43,6 +45,7 @@ public final class SimulatedAir {
         let controller = SimulatedController(
             air: self, index: stations.count, configuration: configuration, generator: newGenerator())
         stations.append(controller)
+        controllers.append(controller)
         return SimulatedControllerID(index: controller.index)
     }
 
@@ -96,6 +99,8 @@ public final class SimulatedAir {
     public var nextDeadlineMicroseconds: Int64? { agenda.nextTime }
 
     /// Plays everything that is due up to and including `microseconds`; a time in the past counts as now.
+    ///
+    /// While someone scans there is always more to play, so a time far away takes long to reach.
     public func advance(to microseconds: Int64) {
         while let (time, action) = agenda.take(until: microseconds) {
             nowMicroseconds = max(nowMicroseconds, time)
@@ -127,7 +132,8 @@ public final class SimulatedAir {
     // MARK: Inside
 
     func after(_ microseconds: Int64, _ action: @escaping () -> Void) {
-        agenda.note(at: nowMicroseconds + max(0, microseconds), action)
+        let (time, isTooLate) = nowMicroseconds.addingReportingOverflow(max(0, microseconds))
+        agenda.note(at: isTooLate ? .max : time, action)
     }
 
     func controller(_ identifier: SimulatedControllerID) -> SimulatedController? {

@@ -47,7 +47,7 @@ extension SimulatedController {
         case LESetExtendedAdvertisingParameters.opcode:
             query(LESetExtendedAdvertisingParameters.self, parameters) {
                 let status = setExtendedAdvertisingParameters($0)
-                return .init(status: status, selectedTransmitPower: status.isSuccess ? 0 : 0)
+                return .init(status: status, selectedTransmitPower: 0)
             }
         case LESetAdvertisingSetRandomAddress.opcode:
             perform(LESetAdvertisingSetRandomAddress.self, parameters) { command in
@@ -365,7 +365,9 @@ extension SimulatedController {
             }
             return true
         case .connect:
-            if set.properties.contains(.directed) { return set.peer == address }
+            if set.properties.contains(.directed) {
+                return set.peer == address && ends.count < configuration.maximumLinks
+            }
             let isFiltered =
                 set.filterPolicy == .connectionsFromAcceptList || set.filterPolicy == .acceptListOnly
             return set.properties.contains(.connectable) && ends.count < configuration.maximumLinks

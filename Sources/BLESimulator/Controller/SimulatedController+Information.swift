@@ -68,7 +68,7 @@ extension SimulatedController {
             query(LEReadSupportedStates.self, parameters) { _ in .init(states: configuration.supportedStates) }
         case LEReadMaximumDataLength.opcode:
             query(LEReadMaximumDataLength.self, parameters) { _ in
-                let octets = configuration.maximumDataLength
+                let octets = maximumDataLength
                 return .init(
                     maximumTransmitOctets: octets, maximumTransmitTime: Self.time(octets: octets),
                     maximumReceiveOctets: octets, maximumReceiveTime: Self.time(octets: octets))
@@ -119,8 +119,11 @@ extension SimulatedController {
         return true
     }
 
+    /// Octets of one packet of the link layer, within what the specification allows.
+    var maximumDataLength: UInt16 { min(251, max(27, configuration.maximumDataLength)) }
+
     /// Microseconds that a packet with so many octets takes on LE 1M (Core 5.4, Vol 6, Part B, 4.5.10).
-    static func time(octets: UInt16) -> UInt16 { (octets + 14) * 8 }
+    static func time(octets: UInt16) -> UInt16 { (min(octets, 251) + 14) * 8 }
 
     /// Whether the host asks only for PHYs that there are.
     func check(_ preferences: PHYPreferences) -> HCIStatus {

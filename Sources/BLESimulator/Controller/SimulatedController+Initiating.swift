@@ -101,6 +101,7 @@ extension SimulatedController {
         return .success
     }
 
+    /// Whether the host wants to connect to this advertiser now, and with what parameters.
     func wishToConnect(to advertisement: AirAdvertisement) -> Initiation? {
         guard let state = settings.initiating, isOpen, let address = advertisement.address,
             advertisement.isLegacy || state.isExtended, ends.count < configuration.maximumLinks,
@@ -109,12 +110,9 @@ extension SimulatedController {
         if let target = advertisement.target, target != state.ownAddress { return nil }
         guard state.usesAcceptList ? isAccepted(address) : state.peer == address,
             let receiver = state.receivers.first(where: { $0.phy == advertisement.primaryPHY })
-                ?? (advertisement.primaryPHY == .le1M ? state.receivers.first { $0.phy != .leCoded } : nil)
         else { return nil }
-        if receiver.phy != .le2M {
-            let time = (air.nowMicroseconds - state.beginning) % Int64(max(1, receiver.interval.microseconds))
-            guard time < Int64(receiver.window.microseconds) else { return nil }
-        }
+        let time = (air.nowMicroseconds - state.beginning) % Int64(max(1, receiver.interval.microseconds))
+        guard time < Int64(receiver.window.microseconds) else { return nil }
         let secondary = advertisement.secondaryPHY ?? advertisement.primaryPHY
         let connection = state.receivers.first { $0.phy == secondary }?.connection ?? receiver.connection
         var initiation = Initiation(ownAddress: state.ownAddress, parameters: connection)

@@ -9,7 +9,7 @@ extension SimulatedController {
         LinkCapabilities(
             features: configuration.features, version: configuration.version,
             manufacturer: configuration.manufacturer, subversion: configuration.subversion,
-            transmitOctets: settings.suggestedTransmitOctets, receiveOctets: configuration.maximumDataLength,
+            transmitOctets: settings.suggestedTransmitOctets, receiveOctets: maximumDataLength,
             phys: supportedPHYs, packetsPerConnectionEvent: configuration.packetsPerConnectionEvent)
     }
 
@@ -139,7 +139,7 @@ extension SimulatedController {
         guard 27...251 ~= command.transmitOctets, 328...17_040 ~= command.transmitTime else {
             return .invalidCommandParameters
         }
-        ends[position].transmitOctets = min(command.transmitOctets, configuration.maximumDataLength)
+        ends[position].transmitOctets = min(command.transmitOctets, maximumDataLength)
         air.begin(.dataLength, on: ends[position].link)
         return .success
     }
@@ -165,11 +165,12 @@ extension SimulatedController {
     // MARK: What the link layer tells
 
     func connected(_ link: AirLink, as side: LinkSide, to peer: DeviceAddress, set: UInt8?) {
-        var handle = configuration.firstConnectionHandle
-        while ends.contains(where: { $0.handle.rawValue == handle }) { handle = (handle + 1) & 0x0EFF }
+        // 0x0000 to 0x0EFF (Core 5.4, Vol 4, Part E, 5.4.2).
+        var handle = configuration.firstConnectionHandle % 0x0F00
+        while ends.contains(where: { $0.handle.rawValue == handle }) { handle = (handle + 1) % 0x0F00 }
         let end = LinkEnd(
             link: link, handle: ConnectionHandle(rawValue: handle), side: side, peer: peer,
-            transmitOctets: min(settings.suggestedTransmitOctets, configuration.maximumDataLength))
+            transmitOctets: min(settings.suggestedTransmitOctets, maximumDataLength))
         ends.append(end)
         if side == .central { settings.initiating = nil }
         let completedEvents = set.flatMap { advertisingSet($0)?.completedEvents } ?? 0

@@ -147,6 +147,7 @@ extension SimulatedController {
 
     // MARK: What is heard
 
+    /// Whether advertisements are listened for, by a scanner or an initiator.
     var isListening: Bool {
         isOpen && (settings.initiating != nil || settings.scan.isEnabled && !settings.scan.isResting)
     }

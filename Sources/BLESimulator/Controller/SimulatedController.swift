@@ -26,10 +26,9 @@ final class SimulatedController: AirStation {
     /// Events that a command brings about are held back until it has been answered.
     var heldEvents: [(packet: [UInt8], delay: Int64)]?
 
-    // What a reset sets back.
     var settings = Settings()
     var links: [AirLink] = []
-    /// In the order of `links`.
+    /// What the host knows of `links`.
     var ends: [LinkEnd] = []
 
     // The radio.
@@ -44,7 +43,6 @@ final class SimulatedController: AirStation {
         self.index = index
         self.configuration = configuration
         self.generator = generator
-        settings = Settings(configuration)
     }
 
     /// What a reset sets back.
@@ -68,12 +66,6 @@ final class SimulatedController: AirStation {
         var advertisingSets: [AdvertisingSet] = []
         var legacyAdvertising = AdvertisingSet(handle: AdvertisingSet.legacyHandle)
         var initiating: InitiatingState?
-
-        init() {}
-
-        init(_ configuration: SimulatedControllerConfiguration) {
-            suggestedTransmitOctets = 27
-        }
     }
 
     /// Which of the two kinds of advertising, scanning and connecting commands the host has used since the reset
@@ -109,7 +101,7 @@ final class SimulatedController: AirStation {
 
     /// Sends an event or data, later than the answer to the command that is being carried out.
     func send(packet: [UInt8], delay: Int64 = 0) {
-        var delay = delay
+        var delay = min(max(0, delay), 1 << 40)
         if faults.eventDisorderMicroseconds > 0, packet.first == H4PacketType.event.rawValue {
             delay += generator.next(below: min(faults.eventDisorderMicroseconds, 10_000_000) + 1)
         }
@@ -167,7 +159,7 @@ final class SimulatedController: AirStation {
     /// Forgets everything that a reset forgets; the peers of its links notice only by silence.
     func reset() {
         stopAdvertising()
-        settings = Settings(configuration)
+        settings = Settings()
         ends = []
         air.abandonLinks(of: self)
     }

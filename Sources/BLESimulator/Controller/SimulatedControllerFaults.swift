@@ -48,6 +48,11 @@ public struct SimulatedControllerStatistics: Hashable, Sendable {
     public struct Rejection: Hashable, Sendable {
         public var opcode: HCIOpcode
         public var status: HCIStatus
+
+        public init(opcode: HCIOpcode, status: HCIStatus) {
+            self.opcode = opcode
+            self.status = status
+        }
     }
 
     public var commands = 0

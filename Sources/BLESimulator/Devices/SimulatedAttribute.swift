@@ -46,7 +46,7 @@ extension SimulatedAttribute {
                 attributes.append(
                     SimulatedAttribute(
                         handle: handle, type: type, role: role, permissions: permissions,
-                        maximumLength: maximumLength, value: value))
+                        maximumLength: maximumLength, value: Array(value.prefix(512))))
                 handle &+= 1
             }
             add(

@@ -66,9 +66,7 @@ final class SimulatedDevice: AirStation {
         statistics.peer = peer
         statistics.lastDisconnectReason = lastDisconnectReason
         statistics.parameterAnswers = parameterAnswers
-        statistics.parameters = links.first.map {
-            ($0.parameters.interval, $0.parameters.latency, $0.parameters.supervisionTimeout)
-        }
+        statistics.parameters = links.first.map { .init($0.parameters) }
         statistics.mtu = server?.mtu ?? 23
         return statistics
     }
@@ -81,10 +79,6 @@ final class SimulatedDevice: AirStation {
     }
 
     // MARK: Advertising
-
-    var isListening: Bool { false }
-    func hears(_ advertisement: AirAdvertisement, from advertiser: any AirStation) {}
-    func wishToConnect(to advertisement: AirAdvertisement) -> Initiation? { nil }
 
     func setAdvertisement(_ advertisement: SimulatedAdvertisement) {
         let isConnectable = if case .nothing = host { false } else { advertisement.isConnectable }
@@ -302,30 +296,6 @@ final class SimulatedDevice: AirStation {
         guard link.toCentral.count < 64 else { return }
         if let pdu = server.announcement(of: value, from: number) { send(pdu, on: .attributeProtocol) }
     }
-}
-
-/// What a simulated device has seen.
-public struct SimulatedDeviceStatistics: Sendable {
-    public var isConnected = false
-    public var connections = 0
-    /// The address that the connected central showed.
-    public var peer: DeviceAddress?
-    /// As this device's own controller reported it.
-    public var lastDisconnectReason: HCIStatus?
-    /// Interval, latency and supervision timeout of the link.
-    public var parameters: (interval: ConnectionInterval, latency: UInt16, supervisionTimeout: SupervisionTimeout)?
-    /// How the central answered wishes for other parameters.
-    public var parameterAnswers: [L2CAPConnectionParameterUpdateResponse.Result] = []
-    public var mtu = 23
-    public var requests = 0
-    /// Values that write requests and executed prepared writes have stored.
-    public var writes = 0
-    public var writeCommands = 0
-    public var notifications = 0
-    public var indications = 0
-    public var confirmations = 0
-
-    public init() {}
 }
 
 extension SimulatedDevice {

@@ -172,6 +172,31 @@ struct ConnectorTests {
         #expect(rig.links.count == 1)
     }
 
+    @Test("a device is connected to again although its old link is still being ended")
+    func oldLinkInTheWay() {
+        let rig = started()
+        rig.answers[LECreateConnection.opcode] = .status(.connectionAlreadyExists)
+        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        #expect(rig.results(of: connect).isEmpty)
+        rig.answers[LECreateConnection.opcode] = nil
+        rig.advance(by: .seconds(2))
+        rig.receive(rig.connectionComplete())
+        rig.receive(frame: [0x03, 0x17, 0x00], handle: 0x40)
+        #expect(rig.results(of: connect).count == 1)
+    }
+
+    @Test("where only one thing is possible, a scan gets the receiver when an attempt was given up and never told its end")
+    func scanAfterLostCompletion() {
+        let rig = HostRig()
+        rig.supportedStates = 1 << 4 | 1 << 5
+        rig.start()
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.scan(ScanRequest(isActive: false)))
+        #expect(rig.count(of: LESetScanEnable.opcode) == 0)
+        rig.advance(by: .seconds(3))
+        #expect(rig.count(of: LESetScanEnable.opcode) == 1)
+    }
+
     @Test("the address type goes into the command (pain 10)")
     func addressType() {
         let rig = started()

@@ -1,0 +1,61 @@
+import BLEHost
+import BLEPackets
+
+/// How a client learns that a peer's database is no longer what it was (Core 5.4, Vol 3, Part G, 7.1 and 7.3).
+extension Peripheral {
+    /// The hash of the peer's database, 16 octets; `nil` when the peer has none.
+    ///
+    /// Equal hashes of two connections mean that handles found in the first hold in the second.
+    public func readDatabaseHash() async throws(AdapterError) -> [UInt8]? {
+        do throws(AdapterError) {
+            let result = try await gatt(.readUsingUUID(BluetoothUUID(UInt16(0x2B2A)), .all))
+            guard case .attributeValues(let values) = result, let hash = values.first?.value, hash.count == 16 else {
+                return nil
+            }
+            return hash
+        } catch {
+            if case .host(.gatt(.att(.attributeNotFound, _))) = error { return nil }
+            throw error
+        }
+    }
+
+    /// Subscribes to Service Changed and gives the ranges of handles that no longer hold (SPEC 2.3 didModifyServices).
+    ///
+    /// What lies in such a range is to be discovered anew.
+    /// - Throws: `AdapterError.notFound` when the peer's database never changes.
+    public func serviceChanges() async throws(AdapterError) -> ServiceChanges {
+        let changed = try await findCharacteristic(
+            BluetoothUUID(UInt16(0x2A05)), inService: BluetoothUUID(UInt16(0x1801)))
+        return ServiceChanges(notifications: try await notifications(of: changed))
+    }
+}
+
+/// Ranges of handles that a peer declares void, as a sequence.
+public struct ServiceChanges: AsyncSequence, Sendable {
+    public typealias Element = AttributeHandleRange
+
+    let notifications: Notifications
+
+    public func makeAsyncIterator() -> Iterator { Iterator(base: notifications.makeAsyncIterator()) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        var base: Notifications.Iterator
+
+        /// - Throws: `AdapterError.host(.linkLost)` when the link ends.
+        public mutating func next() async throws -> AttributeHandleRange? {
+            while let value = try await base.next() {
+                // A value of another form says that something changed, but not what: then nothing holds any more.
+                return Self.range(value.bytes) ?? .all
+            }
+            return nil
+        }
+
+        static func range(_ bytes: [UInt8]) -> AttributeHandleRange? {
+            guard bytes.count == 4 else { return nil }
+            let range = AttributeHandleRange(
+                AttributeHandle(rawValue: UInt16(bytes[0]) | UInt16(bytes[1]) << 8),
+                AttributeHandle(rawValue: UInt16(bytes[2]) | UInt16(bytes[3]) << 8))
+            return range.isValid ? range : nil
+        }
+    }
+}

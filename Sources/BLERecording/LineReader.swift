@@ -1,0 +1,58 @@
+import Glibc
+
+/// Reads a text file line by line.
+struct LineReader: ~Copyable {
+    private let descriptor: Int32
+    private let path: String
+    private var buffer: [UInt8] = []
+    private var position = 0
+    private var isAtEnd = false
+    /// The number of the line that was read last, from 1.
+    private(set) var lineNumber = 0
+
+    /// No input of an engine is nearly as long.
+    private static let maximumLineByteCount = 1 << 20
+
+    /// - Throws: `RecordingError.cannotRead`.
+    init(path: String) throws(RecordingError) {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .cannotRead(path: path, reason: String(cString: strerror(errno))) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The next line that is not empty, without its end; `nil` at the end of the file. A last line that is not ended
+    /// was cut off when its writer was killed, and is left out.
+    /// - Throws: `RecordingError.cannotRead`, `malformedLine` for an endless line.
+    mutating func next() throws(RecordingError) -> [UInt8]? {
+        while true {
+            if let end = buffer[position...].firstIndex(of: UInt8(ascii: "\n")) {
+                let line = Array(buffer[position..<end])
+                position = end + 1
+                lineNumber += 1
+                if !line.isEmpty { return line }
+                continue
+            }
+            guard !isAtEnd else { return nil }
+            guard buffer.count - position <= Self.maximumLineByteCount else {
+                throw .malformedLine(path: path, line: lineNumber + 1, reason: "it has no end")
+            }
+            try fill()
+        }
+    }
+
+    private mutating func fill() throws(RecordingError) {
+        buffer.removeFirst(position)
+        position = 0
+        let chunk = 65536
+        var bytes = [UInt8](repeating: 0, count: chunk)
+        let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, chunk) }
+        if count < 0 {
+            if errno == EINTR { return }
+            throw .cannotRead(path: path, reason: String(cString: strerror(errno)))
+        }
+        isAtEnd = count == 0
+        buffer += bytes[..<count]
+    }
+}

@@ -1,0 +1,27 @@
+import BLECapture
+
+/// Why a recording could not be written or repeated.
+public enum RecordingError: Error, Equatable, Sendable, CustomStringConvertible {
+    case cannotWrite(path: String, reason: String)
+    case cannotRead(path: String, reason: String)
+    /// A line of the inputs that is none, counted from 1.
+    case malformedLine(path: String, line: Int, reason: String)
+    /// The recording was made by a program that knows another form.
+    case unknownVersion(Int)
+    /// The packets are those of a capture that ends, or differs, before the inputs do.
+    case missingPacket(path: String, number: UInt64)
+    case packets(path: String, CaptureError)
+
+    public var description: String {
+        switch self {
+        case .cannotWrite(let path, let reason): "‘\(path)’ cannot be written: \(reason)"
+        case .cannotRead(let path, let reason): "‘\(path)’ cannot be read: \(reason)"
+        case .malformedLine(let path, let line, let reason): "‘\(path)’, line \(line): \(reason)"
+        case .unknownVersion(let version):
+            "the recording has the form \(version), and this program knows \(RecordingHeader.currentVersion)"
+        case .missingPacket(let path, let number):
+            "‘\(path)’ has no packet \(number) from the controller; it does not belong to these inputs"
+        case .packets(let path, let error): "‘\(path)’: \(error)"
+        }
+    }
+}

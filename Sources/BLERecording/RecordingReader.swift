@@ -1,0 +1,107 @@
+import BLECapture
+import BLEHost
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Reads a recording in order: the inputs one by one, and beside them the packets that the engine sent.
+public struct RecordingReader: ~Copyable {
+    public let files: RecordingFiles
+    /// With which the recorded engine was made.
+    public let configuration: HostConfiguration
+
+    private var lines: LineReader
+    private var packets: CaptureReader
+    private let decoder = JSONDecoder()
+    /// Packets that were passed on the way to one of the other direction.
+    private var received = PacketQueue()
+    private var sent = PacketQueue()
+    private var receivedCount: UInt64 = 0
+
+    /// Opens both files and reads the configuration.
+    /// - Throws: `RecordingError`.
+    public init(_ files: RecordingFiles) throws(RecordingError) {
+        var lines = try LineReader(path: files.inputs)
+        let configuration = try Self.readHeader(from: &lines, path: files.inputs, with: decoder)
+        do throws(CaptureError) {
+            packets = try CaptureReader(path: files.packets)
+        } catch {
+            throw .packets(path: files.packets, error)
+        }
+        self.files = files
+        self.lines = lines
+        self.configuration = configuration
+    }
+
+    private static func readHeader(
+        from lines: inout LineReader, path: String, with decoder: JSONDecoder
+    ) throws(RecordingError) -> HostConfiguration {
+        guard let line = try lines.next() else {
+            throw .malformedLine(path: path, line: 1, reason: "the configuration is missing")
+        }
+        let header: RecordingHeader
+        do { header = try decoder.decode(RecordingHeader.self, from: Data(line)) } catch {
+            throw .malformedLine(path: path, line: 1, reason: "\(error)")
+        }
+        guard header.recording == RecordingHeader.currentVersion else { throw .unknownVersion(header.recording) }
+        return header.configuration
+    }
+
+    /// The next input and its time; `nil` at the end.
+    /// - Throws: `RecordingError.malformedLine`, `missingPacket` or `packets`.
+    public mutating func nextInput() throws(RecordingError) -> (input: HostInput, time: Instant)? {
+        guard let line = try lines.next() else { return nil }
+        let recorded: RecordedInput
+        do { recorded = try decoder.decode(RecordedInput.self, from: Data(line)) } catch {
+            throw .malformedLine(path: files.inputs, line: lines.lineNumber, reason: "\(error)")
+        }
+        if let input = recorded.input { return (input, recorded.time) }
+        guard let number = recorded.packet else {
+            throw .malformedLine(path: files.inputs, line: lines.lineNumber, reason: "it names no input")
+        }
+        guard number == receivedCount else {
+            throw .malformedLine(
+                path: files.inputs, line: lines.lineNumber,
+                reason: "packet \(number) stands where packet \(receivedCount) was expected")
+        }
+        while true {
+            if let packet = received.popFirst() {
+                receivedCount += 1
+                return (.packet(packet), recorded.time)
+            }
+            guard try readPacket() else { throw .missingPacket(path: files.packets, number: number) }
+        }
+    }
+
+    /// The next packet that the recorded engine sent; `nil` when there is none left.
+    /// - Throws: `RecordingError.packets`.
+    public mutating func nextSentPacket() throws(RecordingError) -> [UInt8]? {
+        while true {
+            if let packet = sent.popFirst() { return packet }
+            guard try readPacket() else { return nil }
+        }
+    }
+
+    /// - Returns: whether there was one.
+    private mutating func readPacket() throws(RecordingError) -> Bool {
+        var received: [UInt8]?
+        var sent: [UInt8]?
+        do throws(CaptureError) {
+            while received == nil, sent == nil, let record = try packets.next() {
+                switch record.direction {
+                case .controllerToHost: received = record.bytes.copied()
+                case .hostToController: sent = record.bytes.copied()
+                case nil: break
+                }
+            }
+        } catch {
+            throw .packets(path: files.packets, error)
+        }
+        if let received { self.received.append(received) }
+        if let sent { self.sent.append(sent) }
+        return received != nil || sent != nil
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+
+/// Puts the arguments into the order that the parser knows.
+///
+/// The contract lets options of the program stand before the command (`bletool -t sim --json lescan`) and the peer
+/// before the verb (`gatt PEER read TARGET`). The parser wants each behind the command that declares it.
+enum ArgumentOrder {
+    static let gattVerbs = ["discover", "read", "write", "subscribe", "script"]
+    private static let shortOptionsWithValue = ["-t", "-w"]
+    private static let optionsWithValue =
+        shortOptionsWithValue + ["--transport", "--capture", "--record", "--state", "--own-address"]
+    private static let gattOptionsWithValue = optionsWithValue + ["--connect-timeout"]
+    private static let flags = ["--json"]
+
+    /// - Throws: `ValidationError` when a peer is named and not what to do with it.
+    static func arranged(_ arguments: [String]) throws -> [String] {
+        var rest = arguments[...]
+        var leading: [String] = []
+        while let argument = rest.first, argument.hasPrefix("-") {
+            if optionsWithValue.contains(argument), rest.count > 1 {
+                leading += rest.prefix(2)
+                rest = rest.dropFirst(2)
+            } else if let short = shortOptionsWithValue.first(where: { argument.hasPrefix($0) && argument != $0 }) {
+                leading += [short, String(argument.dropFirst(short.count))]
+                rest = rest.dropFirst()
+            } else if flags.contains(argument) || optionsWithValue.contains(where: { argument.hasPrefix($0 + "=") }) {
+                leading.append(argument)
+                rest = rest.dropFirst()
+            } else {
+                return arguments  // --help, --version, or a mistake: the parser has the words for it
+            }
+        }
+        guard let command = rest.popFirst() else { return arguments }
+        switch command {
+        case "gatt": return try gatt(Array(rest), leading: leading)
+        case "ad":
+            guard let verb = rest.popFirst() else { return [command] }
+            return [command, verb] + leading + rest
+        case "lecup":
+            // There `-t` is hcitool's supervision timeout.
+            return [command] + leading + rest.map { $0 == "-t" ? "--timeout" : $0 }
+        case "help": return [command] + rest
+        default: return [command] + leading + rest
+        }
+    }
+
+    private static func gatt(_ arguments: [String], leading: [String]) throws -> [String] {
+        var positions: [Int] = []
+        var index = 0
+        while index < arguments.count, positions.count < 2 {
+            let argument = arguments[index]
+            if gattOptionsWithValue.contains(argument) {
+                index += 1
+            } else if !argument.hasPrefix("-") {
+                positions.append(index)
+            }
+            index += 1
+        }
+        // The second word is the verb; a device may be called as a verb is.
+        for position in positions.reversed() where gattVerbs.contains(arguments[position]) {
+            var others = arguments
+            let verb = others.remove(at: position)
+            return ["gatt", verb] + leading + others
+        }
+        let verbs = "discover, read, write, subscribe and script"
+        let words = positions.map { arguments[$0] }
+        if words.count == 2 { throw ValidationError("‘\(words[1])’ is none of \(verbs).") }
+        if let peer = words.first, peer != "help", !arguments.contains(where: { $0 == "-h" || $0 == "--help" }) {
+            throw ValidationError("Say what to do with ‘\(peer)’: one of \(verbs).")
+        }
+        return ["gatt"] + arguments
+    }
+}

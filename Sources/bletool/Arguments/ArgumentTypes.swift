@@ -1,0 +1,115 @@
+import ArgumentParser
+import BLE
+
+/// Octets in hexadecimal.
+struct HexBytes: ExpressibleByArgument, Equatable, Sendable {
+    var bytes: [UInt8]
+
+    init?(argument: String) {
+        guard let bytes = Hexadecimal.bytes(argument) else { return nil }
+        self.bytes = bytes
+    }
+}
+
+extension BluetoothUUID: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
+/// A number in decimal, or in hexadecimal behind `0x`.
+struct Number16: ExpressibleByArgument, Equatable, Sendable {
+    var value: UInt16
+
+    init?(argument: String) {
+        guard let value = Hexadecimal.integer(argument, as: UInt16.self) else { return nil }
+        self.value = value
+    }
+}
+
+/// A number in hexadecimal, `0x` or not: what `hcitool cmd` takes.
+struct HexNumber: ExpressibleByArgument, Equatable, Sendable {
+    var value: UInt16
+
+    init?(argument: String) {
+        guard let value = Hexadecimal.integer(argument, defaultBase: 16, as: UInt16.self) else { return nil }
+        self.value = value
+    }
+}
+
+/// A span of time in seconds, fractions allowed.
+struct Seconds: ExpressibleByArgument, Equatable, Sendable {
+    var value: Double
+
+    init?(argument: String) {
+        guard let value = Double(argument), value.isFinite, value >= 0, value <= 1e9 else { return nil }
+        self.value = value
+    }
+
+    var duration: Duration { .milliseconds(Int64(value * 1000)) }
+}
+
+/// A count of at least one.
+struct Count: ExpressibleByArgument, Equatable, Sendable {
+    var value: Int
+
+    init?(argument: String) {
+        guard let value = Int(argument), value > 0 else { return nil }
+        self.value = value
+    }
+}
+
+/// A device as the user names it: `ADDRESS`, `ADDRESS/public`, `ADDRESS/random`, or its name.
+enum PeerArgument: ExpressibleByArgument, Equatable, Sendable {
+    /// The type was named.
+    case address(DeviceAddress)
+    /// The type was not named: public, unless the device is heard with a random one. The kind is public here.
+    case untypedAddress(DeviceAddress)
+    case name(String)
+
+    init?(argument: String) {
+        guard !argument.isEmpty else { return nil }
+        guard let address = DeviceAddress(argument) else {
+            self = .name(argument)
+            return
+        }
+        self = argument.utf8.contains(UInt8(ascii: "/")) ? .address(address) : .untypedAddress(address)
+    }
+}
+
+/// An address with its type; public where none is named.
+struct AddressArgument: ExpressibleByArgument, Equatable, Sendable {
+    var address: DeviceAddress
+
+    init?(argument: String) {
+        guard let address = DeviceAddress(argument) else { return nil }
+        self.address = address
+    }
+
+    /// With `--random` of `hcitool`.
+    func asRandom(_ isRandom: Bool) -> DeviceAddress {
+        isRandom ? DeviceAddress(value: address.value, kind: .random) : address
+    }
+}
+
+/// What to read, write or subscribe to: `UUID`, `SERVICE/UUID` or `0xHANDLE`.
+enum TargetArgument: ExpressibleByArgument, Equatable, Sendable {
+    case handle(AttributeHandle)
+    case uuid(BluetoothUUID, service: BluetoothUUID?)
+
+    init?(argument: String) {
+        if argument.hasPrefix("0x") || argument.hasPrefix("0X") {
+            guard let handle = Hexadecimal.integer(argument, as: UInt16.self), handle > 0 else { return nil }
+            self = .handle(AttributeHandle(rawValue: handle))
+            return
+        }
+        let parts = argument.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        switch parts.count {
+        case 1:
+            guard let uuid = BluetoothUUID(parts[0]) else { return nil }
+            self = .uuid(uuid, service: nil)
+        case 2:
+            guard let service = BluetoothUUID(parts[0]), let uuid = BluetoothUUID(parts[1]) else { return nil }
+            self = .uuid(uuid, service: service)
+        default: return nil
+        }
+    }
+}

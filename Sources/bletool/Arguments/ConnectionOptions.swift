@@ -1,0 +1,21 @@
+import ArgumentParser
+
+/// How long a device is waited for.
+struct ConnectionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Give up when the device was not reached in so many seconds; 0 waits for ever.", valueName: "seconds"))
+    var connectTimeout = Seconds.connectTimeout
+
+    /// `nil`: no limit.
+    var limit: Duration? { connectTimeout.value == 0 ? nil : connectTimeout.duration }
+}
+
+extension Seconds {
+    /// Long enough for a device that advertises every ten seconds, short enough for a script.
+    static let connectTimeout = Seconds(value: 30)
+
+    private init(value: Double) { self.value = value }
+
+    var defaultValueDescription: String { value == value.rounded() ? String(Int(value)) : String(value) }
+}

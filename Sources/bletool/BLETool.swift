@@ -1,0 +1,43 @@
+import ArgumentParser
+
+/// The root of the commands.
+struct BLETool: CommandGroupHelp {
+    static let configuration = CommandConfiguration(
+        commandName: "bletool",
+        abstract: "Bluetooth LE at the command line.",
+        usage:
+            "bletool [-t TRANSPORT] [--json] [-w CAPTURE] [--record NAME] [--state DIR] [--own-address KIND] COMMAND",
+        discussion: """
+            Scan, connect, read, write and subscribe, on any controller that speaks HCI:
+
+              bletool lescan --duration 5
+              bletool gatt 24:6F:28:AA:BB:CC discover
+              bletool -t raw:0 --json gatt Thermometer subscribe 2A37 --count 3
+
+            Without -t the first adapter is taken, through the HCI user channel. Addresses are public unless /random \
+            follows them. The exit status is 0 when the work is done, 1 when it failed, 2 for wrong usage, and 3 when \
+            the transport could not be opened.
+            """,
+        version: "0.1.0",
+        groupedSubcommands: [
+            CommandGroup(name: "Devices", subcommands: [ScanCommand.self, GATTCommand.self]),
+            CommandGroup(name: "Controllers", subcommands: [DevCommand.self, InfoCommand.self, CmdCommand.self]),
+            CommandGroup(
+                name: "Connections",
+                subcommands: [
+                    ConCommand.self, LEInfoCommand.self, LEConnectCommand.self, LEDisconnectCommand.self,
+                    LEUpdateCommand.self, RSSICommand.self,
+                ]),
+            CommandGroup(
+                name: "The controller's lists",
+                subcommands: [
+                    AcceptListAddCommand.self, AcceptListRemoveCommand.self, AcceptListClearCommand.self,
+                    AcceptListSizeCommand.self, ResolvingListAddCommand.self, ResolvingListRemoveCommand.self,
+                    ResolvingListClearCommand.self, ResolvingListSizeCommand.self, ResolvingOnCommand.self,
+                    ResolvingOffCommand.self,
+                ]),
+            CommandGroup(name: "Data", subcommands: [AdCommand.self, ReplayCommand.self]),
+        ])
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+}

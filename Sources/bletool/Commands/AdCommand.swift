@@ -1,0 +1,40 @@
+import ArgumentParser
+import BLE
+
+struct AdCommand: CommandGroupHelp {
+    static let configuration = CommandConfiguration(
+        commandName: "ad",
+        abstract: "Read advertising data without any controller.",
+        subcommands: [AdDecodeCommand.self])
+}
+
+struct AdDecodeCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decode",
+        abstract: "Take advertising data apart.",
+        discussion: """
+            What is broken is told under errors, everything else is there.
+
+              bletool ad decode 0201060303 0d18 0b0942756d626c6550656572
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    @Argument(help: ArgumentHelp("The advertisement in hexadecimal.", valueName: "hex"))
+    var advertisement: [HexBytes]
+
+    @Option(help: ArgumentHelp("The scan response that belongs to it.", valueName: "hex"))
+    var scanResponse: HexBytes?
+
+    @Option(help: ArgumentHelp("Look for this service in the overflow area; may be repeated.", valueName: "uuid"))
+    var scanFor: [BluetoothUUID] = []
+
+    func run(in session: Session) async throws {
+        let bytes = advertisement.flatMap(\.bytes)
+        let response = scanResponse?.bytes ?? []
+        let data = AdvertisingData(
+            advertisement: bytes.span.bytes, scanResponse: scanResponse == nil ? nil : response.span.bytes)
+        let output = AdvertisingDataOutput(data, scanFor: scanFor)
+        session.console.print(output.json, text: output.text)
+    }
+}

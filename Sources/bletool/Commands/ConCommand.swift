@@ -1,0 +1,37 @@
+import ArgumentParser
+import BLE
+
+struct ConCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "con",
+        abstract: "List the connections.",
+        discussion: """
+            Through raw: those of the kernel's stack; elsewhere a connection lives as long as the process that made \
+            it, and there is none to list.
+
+              bletool -t raw:0 con
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func run(in session: Session) async throws {
+        guard let index = session.rawAdapter else {
+            return session.console.note("connections outlive a process only through raw:N")
+        }
+        for connection in try KernelConnections(adapter: index).all() {
+            let isCentral = connection.mode.contains(.central)
+            session.console.print(
+                [
+                    "handle": JSONValue(connection.handle), "address": .string(connection.addressText),
+                    // The kernel does not tell it.
+                    "addressType": .null,
+                    "link": .string(connection.link.description), "state": .string(connection.state.description),
+                    "role": isCentral ? "central" : "peripheral", "outgoing": .boolean(connection.isOutgoing),
+                    "encrypted": .boolean(connection.mode.contains(.encrypted)),
+                ],
+                text: "\(connection.isOutgoing ? "<" : ">") \(connection.link) \(connection.addressText) handle "
+                    + "\(connection.handle) state \(connection.state) lm \(isCentral ? "central" : "peripheral")"
+                    + (connection.mode.contains(.encrypted) ? " encrypted" : ""))
+        }
+    }
+}

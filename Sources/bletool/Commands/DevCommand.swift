@@ -1,0 +1,35 @@
+import ArgumentParser
+import BLE
+import BLETransport
+
+struct DevCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dev",
+        abstract: "List the adapters that the kernel knows.",
+        discussion: """
+            Needs no permission. ‘up’ means that the kernel's own stack uses the adapter: then raw:N shares it, and \
+            user:N takes it only after it was taken down.
+
+              bletool dev
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func run(in session: Session) async throws {
+        let adapters: [BLETransport.Adapter]
+        do throws(TransportError) { adapters = try AdapterList.adapters() } catch {
+            throw Failure(error.description, status: .transportNotOpened)
+        }
+        for adapter in adapters {
+            session.console.print(
+                [
+                    "index": JSONValue(adapter.index), "name": .string(adapter.name),
+                    "address": .string(adapter.address.addressText), "up": .boolean(adapter.isUp),
+                    "bus": .string(adapter.bus.description),
+                ],
+                text: "\(adapter.name)  \(adapter.address.addressText)  \(adapter.isUp ? "up" : "down")  \(adapter.bus)"
+            )
+        }
+        if adapters.isEmpty { session.console.note("there is no adapter") }
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import BLE
+
+struct GATTCommand: CommandGroupHelp {
+    static let configuration = CommandConfiguration(
+        commandName: "gatt",
+        abstract: "Connect to a device and use what it offers.",
+        usage: "bletool gatt PEER discover|read|write|subscribe|script …",
+        discussion: """
+            PEER is ADDRESS, ADDRESS/random or a name. TARGET is UUID, SERVICE/UUID or 0xHANDLE. A device named by its \
+            name, or by an address without a type, is listened for first. The link is closed in the end.
+
+              bletool gatt 24:6F:28:AA:BB:CC discover
+              bletool gatt Thermometer read 180F/2A19
+              bletool gatt Thermometer write 0x0021 01ff --command
+              bletool gatt Thermometer subscribe 2A37 --count 3
+            """,
+        subcommands: [
+            GATTDiscoverCommand.self, GATTReadCommand.self, GATTWriteCommand.self, GATTSubscribeCommand.self,
+            GATTScriptCommand.self,
+        ])
+}
+
+/// A verb of `gatt`: steps over one connection.
+protocol GATTVerb: ToolCommand {
+    var connection: ConnectionOptions { get }
+    var peer: PeerArgument { get }
+    /// What to do, with the number of the line in a script.
+    func lines() throws -> [(number: Int?, step: GATTStep)]
+}
+
+extension GATTVerb {
+    func run(in session: Session) async throws {
+        let peer = peer
+        let limit = connection.limit
+        let lines = try lines()
+        try await session.withAdapter { adapter in
+            let peripheral = try await session.connect(to: peer, through: adapter, within: limit)
+            let runner = GATTRunner(peripheral, console: session.console)
+            for line in lines {
+                do { try await runner.perform(line.step) } catch {
+                    guard let number = line.number else { throw error }
+                    throw Failure(error).at(line: number)
+                }
+            }
+        }
+    }
+}
+
+/// The help of the peer argument, the same for every verb.
+let peerHelp: ArgumentHelp = "ADDRESS, ADDRESS/random or a name."
+let targetHelp: ArgumentHelp = "UUID, SERVICE/UUID or 0xHANDLE."

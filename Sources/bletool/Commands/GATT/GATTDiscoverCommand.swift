@@ -1,0 +1,20 @@
+import ArgumentParser
+import BLE
+
+struct GATTDiscoverCommand: GATTVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "discover",
+        abstract: "Print every service, characteristic and descriptor.",
+        usage: "bletool gatt PEER discover [--service UUID]",
+        discussion: "  bletool gatt Thermometer discover --service 180D")
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    @Option(help: ArgumentHelp("Only this service.", valueName: "uuid"))
+    var service: BluetoothUUID?
+
+    @Argument(help: peerHelp) var peer: PeerArgument
+
+    func lines() -> [(number: Int?, step: GATTStep)] { [(nil, .discover(service: service))] }
+}

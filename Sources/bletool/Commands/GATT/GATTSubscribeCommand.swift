@@ -1,0 +1,30 @@
+import ArgumentParser
+
+struct GATTSubscribeCommand: GATTVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "subscribe",
+        abstract: "Print the values that the device sends by itself.",
+        usage: "bletool gatt PEER subscribe TARGET [--duration S] [--count N]",
+        discussion: """
+            By notifications, or by indications where there is nothing else. Without --duration and --count: until ^C \
+            or the end of the link.
+
+              bletool gatt Thermometer subscribe 2A37 --count 3
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+    var duration: Seconds?
+
+    @Option(help: ArgumentHelp("Stop after so many values.", valueName: "n"))
+    var count: Count?
+
+    @Argument(help: peerHelp) var peer: PeerArgument
+    @Argument(help: targetHelp) var target: TargetArgument
+
+    func lines() -> [(number: Int?, step: GATTStep)] {
+        [(nil, .subscribe(target)), (nil, .wait(count: count?.value, duration: duration?.duration))]
+    }
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+import BLE
+
+struct InfoCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "info",
+        abstract: "What the controller is and can do.",
+        discussion: """
+            Controllers are known to say that they know commands which they refuse.
+
+              bletool -t user:0 info
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func run(in session: Session) async throws {
+        let information = try await session.withAdapter { adapter in await adapter.information }
+        let output = ControllerOutput(information)
+        session.console.print(output.json, text: output.text)
+    }
+}

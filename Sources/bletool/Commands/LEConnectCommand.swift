@@ -1,0 +1,69 @@
+import ArgumentParser
+import BLE
+
+struct LEConnectCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lecc",
+        abstract: "Connect, and print the handle.",
+        discussion: """
+            Through raw: the connection stays when the program ends, until ledc or the device ends it; elsewhere it \
+            ends with the program.
+
+              bletool -t raw:0 lecc 24:6F:28:AA:BB:CC
+              bletool -t raw:0 lecc --accept-list
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
+    var random = false
+
+    @Flag(name: .shortAndLong, help: "Show the random address of the adapter (raw: only).")
+    var `static` = false
+
+    @Flag(
+        name: [.customLong("accept-list"), .customLong("whitelist")],
+        help: "Connect to the first device of the accept list (raw: only).")
+    var acceptList = false
+
+    @Argument(help: "ADDRESS, ADDRESS/random or a name.")
+    var peer: PeerArgument?
+
+    func validate() throws {
+        guard (peer == nil) == acceptList else {
+            throw ValidationError("Name a peer, or --accept-list.")
+        }
+    }
+
+    func run(in session: Session) async throws {
+        let peer = peer?.asRandom(random)
+        let limit = connection.limit
+        let events = EventWatch()
+        let isRaw = session.rawAdapter != nil
+        guard isRaw || (peer != nil && !`static`) else {
+            throw Failure("--accept-list and --static are for raw:N", status: .usage)
+        }
+        let ownAddressType: OwnAddressType = `static` ? .random : .public
+        let (handle, address) = try await session.withAdapter(observer: events) { adapter in
+            if let peer, !isRaw {
+                let peripheral = try await session.connect(to: peer, through: adapter, within: limit)
+                return (handle: peripheral.link.handle, peer: peripheral.address)
+            }
+            var address: DeviceAddress?
+            if let peer {
+                address = try await withTimeout(limit, overdue: Failure("\(peer.text) was not heard")) {
+                    try await PeerResolver(adapter: adapter).resolve(peer)
+                }
+            }
+            return try await ControllerCommands(adapter: adapter, events: events)
+                .connect(to: address, ownAddressType: ownAddressType, patience: limit)
+        }
+        session.console.print(
+            [
+                "event": "connected", "handle": JSONValue(handle.rawValue), "address": .string(address.addressText),
+                "addressType": .string(address.kindText),
+            ],
+            text: "Connection handle \(handle.rawValue)")
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import BLE
+
+struct LEInfoCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "leinfo",
+        abstract: "Ask a device for its version and features.",
+        discussion: """
+            Connects, asks and disconnects. Through raw: a connection that exists is used, and left.
+
+              bletool leinfo 24:6F:28:AA:BB:CC
+              bletool leinfo --random C1:22:33:44:55:66
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
+    var random = false
+
+    @Argument(help: "ADDRESS, ADDRESS/random or a name.")
+    var peer: PeerArgument
+
+    func run(in session: Session) async throws {
+        let peer = peer.asRandom(random)
+        let limit = connection.limit
+        let events = EventWatch()
+        let handle = try session.rawAdapter.flatMap { try KernelConnections(adapter: $0).handle(of: peer) }
+        try await session.withAdapter(observer: events) { adapter in
+            if let handle {
+                let commands = ControllerCommands(adapter: adapter, events: events)
+                let version = try await commands.readRemoteVersion(handle)
+                let features = try await commands.readRemoteFeatures(handle)
+                return print(handle, address: nil, peer, version, features, on: session.console)
+            }
+            let peripheral = try await session.connect(to: peer, through: adapter, within: limit)
+            let told = try await peripheral.readRemoteVersion()
+            let version = PeerVersion(
+                version: told.version, company: told.companyIdentifier, subversion: told.subversion)
+            let features = try await peripheral.readRemoteFeatures()
+            print(
+                peripheral.link.handle, address: peripheral.address, peer, version, features,
+                on: session.console)
+        }
+    }
+
+    private func print(
+        _ handle: ConnectionHandle, address: DeviceAddress?, _ peer: PeerArgument, _ version: PeerVersion,
+        _ features: LEFeatures, on console: Console
+    ) {
+        let names = FeatureNames.names(of: features)
+        let known = address ?? peer.knownAddress
+        console.print(
+            [
+                "handle": JSONValue(handle.rawValue),
+                "address": JSONValue(known?.addressText), "addressType": JSONValue(known?.kindText),
+                "version": .string(version.name), "subversion": JSONValue(version.subversion),
+                "manufacturer": JSONValue(version.company), "features": JSONValue(names),
+            ],
+            text: ([
+                "handle        \(handle.rawValue)",
+                "address       \(known.map { "\($0.addressText) \($0.kindText)" } ?? peer.text)",
+                "version       \(version.name) (subversion \(Hexadecimal.number(version.subversion, digits: 4)))",
+                "manufacturer  \(Hexadecimal.number(version.company, digits: 4))",
+                "features      \(Hexadecimal.number(features.rawValue, digits: 16))",
+            ] + names.map { "  " + $0 }).joined(separator: "\n"))
+    }
+}
+
+extension PeerArgument {
+    /// The address with its type, where the user named both.
+    var knownAddress: DeviceAddress? {
+        guard case .address(let address) = self else { return nil }
+        return address
+    }
+}

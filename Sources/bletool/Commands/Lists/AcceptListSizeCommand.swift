@@ -1,0 +1,16 @@
+import ArgumentParser
+import BLE
+
+struct AcceptListSizeCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lealsz",
+        abstract: "Print how many devices the accept list can hold.",
+        discussion: ListCommandText.discussion("lealsz"))
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func run(in session: Session) async throws {
+        let size = try await session.send(LEReadFilterAcceptListSize()).size
+        session.console.print(["size": JSONValue(size)], text: "Accept list size: \(size)")
+    }
+}

@@ -1,0 +1,22 @@
+import BLE
+
+/// What the help of each command on a list says.
+enum ListCommandText {
+    static func discussion(_ example: String) -> String {
+        """
+        Through raw: the list of the kernel's controller; elsewhere the list lasts as long as the process.
+
+          bletool -t raw:0 \(example)
+        """
+    }
+}
+
+extension Session {
+    /// Opens the adapter for one command that is answered by Command Complete.
+    @discardableResult
+    func send<Command: HCICommand>(_ command: Command) async throws -> Command.ReturnParameters {
+        try await withAdapter { adapter in
+            try await ControllerCommands(adapter: adapter, events: EventWatch()).send(command)
+        }
+    }
+}

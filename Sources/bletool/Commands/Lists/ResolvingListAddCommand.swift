@@ -1,0 +1,41 @@
+import ArgumentParser
+import BLE
+
+struct ResolvingListAddCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lerladd",
+        abstract: "Add a device to the resolving list.",
+        discussion: """
+            Keys are 32 digits, most significant first; a key that is not given is zero.
+
+            """
+                + ListCommandText.discussion("lerladd --peer 00112233445566778899aabbccddeeff 24:6F:28:AA:BB:CC"))
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Our identity resolving key.", valueName: "irk"))
+    var local: HexBytes?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The device's identity resolving key.", valueName: "irk"))
+    var peer: HexBytes?
+
+    @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
+    var random = false
+
+    @Argument(help: "The device's identity: ADDRESS or ADDRESS/random.")
+    var address: AddressArgument
+
+    func validate() throws {
+        for key in [local, peer] where key != nil && key?.bytes.count != 16 {
+            throw ValidationError("A key has 32 digits.")
+        }
+    }
+
+    func run(in session: Session) async throws {
+        func key(_ option: HexBytes?) -> Key128 { option.flatMap { Key128(mostSignificantFirst: $0.bytes) } ?? .zero }
+        try await session.send(
+            LEAddDeviceToResolvingList(
+                peerIdentityAddress: address.asRandom(random), peerIdentityResolvingKey: key(peer),
+                localIdentityResolvingKey: key(local)))
+    }
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+import BLE
+
+struct ResolvingListSizeCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lerlsz",
+        abstract: "Print how many devices the resolving list can hold.",
+        discussion: ListCommandText.discussion("lerlsz"))
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func run(in session: Session) async throws {
+        let size = try await session.send(LEReadResolvingListSize()).size
+        session.console.print(["size": JSONValue(size)], text: "Resolving list size: \(size)")
+    }
+}

@@ -1,0 +1,15 @@
+import ArgumentParser
+import BLE
+
+struct ResolvingOnCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lerlon",
+        abstract: "Let the controller resolve private addresses.",
+        discussion: ListCommandText.discussion("lerlon"))
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    func run(in session: Session) async throws {
+        try await session.send(LESetAddressResolutionEnable(isEnabled: true))
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import BLERecording
+
+struct ReplayCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Run the engine against a recording and compare every packet.",
+        discussion: """
+            The recording is what --record NAME wrote: NAME.btsnoop and NAME.inputs.jsonl. No controller is needed. \
+            The exit status is 1 when the engine sends other packets today than it did then.
+
+              bletool --record session gatt Thermometer read 2A1C
+              bletool replay session
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    @Argument(help: "The recording, without its endings.", completion: .file(extensions: ["jsonl"]))
+    var name: String
+
+    func run(in session: Session) async throws {
+        let outcome: Replayer.Outcome
+        do throws(RecordingError) { outcome = try Replayer.replay(RecordingFiles(name)) } catch {
+            throw Failure(error.description)
+        }
+        if let mismatch = outcome.firstMismatch {
+            func text(_ packet: [UInt8]?) -> String { packet.map { Hexadecimal.text($0) } ?? "(nothing)" }
+            session.console.note(
+                """
+                packet \(mismatch.index) of the host, at \(mismatch.time.microseconds) µs, differs:
+                  recorded \(text(mismatch.expected))
+                  now      \(text(mismatch.sent))
+                """)
+        }
+        session.console.print(
+            [
+                "event": "replayed", "packets": JSONValue(outcome.packetCount),
+                "mismatches": JSONValue(outcome.mismatchCount),
+            ],
+            text: "\(outcome.packetCount) packets, \(outcome.mismatchCount) mismatches")
+        if outcome.mismatchCount > 0 {
+            throw Failure("the engine sends other packets than were recorded")
+        }
+    }
+}

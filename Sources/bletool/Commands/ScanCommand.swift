@@ -1,0 +1,70 @@
+import ArgumentParser
+import BLE
+
+struct ScanCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lescan",
+        abstract: "Discover the devices that advertise.",
+        discussion: """
+            Prints a line for each device, and again when it says something new; with --duplicates for each packet. \
+            Without --duration and --count it scans until ^C.
+
+              bletool lescan --duration 5
+              bletool --json lescan --service 180D --rssi -70 --count 1
+            """,
+        aliases: ["scan"])
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    @Flag(help: "Ask for no scan responses: nobody hears that we listen.")
+    var passive = false
+
+    @Flag(help: "Report every packet instead of every change.")
+    var duplicates = false
+
+    @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+    var duration: Seconds?
+
+    @Option(help: ArgumentHelp("Only devices that offer this service; may be repeated.", valueName: "uuid"))
+    var service: [BluetoothUUID] = []
+
+    @Option(help: ArgumentHelp("Only devices of this name.", valueName: "name"))
+    var name: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only what is received with at least this strength, in dBm.", valueName: "min"))
+    var rssi: Int8?
+
+    @Option(help: ArgumentHelp("Stop after so many reports.", valueName: "n"))
+    var count: Count?
+
+    var request: ScanRequest {
+        ScanRequest(
+            isActive: !passive, allowsDuplicates: duplicates, serviceUUIDs: service, name: name, minimumRSSI: rssi)
+    }
+
+    func run(in session: Session) async throws {
+        let request = request
+        let console = session.console
+        let limit = count?.value
+        let duration = duration?.duration
+        try await session.withAdapter { adapter in
+            let printer = ScanPrinter(console: console, request: request)
+            let progress = ScanProgress.start(adapter, console: console, duration: duration)
+            defer { progress?.cancel() }
+            try await withDeadline(after: duration) {
+                let scan = adapter.scan(request)
+                var printed = 0
+                for try await discovery in scan {
+                    guard printer.print(discovery) else { continue }
+                    printed += 1
+                    if printed == limit { break }
+                }
+                if scan.droppedCount > 0 {
+                    console.note("\(scan.droppedCount) reports were lost: nobody read them in time")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import BLE
+
+/// The line at the foot of a terminal: reports, how many a second, and the time that is left.
+enum ScanProgress {
+    /// - Returns: what to cancel in the end; `nil` where no progress is shown.
+    static func start(_ adapter: Adapter, console: Console, duration: Duration?) -> Task<Void, Never>? {
+        guard console.showsProgress else { return nil }
+        return Task {
+            let clock = ContinuousClock()
+            let start = clock.now
+            var last: UInt64 = 0
+            while !Task.isCancelled {
+                try? await clock.sleep(for: .seconds(1))
+                guard !Task.isCancelled else { break }
+                let reports = await adapter.counters.advertisingReports
+                var text = "\(reports) reports, \(reports &- last)/s"
+                last = reports
+                if let duration {
+                    let left = max(.zero, duration - (clock.now - start))
+                    text += ", \(left.components.seconds) s left"
+                }
+                console.showProgress(text)
+            }
+            console.showProgress("")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import BLE
+
+/// Sends single commands to the controller and waits for the events that tell their end.
+struct ControllerCommands: Sendable {
+    let adapter: Adapter
+    let events: EventWatch
+
+    /// How long a procedure between two controllers may take before it is given up.
+    static let patience = Duration.seconds(15)
+
+    /// Sends a command that is answered by Command Complete.
+    /// - Throws: `Failure` when the controller refuses it, `AdapterError` when it does not answer.
+    @discardableResult
+    func send<Command: HCICommand>(_ command: Command) async throws -> Command.ReturnParameters {
+        let answer = try await adapter.sendHCICommand(
+            Command.opcode, parameters: HCICommandPacket(command).parameters)
+        try Self.check(answer, Command.opcode)
+        var reader = PacketReader(answer.span.bytes)
+        guard let parameters = try? Command.ReturnParameters(decoding: &reader) else {
+            throw Failure("the controller's answer is cut off")
+        }
+        return parameters
+    }
+
+    /// Sends a command that is answered by Command Status, and waits for its last event.
+    /// - Parameter match: what the event that was waited for says; `nil` for another event.
+    /// - Throws: `Failure` when the controller refuses the command or never tells its end.
+    func send<Command: HCICommand, Value: Sendable>(
+        _ command: Command, patience: Duration? = patience, match: @escaping @Sendable (HCIEventPacket) -> Value?
+    ) async throws -> Value {
+        let ends = events.events { $0.packet.flatMap(match) != nil }
+        let answer = try await adapter.sendHCICommand(
+            Command.opcode, parameters: HCICommandPacket(command).parameters)
+        try Self.check(answer, Command.opcode)
+        return try await withTimeout(
+            patience, overdue: Failure("the controller never told the end of \(Self.name(Command.opcode))")
+        ) {
+            for await event in ends {
+                if let value = event.packet.flatMap(match) { return value }
+            }
+            throw Failure.interrupted
+        }
+    }
+
+    /// - Throws: `Failure` when a status says that something failed.
+    static func check(_ status: HCIStatus, _ what: String) throws {
+        guard status.isSuccess else { throw Failure("\(what): \(status.text)") }
+    }
+
+    private static func check(_ answer: [UInt8], _ opcode: HCIOpcode) throws {
+        let status = HCIStatus(rawValue: answer.first ?? HCIStatus.unspecifiedError.rawValue)
+        guard status.isSuccess else { throw Failure("the controller refused \(name(opcode)): \(status.text)") }
+    }
+
+    private static func name(_ opcode: HCIOpcode) -> String {
+        CommandNames.name(of: opcode) ?? "command \(Hexadecimal.number(opcode.rawValue, digits: 4))"
+    }
+}

@@ -1,0 +1,54 @@
+import BLE
+
+/// What a controller is and can do, as `info` prints it.
+struct ControllerOutput {
+    let information: ControllerInformation
+
+    init(_ information: ControllerInformation) { self.information = information }
+
+    private var address: DeviceAddress? { information.publicAddress ?? information.ownAddress }
+    private var version: String {
+        HCIVersion(rawValue: information.hciVersion).name ?? Hexadecimal.number(information.hciVersion, digits: 2)
+    }
+
+    /// The supported commands that an LE host may use.
+    var commands: [String] {
+        var reader = PacketReader(information.supportedCommands.span.bytes)
+        guard let supported = try? SupportedCommands(decoding: &reader) else { return [] }
+        return CommandNames.all.filter { supported.contains($0.opcode) }.map(\.name)
+    }
+
+    var json: JSONValue {
+        [
+            "version": .string(version),
+            "manufacturer": JSONValue(information.companyIdentifier),
+            "address": JSONValue(address?.addressText),
+            "addressType": JSONValue(address?.kindText),
+            "features": JSONValue(FeatureNames.names(of: information.features)),
+            "commands": JSONValue(commands),
+            "aclLength": JSONValue(information.aclDataLength),
+            "aclCount": JSONValue(information.aclDataCount),
+            "subversion": JSONValue(information.hciSubversion),
+            "acceptListSize": JSONValue(information.filterAcceptListSize),
+            "resolvingListSize": JSONValue(information.resolvingListSize),
+        ]
+    }
+
+    var text: String {
+        var lines = [
+            "version        \(version) (subversion \(Hexadecimal.number(information.hciSubversion, digits: 4)))",
+            "manufacturer   \(Hexadecimal.number(information.companyIdentifier, digits: 4))",
+            "address        \(address.map { "\($0.addressText) \($0.kindText)" } ?? "none")",
+            "ACL            \(information.aclDataCount) packets of \(information.aclDataLength) bytes",
+            "accept list    \(information.filterAcceptListSize) devices",
+            "resolving list \(information.resolvingListSize) devices",
+        ]
+        lines += Self.list("features", FeatureNames.names(of: information.features))
+        lines += Self.list("commands", commands)
+        return lines.joined(separator: "\n")
+    }
+
+    private static func list(_ title: String, _ names: [String]) -> [String] {
+        names.isEmpty ? [title + " none"] : [title] + names.map { "  " + $0 }
+    }
+}

@@ -1,0 +1,26 @@
+import BLE
+
+/// The connections that the kernel's stack holds, which `raw:` shares.
+struct KernelConnections: Sendable {
+    let adapter: UInt16
+
+    func all() throws -> [KernelConnection] {
+        do throws(TransportError) {
+            return try AdapterList.connections(of: adapter)
+        } catch {
+            throw Failure(error.description, status: .transportNotOpened)
+        }
+    }
+
+    /// The handle of the LE connection to a device; `nil` where there is none. The kernel does not tell the type of the
+    /// address.
+    func handle(of peer: PeerArgument) throws -> ConnectionHandle? {
+        let value: UInt64
+        switch peer {
+        case .address(let address), .untypedAddress(let address): value = address.value
+        case .name: return nil
+        }
+        return try all().first { $0.addressValue == value && $0.link == .le && $0.state == .connected }
+            .map { ConnectionHandle(rawValue: $0.handle) }
+    }
+}

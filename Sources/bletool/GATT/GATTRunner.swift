@@ -1,0 +1,94 @@
+import BLE
+
+/// Carries out steps over one connection and prints what comes of them.
+struct GATTRunner: Sendable {
+    let peripheral: Peripheral
+    let console: Console
+    private let database: PeerDatabase
+    private let mailbox: ValueMailbox
+
+    init(_ peripheral: Peripheral, console: Console) {
+        self.peripheral = peripheral
+        self.console = console
+        database = PeerDatabase(peripheral)
+        mailbox = ValueMailbox(peripheral)
+    }
+
+    /// - Throws: `Failure`, or an error of the library.
+    func perform(_ step: GATTStep) async throws {
+        switch step {
+        case .discover(let service): try await discover(service)
+        case .read(let target): try await read(target)
+        case .write(let target, let value, let isCommand): try await write(target, value, isCommand: isCommand)
+        case .subscribe(let target): try await subscribe(target)
+        case .wait(let count, let duration): try await wait(count: count, duration: duration)
+        }
+    }
+
+    private func discover(_ service: BluetoothUUID?) async throws {
+        console.showProgress("discovering …")
+        defer { console.showProgress("") }
+        let contents = try await database.contents(of: service)
+        if let service, contents.isEmpty { throw AdapterError.notFound(service) }
+        let output = DatabaseOutput(contents, mtu: await peripheral.attMTU)
+        console.print(output.json, text: output.text)
+    }
+
+    private func read(_ target: TargetArgument) async throws {
+        let place = try await database.place(of: target)
+        let value = try await peripheral.read(place.handle)
+        let event = event("value", place.handle, place.uuid, value)
+        console.print(event, text: ValueText.text(value))
+    }
+
+    private func write(_ target: TargetArgument, _ value: [UInt8], isCommand: Bool) async throws {
+        let place = try await database.place(of: target)
+        // What takes commands alone would refuse a request.
+        let takesCommandsOnly = place.characteristic.map {
+            $0.properties.contains(.writeWithoutResponse) && !$0.properties.contains(.write)
+        }
+        console.showProgress("writing \(value.count) bytes …")
+        defer { console.showProgress("") }
+        if isCommand || takesCommandsOnly == true {
+            try await peripheral.writeWithoutResponse(value, to: place.handle)
+        } else {
+            try await peripheral.write(value, to: place.handle)
+        }
+        console.print(
+            event("written", place.handle, place.uuid, nil),
+            text: "written: \(value.count) bytes to \(Hexadecimal.number(place.handle.rawValue, digits: 4))")
+    }
+
+    private func subscribe(_ target: TargetArgument) async throws {
+        let characteristic = try await database.characteristic(at: target)
+        let notifications = try await peripheral.notifications(of: characteristic)
+        await mailbox.collect(notifications, of: characteristic)
+        console.print(
+            event("subscribed", characteristic.valueHandle, characteristic.uuid, nil),
+            text: "subscribed to \(characteristic.uuid)")
+    }
+
+    private func wait(count: Int?, duration: Duration?) async throws {
+        let console = console
+        try await mailbox.wait(count: count, duration: duration) { arrival in
+            let name = arrival.value.isIndication ? "indicated" : "notified"
+            let characteristic = arrival.characteristic
+            console.print(
+                Self.event(name, characteristic.valueHandle, characteristic.uuid, arrival.value.bytes),
+                text: "\(characteristic.uuid) \(name) \(ValueText.text(arrival.value.bytes))")
+        }
+    }
+
+    private func event(
+        _ name: String, _ handle: AttributeHandle, _ uuid: BluetoothUUID?, _ value: [UInt8]?
+    ) -> JSONValue { Self.event(name, handle, uuid, value) }
+
+    private static func event(
+        _ name: String, _ handle: AttributeHandle, _ uuid: BluetoothUUID?, _ value: [UInt8]?
+    ) -> JSONValue {
+        let event: JSONValue = [
+            "event": .string(name), "handle": JSONValue(handle.rawValue), "uuid": JSONValue(uuid?.description),
+        ]
+        return value.map { event.adding("value", .string(Hexadecimal.text($0))) } ?? event
+    }
+}

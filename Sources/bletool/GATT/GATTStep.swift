@@ -1,0 +1,11 @@
+import BLE
+
+/// One thing to do over a connection: what a verb of `gatt` asks for, or a line of its script.
+enum GATTStep: Equatable, Sendable {
+    case discover(service: BluetoothUUID?)
+    case read(TargetArgument)
+    case write(TargetArgument, [UInt8], isCommand: Bool)
+    case subscribe(TargetArgument)
+    /// Collects notified and indicated values until so many came or so much time went by, or the link ends.
+    case wait(count: Int?, duration: Duration?)
+}

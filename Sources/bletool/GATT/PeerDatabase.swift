@@ -1,0 +1,86 @@
+import BLE
+
+/// What is known of a device's attributes; asked for as it is needed, once.
+actor PeerDatabase {
+    /// Where a target stands.
+    struct Place: Sendable {
+        var handle: AttributeHandle
+        /// `nil` where the user gave a handle and nothing was discovered of it.
+        var uuid: BluetoothUUID?
+        var characteristic: Characteristic?
+    }
+
+    private let peripheral: Peripheral
+    private var services: [Service]?
+    private var characteristics: [Service: [Characteristic]] = [:]
+
+    init(_ peripheral: Peripheral) { self.peripheral = peripheral }
+
+    /// Everything that the device offers, or the services of one UUID, in the order of handles.
+    func contents(of uuid: BluetoothUUID?) async throws -> [ServiceContents] {
+        guard let uuid else { return try await peripheral.discoverContents() }
+        let primary = try await peripheral.discoverContents([uuid]).filter { $0.service.uuid == uuid }
+        guard primary.isEmpty else { return primary }
+        // A secondary service is only found through those that include it.
+        return try await peripheral.discoverContents().filter { $0.service.uuid == uuid }
+    }
+
+    /// Where to read or write.
+    /// - Throws: `AdapterError.notFound` when the device has nothing of this UUID.
+    func place(of target: TargetArgument) async throws -> Place {
+        switch target {
+        case .handle(let handle):
+            let known = characteristics.values.joined().first { $0.valueHandle == handle }
+            return Place(handle: handle, uuid: known?.uuid, characteristic: known)
+        case .uuid(let uuid, let service):
+            let candidates = try await allServices().filter { service == nil || $0.uuid == service }
+            if let service, candidates.isEmpty { throw AdapterError.notFound(service) }
+            for candidate in candidates {
+                if let found = try await characteristics(of: candidate).first(where: { $0.uuid == uuid }) {
+                    return Place(handle: found.valueHandle, uuid: found.uuid, characteristic: found)
+                }
+            }
+            for candidate in candidates {
+                for characteristic in try await characteristics(of: candidate) {
+                    let descriptors = try await peripheral.discoverDescriptors(of: characteristic)
+                    if let found = descriptors.first(where: { $0.uuid == uuid }) {
+                        return Place(handle: found.handle, uuid: uuid, characteristic: nil)
+                    }
+                }
+            }
+            throw AdapterError.notFound(uuid)
+        }
+    }
+
+    /// What to subscribe to.
+    /// - Throws: `Failure` when the target is no characteristic.
+    func characteristic(at target: TargetArgument) async throws -> Characteristic {
+        if case .handle(let handle) = target {
+            for service in try await allServices() where service.range.first <= handle && handle <= service.range.last {
+                if let found = try await characteristics(of: service).first(where: { $0.valueHandle == handle }) {
+                    return found
+                }
+            }
+            throw Failure(
+                "handle \(Hexadecimal.number(handle.rawValue, digits: 4)) is not the value of a characteristic")
+        }
+        guard let found = try await place(of: target).characteristic else {
+            throw Failure("a descriptor sends no notifications")
+        }
+        return found
+    }
+
+    private func allServices() async throws -> [Service] {
+        if let services { return services }
+        let found = try await peripheral.discoverServices()
+        services = found
+        return found
+    }
+
+    private func characteristics(of service: Service) async throws -> [Characteristic] {
+        if let known = characteristics[service] { return known }
+        let found = try await peripheral.discoverCharacteristics(of: service)
+        characteristics[service] = found
+        return found
+    }
+}

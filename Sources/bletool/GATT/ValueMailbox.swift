@@ -1,0 +1,91 @@
+import BLE
+
+/// Values that a device sends by itself, kept until somebody waits for them.
+///
+/// What comes between `subscribe` and `wait` is not lost; beyond the capacity the oldest are, and are counted.
+actor ValueMailbox {
+    struct Arrival: Sendable {
+        var characteristic: Characteristic
+        var value: Notifications.Value
+    }
+
+    private enum Event: Sendable {
+        case arrival(Arrival)
+        case ended(Failure)
+        case timeOver(Int)
+    }
+
+    private static let capacity = 65536
+
+    private let stream: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
+    private var tasks: [Task<Void, Never>] = []
+    private var waitCount = 0
+    private var end: Failure?
+
+    init(_ peripheral: Peripheral) {
+        (stream, continuation) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(Self.capacity))
+        let continuation = continuation
+        tasks.append(
+            Task {
+                let reason = await peripheral.waitForDisconnection()
+                continuation.yield(.ended(Failure(AdapterError.host(.linkLost(reason)))))
+            })
+    }
+
+    deinit {
+        for task in tasks { task.cancel() }
+        continuation.finish()
+    }
+
+    /// Takes everything that comes of a subscription.
+    func collect(_ notifications: Notifications, of characteristic: Characteristic) {
+        let continuation = continuation
+        tasks.append(
+            Task {
+                do {
+                    for try await value in notifications {
+                        continuation.yield(.arrival(Arrival(characteristic: characteristic, value: value)))
+                    }
+                } catch {
+                    // The end of the link is told once, by the link itself.
+                }
+            })
+    }
+
+    /// Hands over what came and comes.
+    /// - Parameters:
+    ///   - count: ends after so many; `nil`: no limit.
+    ///   - duration: ends after so long; `nil`: no limit.
+    /// - Throws: `Failure` when the link ends, and when the task is cancelled before `count` is reached.
+    func wait(
+        count: Int?, duration: Duration?, _ take: @Sendable (Arrival) -> Void
+    ) async throws {
+        if let end { throw end }
+        waitCount += 1
+        let number = waitCount
+        let timer = duration.map { [continuation] duration in
+            Task {
+                try await Task.sleep(for: duration)
+                continuation.yield(.timeOver(number))
+            }
+        }
+        defer { timer?.cancel() }
+        var taken = 0
+        for await event in stream {
+            switch event {
+            case .arrival(let arrival):
+                take(arrival)
+                taken += 1
+                if taken == count { return }
+            case .ended(let failure):
+                end = failure
+                throw failure
+            case .timeOver(let number) where number == waitCount: return
+            case .timeOver: break
+            }
+        }
+        // Whoever asked for no number got what there was.
+        if count != nil { throw Failure.interrupted }
+    }
+}

@@ -1,0 +1,47 @@
+import BLE
+
+/// What advertising data say, as `ad decode` prints it.
+struct AdvertisingDataOutput {
+    let data: AdvertisingData
+    let hashed: [BluetoothUUID]
+
+    init(_ data: AdvertisingData, scanFor services: [BluetoothUUID]) {
+        self.data = data
+        hashed = data.hashedServiceUUIDs(scanFor: services)
+    }
+
+    var json: JSONValue {
+        [
+            "flags": JSONValue(data.flags),
+            "localName": JSONValue(data.localName),
+            "nameComplete": data.localName == nil ? .null : .boolean(data.isNameComplete),
+            "txPower": JSONValue(data.txPower),
+            "appearance": JSONValue(data.appearance),
+            "serviceUUIDs": JSONValue(data.serviceUUIDs),
+            "solicitedServiceUUIDs": JSONValue(data.solicitedServiceUUIDs),
+            "hashedServiceUUIDs": JSONValue(hashed),
+            "manufacturerData": .array(data.manufacturerData.map(\.json)),
+            "serviceData": .array(data.serviceData.map(\.json)),
+            "errors": JSONValue(data.faults.map(\.description)),
+        ]
+    }
+
+    var text: String {
+        var lines: [String] = []
+        if let flags = data.flags { lines.append("flags         \(Hexadecimal.number(flags, digits: 2))") }
+        if let name = data.localName {
+            lines.append("name          \(name.printable)\(data.isNameComplete ? "" : " (shortened)")")
+        }
+        if let power = data.txPower { lines.append("tx power      \(power) dBm") }
+        if let appearance = data.appearance {
+            lines.append("appearance    \(Hexadecimal.number(appearance, digits: 4))")
+        }
+        lines += data.serviceUUIDs.map { "service       \($0)" }
+        lines += data.solicitedServiceUUIDs.map { "solicited     \($0)" }
+        lines += hashed.map { "hashed        \($0)" }
+        lines += data.manufacturerData.map { "company       \($0.text)" }
+        lines += data.serviceData.map { "service data  \($0.text)" }
+        lines += data.faults.map { "error         \($0)" }
+        return lines.isEmpty ? "nothing" : lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,75 @@
+import BLE
+
+extension AdvertisingData.ManufacturerData {
+    var json: JSONValue { ["company": JSONValue(company), "data": .string(Hexadecimal.text(data))] }
+    var text: String { "\(Hexadecimal.number(company, digits: 4)):\(Hexadecimal.text(data))" }
+}
+
+extension AdvertisingData.ServiceData {
+    var json: JSONValue { ["uuid": .string(uuid.description), "data": .string(Hexadecimal.text(data))] }
+    var text: String { "\(uuid):\(Hexadecimal.text(data))" }
+}
+
+extension JSONValue {
+    init(_ uuids: [BluetoothUUID]) { self.init(uuids.map(\.description)) }
+}
+
+/// What was heard of a device, as `lescan` prints it.
+struct DiscoveryOutput {
+    let discovery: Discovery
+    let data: AdvertisingData
+    /// Services that the user scans for and that the overflow area may contain.
+    let hashed: [BluetoothUUID]
+
+    init(_ discovery: Discovery, scanFor services: [BluetoothUUID]) {
+        self.discovery = discovery
+        data = discovery.advertisingData
+        hashed = data.hashedServiceUUIDs(scanFor: services)
+    }
+
+    private var rssi: Int8? { discovery.rssi == 127 ? nil : discovery.rssi }
+    private var txPower: Int8? { data.txPower ?? (discovery.txPower == 127 ? nil : discovery.txPower) }
+
+    var json: JSONValue {
+        [
+            "event": "discovered",
+            "address": JSONValue(discovery.address?.addressText),
+            "addressType": JSONValue(discovery.address?.kindText),
+            "rssi": JSONValue(rssi),
+            "connectable": .boolean(discovery.isConnectable),
+            "name": JSONValue(data.localName),
+            "serviceUUIDs": JSONValue(data.serviceUUIDs),
+            "hashedServiceUUIDs": JSONValue(hashed),
+            "manufacturerData": .array(data.manufacturerData.map(\.json)),
+            "serviceData": .array(data.serviceData.map(\.json)),
+            "txPower": JSONValue(txPower),
+            "advertisement": .string(Hexadecimal.text(discovery.advertisement)),
+            "scanResponse": .string(Hexadecimal.text(discovery.scanResponse)),
+        ]
+    }
+
+    /// Address and type, strength, name, then what else there is.
+    var text: String { "\(addressColumns)  \(strengthColumn)  \(details)" }
+
+    /// Everything but the strength: when it is the same, the device says nothing new.
+    var details: String {
+        var parts = [data.localNameWithoutPadding.map { $0.isEmpty ? "(no name)" : $0.printable } ?? "(no name)"]
+        if !data.serviceUUIDs.isEmpty { parts.append(data.serviceUUIDs.map(\.description).joined(separator: ",")) }
+        if !hashed.isEmpty { parts.append("hashed " + hashed.map(\.description).joined(separator: ",")) }
+        parts += data.manufacturerData.map { "company " + $0.text }
+        parts += data.serviceData.map { "data " + $0.text }
+        if let txPower { parts.append("tx \(txPower) dBm") }
+        if !discovery.isConnectable { parts.append("not connectable") }
+        return parts.joined(separator: "  ")
+    }
+
+    private var addressColumns: String {
+        guard let address = discovery.address else { return "(anonymous)              " }
+        return "\(address.addressText) \(address.kindText)"
+    }
+
+    private var strengthColumn: String {
+        let text = rssi.map { "\($0) dBm" } ?? "? dBm"
+        return String(repeating: " ", count: max(0, 8 - text.count)) + text
+    }
+}

@@ -1,0 +1,101 @@
+import Glibc
+import Synchronization
+
+/// What the program says: results on standard output, a line at once; everything else on standard error.
+///
+/// Each line goes out in one write, so that a reader sees whole lines as they come. When the reader is gone the work is
+/// ended as by ^C.
+final class Console: Sendable {
+    let isJSON: Bool
+    /// Whether progress may be shown: somebody sits at a terminal and standard output is not read by a program.
+    let showsProgress: Bool
+    private let output: Int32
+    private let errors: Int32
+    private let readerLeft: @Sendable () -> Void
+    private let state = Mutex(State())
+
+    private struct State {
+        var progress = ""
+        var isReaderGone = false
+        var lineCount = 0
+    }
+
+    /// - Parameter readerLeft: called once, when standard output is closed on its other side.
+    init(
+        isJSON: Bool, output: Int32 = 1, errors: Int32 = 2, readerLeft: @escaping @Sendable () -> Void = {}
+    ) {
+        self.isJSON = isJSON
+        self.output = output
+        self.errors = errors
+        self.readerLeft = readerLeft
+        showsProgress = !isJSON && isatty(output) == 1 && isatty(errors) == 1
+    }
+
+    /// Prints a result: the object with `--json`, else the text.
+    func print(_ object: @autoclosure () -> JSONValue, text: @autoclosure () -> String) {
+        isJSON ? line(object().text) : line(text())
+    }
+
+    /// Prints what the user asked to be told: help, a version, a completion script.
+    func printHelp(_ text: String) { line(text) }
+
+    /// Says something that is no result.
+    func note(_ text: String) { writeError("bletool: \(text)\n") }
+
+    /// Says how the program is used.
+    func explain(_ text: String) { writeError(text + "\n") }
+
+    /// Says why the work failed: on standard error for people, and as an event for programs.
+    func report(_ failure: Failure) {
+        writeError("bletool: error: \(failure.message.printable)\n")
+        if isJSON { line(failure.event.text) }
+    }
+
+    /// Shows how far a long work is, on a terminal only; an empty text takes it away.
+    func showProgress(_ text: String) {
+        guard showsProgress else { return }
+        state.withLock { state in
+            guard state.progress != text else { return }
+            state.progress = text
+            write(errors, "\r\u{1B}[K" + text)
+        }
+    }
+
+    private func line(_ text: String) {
+        let isGone = state.withLock { state -> Bool in
+            guard !state.isReaderGone else { return false }
+            if !state.progress.isEmpty { write(errors, "\r\u{1B}[K") }
+            let isWritten = write(output, text + "\n")
+            if !state.progress.isEmpty { write(errors, state.progress) }
+            state.isReaderGone = !isWritten
+            return !isWritten
+        }
+        if isGone { readerLeft() }
+    }
+
+    private func writeError(_ text: String) {
+        state.withLock { state in
+            _ = write(errors, (state.progress.isEmpty ? "" : "\r\u{1B}[K") + text + state.progress)
+        }
+    }
+
+    /// - Returns: whether the text went out whole.
+    @discardableResult
+    private func write(_ descriptor: Int32, _ text: String) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                if errno == EAGAIN {
+                    var waited = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    _ = poll(&waited, 1, -1)
+                    continue
+                }
+                return false
+            }
+            bytes = bytes.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,57 @@
+import BLE
+
+/// Why a command did not do what it was asked, and with what status the program ends.
+struct Failure: Error, Equatable {
+    /// Exit statuses of the contract.
+    enum Status: Int32 {
+        case operationFailed = 1
+        case usage = 2
+        case transportNotOpened = 3
+    }
+
+    var message: String
+    var status = Status.operationFailed
+    /// The ATT error that the device answered with, and for which handle.
+    var attError: ATTError?
+    var handle: AttributeHandle?
+    /// The line of the script that failed, from 1.
+    var line: Int?
+
+    init(_ message: String, status: Status = .operationFailed) {
+        self.message = message
+        self.status = status
+    }
+
+    /// What the library says, in words for a person at the command line.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as AdapterError:
+            self.init(error.description)
+            if case .host(.gatt(.att(let code, let handle))) = error {
+                attError = code
+                self.handle = handle
+            }
+        case is CancellationError: self.init("interrupted")
+        default: self.init("\(error)")
+        }
+    }
+
+    /// The interruption by a signal of something that could not come to its end.
+    static let interrupted = Failure("interrupted")
+
+    func at(line: Int) -> Failure {
+        var failure = self
+        failure.line = line
+        failure.message = "line \(line): \(message)"
+        return failure
+    }
+
+    var event: JSONValue {
+        var event: JSONValue = ["event": "error", "message": .string(message)]
+        if let attError { event = event.adding("attError", .string(Hexadecimal.number(attError.rawValue, digits: 2))) }
+        if let handle { event = event.adding("handle", JSONValue(handle.rawValue)) }
+        if let line { event = event.adding("line", JSONValue(line)) }
+        return event
+    }
+}

@@ -1,0 +1,90 @@
+import BLE
+import BLERecording
+import BLEVirtualTransports
+
+/// One run of a command: what the user chose, where results go, and the adapter for as long as it is needed.
+struct Session: Sendable {
+    let console: Console
+    let transport: TransportAddress?
+    let capturePath: String?
+    let recordingName: String?
+    let state: StateDirectory
+    let ownAddress: GlobalOptions.OwnAddressKind?
+
+    init(_ options: GlobalOptions, console: Console) {
+        self.console = console
+        transport = options.transport
+        capturePath = options.capture
+        recordingName = options.record
+        state = StateDirectory(path: options.state)
+        ownAddress = options.ownAddress
+    }
+
+    /// The transport that was named, else the user channel of the first adapter.
+    /// - Throws: `Failure` when there is no adapter.
+    func chosenTransport() throws -> TransportAddress {
+        if let transport { return transport }
+        do throws(TransportError) {
+            return .userChannel(adapter: try AdapterList.first().index)
+        } catch {
+            throw Failure(error.description, status: .transportNotOpened)
+        }
+    }
+
+    /// The kernel's adapter behind `raw:`, whose connections and lists outlive this process.
+    var rawAdapter: UInt16? {
+        guard case .rawChannel(let index) = transport else { return nil }
+        return index
+    }
+
+    /// Opens the adapter, lends it to `body`, and hands it back whatever happens: scans are stopped and links closed.
+    /// - Parameter observer: sees every packet, beside a capture.
+    /// - Throws: `Failure`.
+    func withAdapter<Result>(
+        observer: (any PacketObserver)? = nil, _ body: (Adapter) async throws -> Result
+    ) async throws -> Result {
+        let address = try chosenTransport()
+        let capture = try capturePath.map { try CaptureTap(path: $0) }
+        let recording: RecordingWriter?
+        do { recording = try recordingName.map { try RecordingWriter(RecordingFiles($0)) } } catch {
+            throw Failure(error)
+        }
+        let observers = [capture, observer].compactMap { $0 as (any PacketObserver)? }
+        let configuration = AdapterConfiguration(
+            ownAddress: try ownAddress(on: address), tap: observers.isEmpty ? nil : PacketObservers(observers),
+            recorder: recording, makeVirtualTransport: VirtualTransports.open)
+        let adapter: Adapter
+        do throws(AdapterError) {
+            adapter = try await Adapter.open(address, configuration: configuration)
+        } catch {
+            if Task.isCancelled { throw Failure.interrupted }
+            throw Failure(error.description, status: .transportNotOpened)
+        }
+        let outcome: Swift.Result<Result, any Error>
+        do { outcome = .success(try await body(adapter)) } catch { outcome = .failure(Failure(error)) }
+        console.showProgress("")
+        await adapter.close()
+        let result = try outcome.get()
+        try capture?.finish()
+        do { try recording?.finish() } catch { throw Failure(error) }
+        return result
+    }
+
+    private func ownAddress(on transport: TransportAddress) throws -> AdapterConfiguration.OwnAddress {
+        let index: UInt16 =
+            switch transport {
+            case .userChannel(let adapter), .rawChannel(let adapter): adapter
+            default: 0
+            }
+        switch ownAddress {
+        case .public: return .public
+        case .static: return .random(try state.staticAddress(adapter: index))
+        case .nonResolvable: return .random(.randomNonResolvable())
+        case .resolvable: throw Failure("a resolvable address needs the keys of a pairing", status: .usage)
+        case nil:
+            // Most controllers have a public address: a place that cannot be written is no reason to fail here.
+            let kept = try? state.staticAddress(adapter: index)
+            return .automatic(fallback: kept ?? .randomStatic())
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import BLE
+import BLESimulator
+import BLEVirtualTransports
+import Synchronization
+import Testing
+
+@Suite("Adapter over the simulator")
+struct AdapterTests {
+    /// A world that nobody else uses, opened as a transport.
+    private func open(
+        _ populate: @Sendable @escaping (SimulatedAir) -> Void = { _ = $0.addPeripheral(.jellingHeart) },
+        configuration: AdapterConfiguration = AdapterConfiguration()
+    ) async throws -> Adapter {
+        var configuration = configuration
+        configuration.makeVirtualTransport = { (address) throws(TransportError) in
+            let air = SimulatedAir()
+            populate(air)
+            return SimulatedTransport(air: air, controller: air.addController(), address: address)
+        }
+        return try await Adapter.open("sim", configuration: configuration)
+    }
+
+    private func heart(_ adapter: Adapter) async throws -> Peripheral {
+        for try await discovery in adapter.scan(ScanRequest(name: "Jelling Heart")) {
+            guard let address = discovery.address else { continue }
+            return try await adapter.connect(to: address)
+        }
+        throw AdapterError.closed
+    }
+
+    @Test("scan, connect, discover, read, write and subscribe on the simulated heart rate sensor")
+    func walk() async throws {
+        let adapter = try await open()
+        let peripheral = try await heart(adapter)
+        #expect(await peripheral.attMTU == 517)
+        let contents = try await peripheral.discoverContents()
+        let rate = try #require(
+            contents.flatMap(\.characteristics).first { $0.characteristic.uuid == BluetoothUUID(UInt16(0x2A37)) })
+        #expect(rate.descriptors.map(\.uuid) == [BluetoothUUID(UInt16(0x2902))])
+        let location = try await peripheral.findCharacteristic(BluetoothUUID(UInt16(0x2A38)))
+        #expect(try await peripheral.read(location) == [1])
+
+        var values = 0
+        for try await value in try await peripheral.notifications(of: rate.characteristic) {
+            #expect(value.bytes.count == 2)
+            #expect(!value.isIndication)
+            values += 1
+            if values == 2 { break }
+        }
+        try await peripheral.disconnect()
+        await adapter.close()
+    }
+
+    @Test("a whole database is the same whether it is read at once or service by service (SPEC MOD-6)")
+    func discoversTheSame() async throws {
+        let adapter = try await open()
+        let peripheral = try await heart(adapter)
+        let contents = try await peripheral.discoverContents()
+        #expect(contents.count >= 6)
+        for entry in contents {
+            let characteristics = try await peripheral.discoverCharacteristics(of: entry.service)
+            #expect(entry.characteristics.map(\.characteristic) == characteristics)
+            for found in entry.characteristics {
+                #expect(found.descriptors == (try await peripheral.discoverDescriptors(of: found.characteristic)))
+            }
+        }
+        await adapter.close()
+    }
+
+    @Test("512 octets are written and read back (SPEC 2.3)")
+    func longValue() async throws {
+        let adapter = try await open()
+        let peripheral = try await heart(adapter)
+        let long = try await peripheral.findCharacteristic(
+            #require(BluetoothUUID("6A656C6C-696E-6700-8000-000000000002")))
+        let value = (0..<512).map { UInt8($0 % 251) }
+        try await peripheral.write(value, to: long)
+        #expect(try await peripheral.read(long) == value)
+        await adapter.close()
+    }
+
+    @Test("the device's errors are thrown as such (SPEC CEN-14)")
+    func attributeErrors() async throws {
+        let adapter = try await open()
+        let peripheral = try await heart(adapter)
+        let controlPoint = try await peripheral.findCharacteristic(BluetoothUUID(UInt16(0x2A39)))
+        await #expect(
+            throws: AdapterError.host(.gatt(.att(ATTError(rawValue: 0x80), handle: controlPoint.valueHandle)))
+        ) { try await peripheral.write([9], to: controlPoint) }
+        await #expect(
+            throws: AdapterError.host(.gatt(.att(.readNotPermitted, handle: controlPoint.valueHandle)))
+        ) { _ = try await peripheral.read(controlPoint) }
+        await adapter.close()
+    }
+
+    @Test("cancelling the task gives a pending connection up, and the next one comes about (SPEC CEN-22)")
+    func cancelsConnect() async throws {
+        let adapter = try await open()
+        let waiting = Task { try await adapter.connect(to: DeviceAddress(value: 0xC000_0000_0099, kind: .random)) }
+        try await Task.sleep(for: .milliseconds(50))
+        waiting.cancel()
+        await #expect(throws: AdapterError.host(.cancelled)) { _ = try await waiting.value }
+        let peripheral = try await heart(adapter)
+        #expect(await peripheral.information != nil)
+        await adapter.close()
+    }
+
+    @Test("closing the adapter ends what waits, once, and a second close is harmless (pain 4)")
+    func closes() async throws {
+        let adapter = try await open()
+        let peripheral = try await heart(adapter)
+        let pending = Task { try await adapter.connect(to: DeviceAddress(value: 0xC000_0000_0098, kind: .random)) }
+        let ended = Task { await peripheral.waitForDisconnection() }
+        try await Task.sleep(for: .milliseconds(20))
+        await adapter.close()
+        await adapter.close()
+        await #expect(throws: AdapterError.self) { _ = try await pending.value }
+        _ = await ended.value
+        await #expect(throws: AdapterError.self) { _ = try await peripheral.readRSSI() }
+    }
+
+    @Test("RSSI, PHY, data length, version and parameters work where the controller serves them")
+    func linkProcedures() async throws {
+        let adapter = try await open()
+        let peripheral = try await heart(adapter)
+        #expect((-90 ... -20).contains(try await peripheral.readRSSI()))
+        _ = try await peripheral.readRemoteVersion()
+        _ = try await peripheral.readRemoteFeatures()
+        let phy = try await peripheral.setPHY(transmit: .le2M, receive: .le2M)
+        #expect(phy.transmit == .le2M)
+        #expect(try await peripheral.readPHY().transmit == .le2M)
+        try await peripheral.setDataLength(octets: 251, microseconds: 2120)
+        let parameters = try await peripheral.updateConnectionParameters(
+            ConnectionParameterRequest(
+                interval: .milliseconds(15)...ConnectionInterval.milliseconds(15), peripheralLatency: 0,
+                supervisionTimeout: .milliseconds(2000)))
+        #expect(parameters.interval == .milliseconds(15))
+        await adapter.close()
+    }
+
+    @Test("a transport of a kind that the program does not offer is refused with the reason")
+    func notOffered() async throws {
+        await #expect(throws: AdapterError.transport(.notOffered(.simulator(scenario: nil)))) {
+            _ = try await Adapter.open("sim")
+        }
+        await #expect(throws: AdapterError.self) { _ = try await Adapter.open("nonsense") }
+    }
+
+    @Test("a controller that is wedged is reached again through a reopened transport (pain 6)")
+    func reopens() async throws {
+        let openings = Atomic<Int>(0)
+        var configuration = AdapterConfiguration()
+        configuration.makeVirtualTransport = { (address) throws(TransportError) in
+            let air = SimulatedAir()
+            air.addPeripheral(.jellingHeart)
+            let controller = air.addController()
+            if openings.add(1, ordering: .relaxed).oldValue == 0 {
+                air.changeFaults(of: controller) { $0.unansweredCommands = [LEReadBufferSize.opcode] }
+            }
+            return SimulatedTransport(air: air, controller: controller, address: address)
+        }
+        let adapter = try await Adapter.open("sim", configuration: configuration)
+        #expect(openings.load(ordering: .relaxed) == 2)
+        #expect(await adapter.counters.transportReopenings == 1)
+        let peripheral = try await heart(adapter)
+        #expect(await peripheral.information != nil)
+        await adapter.close()
+    }
+
+    @Test("a controller that answers nothing is given up with a clear error (pain 6)")
+    func deadController() async throws {
+        await #expect(throws: AdapterError.startupTimeout) {
+            _ = try await open(
+                { _ in }, configuration: AdapterConfiguration(startupTimeout: .milliseconds(1)))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import BLE
+import Testing
+
+@testable import bletool
+
+@Suite("Order of arguments")
+struct ArgumentOrderTests {
+    @Test(
+        "options of the program may stand before the command and behind it",
+        arguments: [
+            ["-t", "unix:/x", "--json", "lescan", "--passive"], ["lescan", "-t", "unix:/x", "--json", "--passive"],
+            ["-tunix:/x", "--json", "lescan", "--passive"], ["--transport=unix:/x", "lescan", "--json", "--passive"],
+        ])
+    func globalOptions(_ arguments: [String]) throws {
+        let command = try #require(try parse(arguments) as? ScanCommand)
+        #expect(command.global.transport == .unix(path: "/x"))
+        #expect(command.global.json)
+        #expect(command.passive)
+    }
+
+    @Test("the peer stands before the verb, and options anywhere")
+    func gatt() throws {
+        let first = try parse(["--json", "gatt", "BumblePeer", "write", "2A39", "01", "--command"])
+        let write = try #require(first as? GATTWriteCommand)
+        #expect(write.peer == .name("BumblePeer"))
+        #expect(write.value.bytes == [1])
+        #expect(write.command)
+        #expect(write.global.json)
+        let second = try parse(["gatt", "--connect-timeout", "5", "-t", "sim", "C1:22:33:44:55:66/random", "discover"])
+        let discover = try #require(second as? GATTDiscoverCommand)
+        #expect(discover.connection.limit == .seconds(5))
+        #expect(discover.peer == .address(try #require(DeviceAddress("C1:22:33:44:55:66/random"))))
+    }
+
+    @Test("a device may be called as a verb is")
+    func nameLikeAVerb() throws {
+        let read = try #require(try parse(["gatt", "read", "read", "2A38"]) as? GATTReadCommand)
+        #expect(read.peer == .name("read"))
+        #expect(read.target == .uuid(BluetoothUUID(UInt16(0x2A38)), service: nil))
+    }
+
+    @Test("-t behind lecup is hcitool's timeout, before it the transport")
+    func connectionUpdate() throws {
+        let arguments = ["-t", "raw:1", "lecup", "-H", "64", "-m", "24", "-M", "40", "-l", "0", "-t", "42"]
+        let command = try #require(try parse(arguments) as? LEUpdateCommand)
+        #expect(command.global.transport == .rawChannel(adapter: 1))
+        #expect(command.timeout?.value == 42)
+    }
+
+    @Test("nothing is made of help, versions and mistakes")
+    func untouched() throws {
+        for arguments in [["--help"], ["--version"], [], ["--no-such-option", "lescan"], ["-t"]] {
+            #expect(try ArgumentOrder.arranged(arguments) == arguments)
+        }
+    }
+}
