@@ -116,12 +116,14 @@ def idle(name):
         lab.close()
 
 
-def memory(name, *command):
+def memory(name, program, *arguments):
     """The largest memory of a program that scans for a while."""
+    if callable(program):
+        program = program()
     lab = bench.Lab('btvirt')
     try:
         lab.open()
-        process = subprocess.Popen([lab.endpoint if a == 'ADAPTER' else a for a in command],
+        process = subprocess.Popen([program, *(lab.endpoint if a == 'ADAPTER' else a for a in arguments)],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(2)
         with open(f'/proc/{process.pid}/status') as f:
@@ -130,6 +132,25 @@ def memory(name, *command):
         row(name, int(status['VmHWM'].split()[0]), 'kB', f'<={12 * 1024}')
     finally:
         lab.close()
+
+
+firmware = None
+
+
+def build_firmware():
+    """The program as an image would hold it."""
+    global firmware
+    if not firmware:
+        script = os.path.join(ROOT, 'Tools', 'Examples', 'size')
+        octets = int(subprocess.run([script], check=True, capture_output=True, text=True).stdout.split()[0])
+        path = os.path.join(ROOT, 'Tools/Examples/firmware-scan/.build/release/firmware-scan.stripped')
+        firmware = path, octets
+    return firmware[0]
+
+
+def size(name):
+    build_firmware()
+    row(name, firmware[1], 'B', '<=7500000')
 
 
 def main():
@@ -150,18 +171,8 @@ def main():
 
     measured(discovery, 'connect + full discovery over btvirt, against Bumble')
     measured(idle, f'idle link over Bumble\'s controllers, {IDLE_SECONDS} s')
-    program = None
-
-    def size(name):
-        nonlocal program
-        script = os.path.join(ROOT, 'Tools', 'Examples', 'size')
-        octets = int(subprocess.run([script], check=True, capture_output=True, text=True).stdout.split()[0])
-        program = os.path.join(ROOT, 'Tools/Examples/firmware-scan/.build/release/firmware-scan.stripped')
-        row(name, octets, 'B', '<=7500000')
-
     measured(size, 'firmware example, static and stripped', needs_peers=False)
-    if program:
-        measured(memory, 'memory of the firmware example, scanning', program, 'ADAPTER', '4')
+    measured(memory, 'memory of the firmware example, scanning', build_firmware, 'ADAPTER', '4')
     tool = os.environ.get('BLETOOL') or os.path.join(ROOT, '.build', 'release', 'bletool')
     name = 'memory of bletool lescan'
     if os.path.exists(tool):
