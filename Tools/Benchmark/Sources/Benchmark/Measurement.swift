@@ -30,7 +30,8 @@ struct Measurement: Sendable {
 
     /// An operation that needs nothing but its arguments.
     init(
-        _ name: String, nanoseconds: Double? = nil, allocations: Double? = nil, run: @escaping @Sendable (_ count: Int) -> UInt64
+        _ name: String, nanoseconds: Double? = nil, allocations: Double? = nil,
+        run: @escaping @Sendable (_ count: Int) -> UInt64
     ) {
         self.init(name, nanoseconds: nanoseconds, allocations: allocations, prepare: { run })
     }

@@ -1,0 +1,184 @@
+"""Rows that need more than one process: against Bumble over btvirt, an idle link, memory and size of whole programs.
+
+  peers.py CENTRAL [WORD]…      CENTRAL: the program of that name in this package; words choose rows by name
+
+Prints rows for `table.py`. `PEERS_DIR` names where Tools/install has put the peers (default .cache/peers)."""
+import json, os, statistics, subprocess, sys, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, 'Tools', 'Interop'))
+import lab as bench
+
+CENTRAL = os.path.abspath(sys.argv[1])
+PEER = bench.PEER_ADDRESS
+RUNS = 15
+IDLE_SECONDS = 10
+
+
+def row(name, value='', unit='', budget='', check='', peer='', remark=''):
+    print('\t'.join(str(field) for field in (name, value, unit, budget, check, peer, remark)), flush=True)
+
+
+class Central:
+    """A central that answers each line with a line."""
+
+    def __init__(self, *arguments, log):
+        self.errors = open(log, 'wb')
+        self.process = subprocess.Popen(
+            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        self.expect('ready')
+
+    def expect(self, event):
+        line = self.process.stdout.readline()
+        answer = json.loads(line) if line.startswith('{') else {}
+        if answer.get('event') != event:
+            raise bench.Failure(f'{self.process.args[0]} says {line!r} in place of {event}')
+        return answer
+
+    def ask(self, line, event):
+        self.process.stdin.write(line + '\n')
+        self.process.stdin.flush()
+        return self.expect(event)
+
+    def end(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.errors.close()
+
+
+def discovery(name):
+    lab = bench.Lab('btvirt')
+    centrals = []
+    try:
+        lab.open()
+        ours = Central(CENTRAL, lab.endpoint, PEER + '/random', log=lab.path('ours.err'))
+        centrals.append(ours)
+        theirs = Central(bench.PYTHON, os.path.join(HERE, 'bumble_central.py'), lab.endpoint, PEER,
+                         log=lab.path('theirs.err'))
+        centrals.append(theirs)
+        answers = {ours: [], theirs: []}
+        # The first turn of each warms up and does not count.
+        for turn in range(RUNS + 1):
+            for central in centrals if turn % 2 else reversed(centrals):
+                time.sleep(0.1)                       # the peer advertises again
+                answer = central.ask('discover', 'discovered')
+                if turn:
+                    answers[central].append(answer)
+        for ending in ('services', 'characteristics', 'descriptors'):
+            found = {a[ending] for a in answers[ours]}, {a[ending] for a in answers[theirs]}
+            if found[0] != found[1] or len(found[0]) != 1:
+                raise bench.Failure(f'the two found different {ending}: {found}')
+        of = lambda central, key: statistics.median(a[key] for a in answers[central])
+        found = answers[ours][0]
+        row(name, of(ours, 'ms'), 'ms', '<=0.5*peer', 'check', of(theirs, 'ms'),
+            f'median of {RUNS}; {found["services"]} services, {found["characteristics"]} characteristics, '
+            f'{found["descriptors"]} descriptors')
+        row(name + ', thereof connecting', of(ours, 'connect'), 'ms', peer=of(theirs, 'connect'))
+    finally:
+        for central in centrals:
+            central.end()
+        lab.close()
+
+
+def thread_switches(process):
+    """How often the adapter's thread went to sleep, as the kernel counts it."""
+    for task in os.listdir(f'/proc/{process}/task'):
+        with open(f'/proc/{process}/task/{task}/status') as f:
+            status = dict(line.split(':', 1) for line in f)
+        if status['Name'].strip() == 'jelling':
+            return int(status['voluntary_ctxt_switches'])
+    raise bench.Failure('no thread is called jelling')
+
+
+def idle(name):
+    lab = bench.Lab('bumble')
+    central = None
+    try:
+        lab.open()
+        central = Central(CENTRAL, lab.endpoint, PEER + '/random', log=lab.path('ours.err'))
+        central.process.stdin.write(f'idle {IDLE_SECONDS}\n')
+        central.process.stdin.flush()
+        time.sleep(2.5)
+        before = thread_switches(central.process.pid)
+        time.sleep(IDLE_SECONDS - 1)
+        switches = thread_switches(central.process.pid) - before
+        answer = central.expect('idled')
+        row(name, answer['wakeUps'], 'wake-ups', '<=0', 'check',
+            remark=f'the kernel counts {switches} context switches')
+    finally:
+        if central:
+            central.end()
+        lab.close()
+
+
+def memory(name, program, *arguments):
+    """The largest memory of a program that scans for a while."""
+    if callable(program):
+        program = program()
+    lab = bench.Lab('btvirt')
+    try:
+        lab.open()
+        process = subprocess.Popen([program, *(lab.endpoint if a == 'ADAPTER' else a for a in arguments)],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(2)
+        with open(f'/proc/{process.pid}/status') as f:
+            status = dict(line.split(':', 1) for line in f)
+        process.wait(20)
+        row(name, int(status['VmHWM'].split()[0]), 'kB', f'<={12 * 1024}')
+    finally:
+        lab.close()
+
+
+firmware = None
+
+
+def build_firmware():
+    """The program as an image would hold it."""
+    global firmware
+    if not firmware:
+        script = os.path.join(ROOT, 'Tools', 'Examples', 'size')
+        octets = int(subprocess.run([script], check=True, capture_output=True, text=True).stdout.split()[0])
+        path = os.path.join(ROOT, 'Tools/Examples/firmware-scan/.build/release/firmware-scan.stripped')
+        firmware = path, octets
+    return firmware[0]
+
+
+def size(name):
+    build_firmware()
+    row(name, firmware[1], 'B', '<=7500000')
+
+
+def main():
+    words = sys.argv[2:]
+
+    def wanted(name):
+        return not words or any(word in name for word in words)
+
+    def measured(measure, name, *rest, needs_peers=True):
+        if not wanted(name):
+            return
+        if needs_peers and not (os.path.exists(bench.PYTHON) and os.path.exists(bench.BTVIRT)):
+            return row(name, remark=f'no peers in {bench.PEERS}: Tools/install peers')
+        try:
+            measure(name, *rest)
+        except (AssertionError, OSError, subprocess.SubprocessError) as error:
+            row(name, check='check', remark=f'failed: {error}'.replace('\t', ' ').replace('\n', ' '))
+
+    measured(discovery, 'connect + full discovery over btvirt, against Bumble')
+    measured(idle, f'idle link over Bumble\'s controllers, {IDLE_SECONDS} s')
+    measured(size, 'firmware example, static and stripped', needs_peers=False)
+    measured(memory, 'memory of the firmware example, scanning', build_firmware, 'ADAPTER', '4')
+    tool = os.environ.get('BLETOOL') or os.path.join(ROOT, '.build', 'release', 'bletool')
+    name = 'memory of bletool lescan'
+    if os.path.exists(tool):
+        measured(memory, name, tool, '-t', 'ADAPTER', 'lescan', '--duration', '4')
+    elif wanted(name):
+        row(name, remark=f'no {tool}: swift build -c release --product bletool')
+
+
+main()
