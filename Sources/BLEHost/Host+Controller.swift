@@ -67,17 +67,19 @@ extension Host {
     }
 
     /// A startup command was answered.
+    /// - Returns: whether the next may follow; not when the controller is being brought back.
     private mutating func startupAnswered(
         _ step: StartupStep, _ parameters: RawSpan, at now: Instant
-    ) throws(DecodingError) {
+    ) throws(DecodingError) -> Bool {
         let status = HCIStatus(rawValue: parameters.byte(at: 0) ?? HCIStatus.unspecifiedError.rawValue)
         guard status.isSuccess else {
             // A refusal of the mask means that the controller does not know all of its bits: the oldest mask is tried.
             if step == .setLEEventMask {
-                return commands.append(LESetEventMask(mask: .afterReset), purpose: .unattended)
+                commands.append(LESetEventMask(mask: .afterReset), purpose: .unattended)
+                return true
             }
-            if step.isRequired { return recover(at: now) }
-            return
+            if step.isRequired { recover(at: now) }
+            return !step.isRequired
         }
         var reader = PacketReader(parameters)
         switch step {
@@ -117,6 +119,7 @@ extension Host {
             .setRandomAddress:
             break
         }
+        return true
     }
 
     // MARK: Answers
@@ -134,8 +137,12 @@ extension Host {
         let status = HCIStatus(rawValue: parameters.byte(at: 0) ?? HCIStatus.unspecifiedError.rawValue)
         switch purpose {
         case .startup(let step):
-            defer { continueStartup(at: now) }
-            try startupAnswered(step, parameters, at: now)
+            do throws(DecodingError) {
+                if try startupAnswered(step, parameters, at: now) { continueStartup(at: now) }
+            } catch {
+                if step.isRequired { recover(at: now) } else { continueStartup(at: now) }
+                throw error
+            }
         case .scan: scanAnswered(status, at: now)
         case .initiate: initiateAnswered(status, at: now)
         case .link(let link, let procedure):
@@ -149,6 +156,7 @@ extension Host {
     // MARK: Time
 
     mutating func advanceController(to now: Instant) {
+        if commands.restoreCredit(at: now) { counters.commandTimeouts &+= 1 }
         guard let command = commands.timeOut(at: now) else { return }
         counters.commandTimeouts &+= 1
         switch command.purpose {
@@ -169,7 +177,11 @@ extension Host {
 
     /// The controller does not do what it must: one rung up the ladder.
     mutating func recover(at now: Instant) {
-        if case .stopping = phase { return finishStopping() }
+        switch phase {
+        case .starting, .ready: break
+        case .stopping: return finishStopping(at: now)
+        case .closed, .awaitingTransport, .stopped, .failed: return
+        }
         let step = ladder.fall(at: now)
         loseController(at: now)
         switch step {
@@ -186,7 +198,7 @@ extension Host {
             phase = .failed
             endIntents(with: .controllerUnresponsive)
             events.append(.failed(.controllerUnresponsive))
-            finishStopping()
+            finishStopping(at: now)
         }
     }
 

@@ -8,6 +8,10 @@ extension Host {
         guard length == reader.remainingCount else {
             throw .lengthMismatch(stated: length, actual: reader.remainingCount)
         }
+        if isDeaf, code != .commandComplete, code != .commandStatus, code != .hardwareError {
+            counters.unexpectedEvents &+= 1
+            return
+        }
         switch code {
         case .leMeta:
             try receiveLEMeta(&reader, at: now)

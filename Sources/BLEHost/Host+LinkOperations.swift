@@ -38,15 +38,32 @@ extension Host {
         if links[slot].operations.append(entry, at: now) { begin(kind, on: slot, at: now) }
     }
 
+    /// Begins a procedure that no client asked for; those that clients ask for afterwards wait for its end.
+    /// - Returns: whether it began.
+    @discardableResult
+    mutating func beginOwnOperation(_ kind: LinkOperations.Kind, on slot: Int, at now: Instant) -> Bool {
+        guard links[slot].operations.appendOwn(kind, at: now) else { return false }
+        begin(kind, on: slot, at: now)
+        return true
+    }
+
     private mutating func begin(_ kind: LinkOperations.Kind, on slot: Int, at now: Instant) {
         let id = links[slot].id
         switch kind {
         case .readRSSI:
             commands.append(ReadRSSI(connectionHandle: id.handle), purpose: .link(id, .readRSSI))
         case .readRemoteVersion:
+            if let version = links[slot].remoteVersion {
+                return finishLinkOperation(
+                    .readRemoteVersion, on: slot, with: .success(.remoteVersion(version)), at: now)
+            }
             commands.append(
                 ReadRemoteVersionInformation(connectionHandle: id.handle), purpose: .link(id, .readRemoteVersion))
         case .readRemoteFeatures:
+            if let features = links[slot].remoteFeatures {
+                return finishLinkOperation(
+                    .readRemoteFeatures, on: slot, with: .success(.remoteFeatures(features)), at: now)
+            }
             commands.append(LEReadRemoteFeatures(connectionHandle: id.handle), purpose: .link(id, .readRemoteFeatures))
         case .updateParameters(let wished):
             requestParameters(wished, on: slot, at: now)
@@ -79,7 +96,7 @@ extension Host {
         let request = L2CAPConnectionParameterUpdateRequest(
             minimumInterval: wished.interval.lowerBound.rawValue, maximumInterval: wished.interval.upperBound.rawValue,
             latency: wished.peripheralLatency, supervisionTimeout: wished.supervisionTimeout.rawValue)
-        sendSignalling(.connectionParameterUpdateRequest(request), identifier: identifier, slot: slot)
+        sendSignalling(.connectionParameterUpdateRequest(request), identifier: identifier, slot: slot, at: now)
     }
 
     private mutating func updateParameters(_ wished: ConnectionParameterRequest, on slot: Int) {
@@ -234,11 +251,13 @@ extension Host {
         switch try links[slot].signalling.receive(payload, role: links[slot].role) {
         case .none: break
         case .reply(let command, let identifier):
-            sendSignalling(command, identifier: identifier, slot: slot)
+            sendSignalling(command, identifier: identifier, slot: slot, at: now)
         case .accept(let wished, let identifier):
+            // While an update of ours runs the peer's wish has to wait: it may ask again.
+            let isAccepted = beginOwnOperation(.updateParameters(wished), on: slot, at: now)
             sendSignalling(
-                .connectionParameterUpdateResponse(.init(result: .accepted)), identifier: identifier, slot: slot)
-            updateParameters(wished, on: slot)
+                .connectionParameterUpdateResponse(.init(result: isAccepted ? .accepted : .rejected)),
+                identifier: identifier, slot: slot, at: now)
         case .parametersAnswered(let isAccepted):
             // Accepted: the central updates the link, which ends the operation.
             if !isAccepted {
@@ -247,9 +266,10 @@ extension Host {
         }
     }
 
-    private mutating func sendSignalling(_ command: LESignallingCommand, identifier: UInt8, slot: Int) {
+    private mutating func sendSignalling(_ command: LESignallingCommand, identifier: UInt8, slot: Int, at now: Instant)
+    {
         var packet = PacketWriter(reservingCapacity: 24)
         command.encodePacket(identifier: identifier, into: &packet)
-        send(packet.bytes, on: .leSignalling, slot: slot)
+        send(packet.bytes, on: .leSignalling, slot: slot, at: now)
     }
 }

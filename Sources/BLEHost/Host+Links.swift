@@ -6,6 +6,9 @@ extension Host {
     private static let setupPatience: Microseconds = .seconds(5)
     /// How long the controller may take to confirm a disconnection beyond the supervision timeout.
     private static let closingPatience: Microseconds = .seconds(5)
+    /// Requests of ours and answers to the peer that may wait for the controller; a peer that asks on without hearing
+    /// is given up.
+    private static let unsentAnswerLimit = 64
 
     // MARK: Connecting
 
@@ -33,9 +36,11 @@ extension Host {
         parameters: ConnectionParameters, at now: Instant
     ) {
         if role == .central {
-            guard initiator.isBusy || configuration.ownership == .exclusive else { return }
-            let target = initiator.wanted
-            perform(initiator.connectionComplete(), at: now)
+            let target = initiator.planInForce
+            guard configuration.ownership == .exclusive || target?.includes(peer) ?? false || !status.isSuccess else {
+                return
+            }
+            perform(initiator.connectionComplete(status), at: now)
             needsConvergence = true
             guard status.isSuccess else { return connectionFailed(status, target: target, at: now) }
         } else {
@@ -81,8 +86,7 @@ extension Host {
             // The channels on it belong to the other owner's L2CAP; here the link layer alone is used.
             links[slot].state = .open
             announce(slot)
-            commands.append(
-                LEReadRemoteFeatures(connectionHandle: link.handle), purpose: .link(link, .readRemoteFeatures))
+            beginOwnOperation(.readRemoteFeatures, on: slot, at: now)
             return
         }
         if links[slot].role == .central {
@@ -92,8 +96,7 @@ extension Host {
             links[slot].gatt.start(
                 .exchangeMTU(preferred: configuration.timing.attMTU), id: exchange, client: .local, at: now)
             drainGATT(slot, at: now)
-            commands.append(
-                LEReadRemoteFeatures(connectionHandle: link.handle), purpose: .link(link, .readRemoteFeatures))
+            beginOwnOperation(.readRemoteFeatures, on: slot, at: now)
         } else {
             links[slot].state = .open
         }
@@ -189,6 +192,9 @@ extension Host {
         links[slot].gatt.bearerClosed(reason.gattFailure)
         drainGATT(slot, at: now)
         let link = links.remove(slot)
+        counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs
+        counters.unexpectedATTResponses &+= link.gatt.counters.unexpectedResponses
+        counters.droppedEarlyNotifications &+= link.gatt.counters.earlyNotificationsDropped
         acl.reclaim(link, slot: slot)
         parked.linkClosed(link.id.handle, at: now)
         var operations = link.operations
@@ -281,24 +287,34 @@ extension Host {
         case .leSignalling:
             try receiveSignalling(frame.payload, on: slot, at: now)
         case .securityManager:
-            refusePairing(frame.payload, on: slot)
+            refusePairing(frame.payload, on: slot, at: now)
         default:
             counters.strayPackets &+= 1
         }
     }
 
-    mutating func send(_ payload: [UInt8], on channel: L2CAPChannelIdentifier, slot: Int, tag: ATTSendTag = .none) {
+    mutating func send(
+        _ payload: [UInt8], on channel: L2CAPChannelIdentifier, slot: Int, tag: ATTSendTag = .none, at now: Instant
+    ) {
+        if tag == .none {
+            // One answer is unsent at a time where both sides keep to the protocol (Core 5.4, Vol 3, Part F, 3.3.2).
+            guard links[slot].unsentAnswers < Self.unsentAnswerLimit else {
+                counters.floodedLinks &+= 1
+                return close(slot, reason: .remoteDeviceLowResources, at: now)
+            }
+            links[slot].unsentAnswers += 1
+        }
         acl.append(.init(channel: channel, payload: payload, tag: tag), to: slot, of: &links)
     }
 
     /// Pairing is refused: no keys are kept (Core 5.4, Vol 3, Part H, 3.5.5).
-    private mutating func refusePairing(_ payload: RawSpan, on slot: Int) {
+    private mutating func refusePairing(_ payload: RawSpan, on slot: Int, at now: Instant) {
         let pairingRequest: UInt8 = 0x01
         let securityRequest: UInt8 = 0x0B
         let pairingFailed: UInt8 = 0x05
         let pairingNotSupported: UInt8 = 0x05
         guard let code = payload.byte(at: 0), code == pairingRequest || code == securityRequest else { return }
-        send([pairingFailed, pairingNotSupported], on: .securityManager, slot: slot)
+        send([pairingFailed, pairingNotSupported], on: .securityManager, slot: slot, at: now)
     }
 
     // MARK: GATT
@@ -309,7 +325,7 @@ extension Host {
         while let action = links[slot].gatt.nextAction() {
             switch action {
             case .send(let pdu, let tag):
-                send(pdu, on: .attributeProtocol, slot: slot, tag: tag)
+                send(pdu, on: .attributeProtocol, slot: slot, tag: tag, at: now)
             case .event(.completed(let operation, let result)):
                 gattCompleted(operation, result, slot: slot)
             case .event(let event):

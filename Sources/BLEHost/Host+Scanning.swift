@@ -85,6 +85,7 @@ extension Host {
         }
         scanner.receive(report, data: data, at: now, into: &events)
         counters.forgottenDevices = scanner.forgottenDevices
+        counters.droppedDiscoveries = events.droppedDiscoveries
     }
 
     // MARK: Initiating

@@ -36,9 +36,9 @@ public struct Host: ~Copyable {
     var commands = CommandQueue()
 
     var scanner: Scanner
-    var scanMachine = ScanMachine()
+    var scanMachine: ScanMachine
     var connector = Connector()
-    var initiator = Initiator()
+    var initiator: Initiator
     /// The controller refused to initiate while it scanned: from now on it does one at a time.
     var mustNotInitiateWhileScanning = false
     var links: LinkTable
@@ -53,7 +53,10 @@ public struct Host: ~Copyable {
 
     public init(configuration: HostConfiguration = HostConfiguration()) {
         self.configuration = configuration
-        ladder = RecoveryLadder(canReset: configuration.ownership == .exclusive)
+        let isExclusive = configuration.ownership == .exclusive
+        ladder = RecoveryLadder(canReset: isExclusive)
+        scanMachine = ScanMachine(isExclusive: isExclusive)
+        initiator = Initiator(isExclusive: isExclusive)
         scanner = Scanner(limits: configuration.limits)
         links = LinkTable(limit: configuration.limits.links)
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
@@ -75,7 +78,7 @@ public struct Host: ~Copyable {
         if isReopening { return }
         phase = .closed
         endIntents(with: .controllerLost)
-        finishStopping()
+        finishStopping(at: now)
     }
 
     /// One H4 packet from the controller.
@@ -85,7 +88,12 @@ public struct Host: ~Copyable {
             let type: UInt8 = try reader.read()
             switch H4PacketType(rawValue: type) {
             case .event: try receiveEvent(&reader, at: now)
-            case .acl: try receiveACL(reader.readRest(), at: now)
+            case .acl:
+                guard !isDeaf else {
+                    counters.strayPackets &+= 1
+                    break
+                }
+                try receiveACL(reader.readRest(), at: now)
             case .sco, .iso, .command: break
             case nil: throw .invalidValue(UInt64(type), field: .packetType)
             }
@@ -122,7 +130,7 @@ public struct Host: ~Copyable {
         }
         if let deadline = connector.nextDeadline, deadline <= now { needsConvergence = true }
         advanceLinks(to: now)
-        if case .stopping(let deadline) = phase, deadline <= now { finishStopping() }
+        if case .stopping(let deadline) = phase, deadline <= now { finishStopping(at: now) }
         settle(at: now)
     }
 
@@ -132,7 +140,7 @@ public struct Host: ~Copyable {
         deadline = earliest(deadline, scanMachine.nextDeadline)
         deadline = earliest(deadline, scanner.nextDeadline)
         deadline = earliest(deadline, initiator.nextDeadline)
-        deadline = earliest(deadline, connector.nextDeadline)
+        if phase == .ready { deadline = earliest(deadline, connector.nextDeadline) }
         deadline = earliest(deadline, linksDeadline)
         if case .stopping(let limit) = phase { deadline = earliest(deadline, limit) }
         return deadline
@@ -214,6 +222,16 @@ public struct Host: ~Copyable {
         events.append(.completed(operation, result))
     }
 
+    /// Whether what the controller says is of the past: it is being reset, or nobody uses it. Answers to commands and
+    /// hardware errors are heard all the same.
+    var isDeaf: Bool {
+        switch phase {
+        case .closed, .awaitingTransport, .failed, .stopped: true
+        case .starting: commands.inFlight?.purpose == .startup(.reset)
+        case .ready, .stopping: false
+        }
+    }
+
     // MARK: Settling
 
     /// Brings the controller nearer to what is wanted, and sends what may be sent.
@@ -225,7 +243,7 @@ public struct Host: ~Copyable {
         acl.pump(&links, into: &outbox)
         notePassedCommands(at: now)
         commands.flush(into: &outbox, at: now)
-        if case .stopping = phase, isQuiet { finishStopping() }
+        if case .stopping = phase, isQuiet { finishStopping(at: now) }
     }
 
     // MARK: Stopping
@@ -239,7 +257,7 @@ public struct Host: ~Copyable {
         case .ready: break
         default:
             endIntents(with: .cancelled)
-            return finishStopping()
+            return finishStopping(at: now)
         }
         endIntents(with: .cancelled)
         convergeScanningAndInitiating(at: now)
@@ -251,9 +269,12 @@ public struct Host: ~Copyable {
 
     private var isQuiet: Bool { scanMachine.isIdle && initiator.isIdle && links.isEmpty && commands.isIdle }
 
-    mutating func finishStopping() {
+    mutating func finishStopping(at now: Instant) {
         guard !stopOperations.isEmpty else { return }
         phase = .stopped
+        // What the controller did not confirm in time is not waited for.
+        loseController(at: now)
+        endIntents(with: .cancelled)
         events.append(.stopped)
         for operation in stopOperations { complete(operation, .success(.done)) }
         stopOperations.removeAll()

@@ -17,6 +17,16 @@ public struct HostCounters: Hashable, Sendable {
     public var strayPackets: UInt64 = 0
     public var oversizedFrames: UInt64 = 0
     public var connectionRetries: UInt64 = 0
+    /// Links that were ended since the peer asked on and on without taking the answers.
+    public var floodedLinks: UInt64 = 0
+
+    /// Discoveries that nobody took in time.
+    public var droppedDiscoveries: UInt64 = 0
+    /// ATT PDUs of links that have ended: broken ones, answers that nobody asked for, and values that came before anybody
+    /// subscribed and were too many to keep.
+    public var malformedATTPDUs: UInt64 = 0
+    public var unexpectedATTResponses: UInt64 = 0
+    public var droppedEarlyNotifications: UInt64 = 0
 
     public init() {}
 }

@@ -91,7 +91,7 @@ public actor Adapter {
         configuration.recorder?.began(configuration.host(for: address))
         let limit = Task { [configuration] in
             try await Task.sleep(for: configuration.startupTimeout)
-            fail(with: .startupTimeout)
+            failStart(with: .startupTimeout)
         }
         defer { limit.cancel() }
         await withTaskCancellationHandler {
@@ -101,9 +101,14 @@ public actor Adapter {
                 openTransport()
             }
         } onCancel: {
-            Task { await self.fail(with: .host(.cancelled)) }
+            Task { await self.failStart(with: .host(.cancelled)) }
         }
         if let ending { throw ending }
+    }
+
+    /// An adapter that became ready in the meantime is not taken away again.
+    private func failStart(with error: AdapterError) {
+        if !isReady, ending == nil { fail(with: error) }
     }
 
     private func openTransport() {

@@ -7,8 +7,11 @@ import Synchronization
 /// Operations on one peripheral are carried out in the order in which they are called. When the link ends, each of them
 /// fails with `AdapterError.host`, once.
 public final class Peripheral: Sendable {
+    /// The controller through which the device is connected.
     public let adapter: Adapter
+    /// This link and no later one.
     public let link: LinkID
+    /// As the device was connected to: its identity where the controller knows that.
     public let address: DeviceAddress
 
     private static let nextToken = Atomic<UInt64>(1)
@@ -32,12 +35,17 @@ public final class Peripheral: Sendable {
     /// The longest value that one write can carry: 512 with a response, MTU − 3 without (SPEC 2.3).
     public func maximumWriteLength(withResponse: Bool) async -> Int { withResponse ? 512 : await attMTU - 3 }
 
-    /// Lets go of the link. It ends when nobody else in this process holds it (SPEC CEN-23).
+    /// Lets go of the link, which ends (SPEC CEN-24): all `Peripheral`s of one adapter that stand for it share it.
     /// - Throws: `AdapterError.host(.notConnected)` when the link had ended before.
     public func disconnect() async throws(AdapterError) { _ = try await adapter.result(of: .disconnect(link)) }
 
-    /// Waits for the link's end.
-    public func waitForDisconnection() async -> DisconnectionReason { await adapter.waitForEnd(of: link) }
+    /// Waits for the link's end; at once when it has ended.
+    /// - Throws: `AdapterError.host(.cancelled)` when the task is cancelled before.
+    public func waitForDisconnection() async throws(AdapterError) -> DisconnectionReason {
+        let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
+        guard let reason = await adapter.waitForEnd(of: link, token: token) else { throw .host(.cancelled) }
+        return reason
+    }
 
     /// Strength of the peer's signal in dBm.
     public func readRSSI() async throws(AdapterError) -> Int8 {
@@ -45,6 +53,8 @@ public final class Peripheral: Sendable {
         return value
     }
 
+    /// What the device's controller says it is.
+    /// - Throws: `AdapterError.host(.controller)` when our controller does not know the command.
     public func readRemoteVersion() async throws(AdapterError) -> RemoteVersion {
         guard case .remoteVersion(let version) = try await adapter.result(of: .readRemoteVersion(link)) else {
             throw .host(.notConnected)
@@ -52,6 +62,8 @@ public final class Peripheral: Sendable {
         return version
     }
 
+    /// What the device's link layer can do.
+    /// - Throws: `AdapterError.host(.controller)` when our controller does not know the command.
     public func readRemoteFeatures() async throws(AdapterError) -> LEFeatures {
         guard case .remoteFeatures(let features) = try await adapter.result(of: .readRemoteFeatures(link)) else {
             throw .host(.notConnected)
@@ -84,6 +96,8 @@ public final class Peripheral: Sendable {
         return length
     }
 
+    /// The PHYs in use.
+    /// - Throws: `AdapterError.host(.controller)` when our controller does not know the command.
     public func readPHY() async throws(AdapterError) -> (transmit: PHY, receive: PHY) {
         guard case .phy(let transmit, let receive) = try await adapter.result(of: .readPHY(link)) else {
             throw .host(.notConnected)
@@ -111,6 +125,7 @@ public final class Peripheral: Sendable {
         return found.map { Service(uuid: $0.uuid, range: $0.range, isPrimary: $0.isPrimary) }
     }
 
+    /// The services that this one refers to (SPEC MOD-4).
     public func discoverIncludedServices(of service: Service) async throws(AdapterError) -> [IncludedService] {
         try await discoverIncludedServices(in: service.range)
     }
@@ -142,6 +157,7 @@ public final class Peripheral: Sendable {
         }
     }
 
+    /// The descriptors of a characteristic; none are looked for where there is no room for one.
     public func discoverDescriptors(of characteristic: Characteristic) async throws(AdapterError) -> [Descriptor] {
         guard let range = characteristic.descriptorRange else { return [] }
         guard case .descriptors(let found) = try await gatt(.discoverDescriptors(range)) else { return [] }
@@ -176,10 +192,12 @@ public final class Peripheral: Sendable {
         return value
     }
 
+    /// The whole value, however long.
     public func read(_ characteristic: Characteristic) async throws(AdapterError) -> [UInt8] {
         try await read(characteristic.valueHandle)
     }
 
+    /// The whole value, however long.
     public func read(_ descriptor: Descriptor) async throws(AdapterError) -> [UInt8] {
         try await read(descriptor.handle)
     }
@@ -190,6 +208,7 @@ public final class Peripheral: Sendable {
         _ = try await gatt(.write(handle, value: value))
     }
 
+    /// As `write(_:to:)` with a handle.
     public func write(_ value: [UInt8], to characteristic: Characteristic) async throws(AdapterError) {
         try await write(value, to: characteristic.valueHandle)
     }
@@ -201,6 +220,7 @@ public final class Peripheral: Sendable {
         _ = try await gatt(.writeCommand(handle, value: value))
     }
 
+    /// As `writeWithoutResponse(_:to:)` with a handle.
     public func writeWithoutResponse(
         _ value: [UInt8], to characteristic: Characteristic
     ) async throws(AdapterError) {
@@ -272,11 +292,21 @@ extension Adapter {
         _ = await perform(.gatt(link, .unsubscribe(handle)))
     }
 
-    func waitForEnd(of link: LinkID) async -> DisconnectionReason {
-        await withCheckedContinuation { continuation in
-            if linkState(link, { $0.waitForEnd(continuation) }) == nil {
-                continuation.resume(returning: .controllerLost)
+    /// - Returns: `nil` when the task was cancelled.
+    func waitForEnd(of link: LinkID, token: UInt64) async -> DisconnectionReason? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard !Task.isCancelled else { return continuation.resume(returning: nil) }
+                if linkState(link, { $0.waitForEnd(continuation, token: token) }) == nil {
+                    continuation.resume(returning: .controllerLost)
+                }
             }
+        } onCancel: {
+            Task { await self.stopWaiting(for: link, token: token) }
         }
+    }
+
+    private func stopWaiting(for link: LinkID, token: UInt64) {
+        _ = linkState(link) { $0.stopWaiting(token: token) }
     }
 }

@@ -6,7 +6,7 @@ struct PeripheralState {
     var information: LinkInformation
     /// Streams of values by the handle of the characteristic's value.
     private var subscribers: [AttributeHandle: [(token: UInt64, source: Notifications.Source)]] = [:]
-    private var endWaiters: [CheckedContinuation<DisconnectionReason, Never>] = []
+    private var endWaiters: [(token: UInt64, continuation: CheckedContinuation<DisconnectionReason?, Never>)] = []
 
     init(information: LinkInformation) { self.information = information }
 
@@ -33,14 +33,20 @@ struct PeripheralState {
         return true
     }
 
-    mutating func waitForEnd(_ continuation: CheckedContinuation<DisconnectionReason, Never>) {
-        endWaiters.append(continuation)
+    mutating func waitForEnd(_ continuation: CheckedContinuation<DisconnectionReason?, Never>, token: UInt64) {
+        endWaiters.append((token, continuation))
+    }
+
+    /// Somebody does not wait for the end any more.
+    mutating func stopWaiting(token: UInt64) {
+        guard let index = endWaiters.firstIndex(where: { $0.token == token }) else { return }
+        endWaiters.remove(at: index).continuation.resume(returning: nil)
     }
 
     func end(_ reason: DisconnectionReason) {
         for (_, list) in subscribers {
             for subscriber in list { subscriber.source.finish(reason) }
         }
-        for waiter in endWaiters { waiter.resume(returning: reason) }
+        for waiter in endWaiters { waiter.continuation.resume(returning: reason) }
     }
 }

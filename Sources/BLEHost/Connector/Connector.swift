@@ -123,7 +123,7 @@ struct Connector {
     }
 
     var nextDeadline: Instant? {
-        earliest(earliest(turnEnds, pausedUntil), sighted?.until)
+        pausedUntil ?? earliest(turnEnds, sighted?.until)
     }
 
     /// A device that somebody waits for was heard, and takes connections.

@@ -29,8 +29,9 @@ struct Initiator {
         case preparing(Plan, remaining: [DeviceAddress])
         case starting(Plan, isComplete: Bool)
         case waiting(Plan)
-        case cancelling(isComplete: Bool)
-        case ending(deadline: Instant)
+        /// `isForgotten`: an attempt that we know nothing of is cancelled, since the controller says that there is one.
+        case cancelling(Plan, isComplete: Bool, isForgotten: Bool)
+        case ending(Plan, deadline: Instant)
     }
 
     /// How long Connection Complete may stay away after a cancellation: some controllers never send it.
@@ -41,6 +42,18 @@ struct Initiator {
     /// Command Disallowed was answered: a forgotten attempt is cancelled before the next try.
     private var failures = 0
     private static let attempts = 3
+    /// Whether an attempt that stands in the way can only be ours; another owner's is not cancelled.
+    private let isExclusive: Bool
+
+    init(isExclusive: Bool = true) { self.isExclusive = isExclusive }
+
+    /// What the controller looks for, or looked for until its Connection Complete comes.
+    var planInForce: Plan? {
+        switch state {
+        case .idle, .preparing: nil
+        case .starting(let plan, _), .waiting(let plan), .cancelling(let plan, _, _), .ending(let plan, _): plan
+        }
+    }
 
     var isIdle: Bool {
         if case .idle = state { true } else { false }
@@ -76,30 +89,39 @@ struct Initiator {
         case .starting(let plan, let isComplete):
             guard status.isSuccess else {
                 state = .idle
-                guard status == .commandDisallowed, failures + 1 < Self.attempts else { return fail(plan, status) }
+                guard isExclusive, status == .commandDisallowed, failures + 1 < Self.attempts else {
+                    return fail(plan, status)
+                }
                 failures += 1
-                state = .cancelling(isComplete: true)
+                state = .cancelling(plan, isComplete: false, isForgotten: true)
                 return .cancel
             }
-            failures = 0
             state = isComplete ? .idle : .waiting(plan)
             return converge()
-        case .cancelling(let isComplete):
-            // Refused: the attempt was over already, and its Connection Complete came or is on its way. Stale events
-            // are told apart by the peer that they name.
-            state = isComplete ? .idle : .ending(deadline: now.advanced(by: Self.completionTimeout))
+        case .cancelling(let plan, let isComplete, let isForgotten):
+            // Refused, an attempt of ours was over already, and its Connection Complete came or is on its way; a
+            // forgotten one was none.
+            let isOver = isComplete || (isForgotten && !status.isSuccess)
+            state = isOver ? .idle : .ending(plan, deadline: now.advanced(by: Self.completionTimeout))
             return converge()
         case .idle, .waiting, .ending:
             return .none
         }
     }
 
-    /// Connection Complete came, with whatever status.
-    mutating func connectionComplete() -> Action {
+    /// Connection Complete came.
+    mutating func connectionComplete(_ status: HCIStatus) -> Action {
+        // 0x02 ends a cancelled attempt; one that nobody cancelled goes on.
+        let endsCancelled = status == .unknownConnectionIdentifier
         switch state {
-        case .starting(let plan, _): state = .starting(plan, isComplete: true)
-        case .waiting, .ending: state = .idle
-        case .cancelling: state = .cancelling(isComplete: true)
+        case .starting(let plan, _): if !endsCancelled { state = .starting(plan, isComplete: true) }
+        case .waiting:
+            guard !endsCancelled else { break }
+            failures = 0
+            state = .idle
+        case .ending: state = .idle
+        case .cancelling(let plan, _, let isForgotten):
+            state = .cancelling(plan, isComplete: true, isForgotten: isForgotten)
         case .idle, .preparing: break
         }
         // The owner decides what it wants next before anything new starts.
@@ -116,11 +138,11 @@ struct Initiator {
     }
 
     var nextDeadline: Instant? {
-        if case .ending(let deadline) = state { deadline } else { nil }
+        if case .ending(_, let deadline) = state { deadline } else { nil }
     }
 
     mutating func advance(to now: Instant) -> Action {
-        guard case .ending(let deadline) = state, deadline <= now else { return .none }
+        guard case .ending(_, let deadline) = state, deadline <= now else { return .none }
         state = .idle
         return converge()
     }
@@ -141,10 +163,21 @@ struct Initiator {
             state = .preparing(.acceptList(peers, parameters), remaining: peers.reversed())
             return .clearAcceptList
         case (.waiting(let current), let wish) where current != wish:
-            state = .cancelling(isComplete: false)
+            state = .cancelling(current, isComplete: false, isForgotten: false)
             return .cancel
         case (.idle, nil), (.waiting, _), (.preparing, _), (.starting, _), (.cancelling, _), (.ending, _):
             return .none
+        }
+    }
+}
+
+extension Initiator.Plan {
+    /// Whether the plan looks for this peer, by whatever kind of address the controller names it.
+    func includes(_ peer: DeviceAddress) -> Bool {
+        let peer = peer.withoutIdentityMark
+        switch self {
+        case .directed(let wanted, _): return wanted.withoutIdentityMark == peer
+        case .acceptList(let wanted, _): return wanted.contains { $0.withoutIdentityMark == peer }
         }
     }
 }

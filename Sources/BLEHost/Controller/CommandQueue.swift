@@ -23,9 +23,11 @@ struct CommandQueue {
     private var waiting = Queue<Waiting>()
     private(set) var inFlight: InFlight?
     private var credits = 1
+    /// When a controller that takes no command is given one all the same: a credit can get lost.
+    private var creditDeadline: Instant?
 
     var isIdle: Bool { inFlight == nil && waiting.isEmpty }
-    var nextDeadline: Instant? { inFlight?.deadline }
+    var nextDeadline: Instant? { inFlight?.deadline ?? creditDeadline }
 
     mutating func append<Command: HCICommand>(_ command: Command, purpose: CommandPurpose) {
         var writer = PacketWriter(reservingCapacity: 16)
@@ -45,7 +47,12 @@ struct CommandQueue {
 
     /// Sends the next command when the controller takes one.
     mutating func flush(into outbox: inout Outbox, at now: Instant) {
-        guard inFlight == nil, credits > 0, let next = waiting.popFirst() else { return }
+        guard inFlight == nil, !waiting.isEmpty else { return }
+        guard credits > 0 else {
+            if creditDeadline == nil { creditDeadline = now.advanced(by: Self.timeout) }
+            return
+        }
+        guard let next = waiting.popFirst() else { return }
         credits -= 1
         inFlight = InFlight(opcode: next.opcode, purpose: next.purpose, deadline: now.advanced(by: Self.timeout))
         outbox.append { $0.write(bytes: next.packet) }
@@ -55,6 +62,7 @@ struct CommandQueue {
     /// - Returns: why the command was sent; `nil` when nobody waits for this answer (late, or asked by another process).
     mutating func answered(_ opcode: HCIOpcode, credits newCredits: UInt8) -> CommandPurpose? {
         credits = Int(newCredits)
+        if credits > 0 { creditDeadline = nil }
         guard let command = inFlight, command.opcode == opcode else { return nil }
         inFlight = nil
         return command.purpose
@@ -69,6 +77,15 @@ struct CommandQueue {
         return command
     }
 
+    /// Takes a credit that the controller owes for too long.
+    /// - Returns: whether it was so.
+    mutating func restoreCredit(at now: Instant) -> Bool {
+        guard let deadline = creditDeadline, deadline <= now else { return false }
+        creditDeadline = nil
+        credits = 1
+        return true
+    }
+
     /// Forgets everything: the controller was reset or is gone.
     /// - Returns: the purposes of what was never answered, oldest first.
     mutating func removeAll() -> [CommandPurpose] {
@@ -77,6 +94,7 @@ struct CommandQueue {
         inFlight = nil
         while let next = waiting.popFirst() { purposes.append(next.purpose) }
         credits = 1
+        creditDeadline = nil
         return purposes
     }
 }

@@ -86,6 +86,8 @@ struct ACLScheduler {
             if case .command(let command) = frame.tag {
                 link.passedCommands.append(command)
                 passed.append(slot)
+            } else {
+                link.unsentAnswers -= 1
             }
             link.current = nil
         }

@@ -47,6 +47,8 @@ struct Link {
     var sentOctets = 0
     var queue = Queue<OutgoingFrame>()
     var isInTransmitRing = false
+    /// Frames without a sender that waits to hear of them, not yet handed over whole.
+    var unsentAnswers = 0
     /// Packets that the controller has not confirmed.
     var packetsInFlight = 0
     /// Write commands whose last packet has gone, for their queue to hear.

@@ -56,6 +56,17 @@ struct LinkOperations {
         return !isBusy
     }
 
+    /// Takes the place of a client's operation for a procedure of the engine's own, or the peer's.
+    /// - Returns: whether it may start; `false` while another of its class runs.
+    mutating func appendOwn(_ kind: Kind, at now: Instant) -> Bool {
+        guard !operations.contains(where: { $0.kind.class == kind.class }) else { return false }
+        operations.append(
+            Operation(
+                id: OperationID(rawValue: 0), client: .local, kind: kind, deadline: now.advanced(by: Self.timeout),
+                isCancelled: true))
+        return true
+    }
+
     /// The procedure of this class came to its end.
     /// - Returns: the operation that it was, if a client asked for it, and the one of its class that may start now.
     mutating func finish(_ operationClass: Class, at now: Instant) -> (finished: Operation?, next: Operation?) {

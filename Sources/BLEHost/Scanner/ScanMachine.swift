@@ -15,6 +15,8 @@ struct ScanMachine {
         case configuring(ScanParameters)
         case enabling(ScanParameters)
         case scanning(ScanParameters)
+        /// Another owner of the controller scans, and what it hears is heard here too.
+        case listening(ScanParameters)
         case disabling
     }
 
@@ -37,6 +39,10 @@ struct ScanMachine {
     private var failures = 0
     private var silence = Self.firstSilence
     private var lastHeard = Instant.zero
+    /// Whether a scan that stands in the way can only be ours; another owner's is not switched off.
+    private let isExclusive: Bool
+
+    init(isExclusive: Bool = true) { self.isExclusive = isExclusive }
 
     /// Whether the controller receives advertising.
     var isScanning: Bool {
@@ -59,11 +65,12 @@ struct ScanMachine {
     mutating func completed(_ status: HCIStatus, at now: Instant) -> Action {
         switch state {
         case .configuring(let parameters):
-            guard status.isSuccess else { return refused(status) }
+            guard status.isSuccess else { return refused(status, parameters, at: now) }
             state = .enabling(parameters)
             return .setEnabled(true)
         case .enabling(let parameters):
-            guard status.isSuccess else { return refused(status) }
+            guard status.isSuccess else { return refused(status, parameters, at: now) }
+            failures = 0
             state = .scanning(parameters)
             lastHeard = now
             return converge()
@@ -71,7 +78,7 @@ struct ScanMachine {
             // Refused or not: it is off now, or was off before.
             state = .idle
             return converge()
-        case .idle, .scanning:
+        case .idle, .scanning, .listening:
             return .none
         }
     }
@@ -97,8 +104,10 @@ struct ScanMachine {
     }
 
     var nextDeadline: Instant? {
-        guard case .scanning = state else { return nil }
-        return lastHeard.advanced(by: silence)
+        switch state {
+        case .scanning, .listening: lastHeard.advanced(by: silence)
+        case .idle, .configuring, .enabling, .disabling: nil
+        }
     }
 
     /// Switches scanning off and on again when nothing has been heard for long.
@@ -106,11 +115,21 @@ struct ScanMachine {
         guard let deadline = nextDeadline, deadline <= now else { return .none }
         silence = min(.microseconds(silence.rawValue &* 2), Self.longestSilence)
         lastHeard = now
+        if case .listening = state {
+            // The other owner may have stopped: then we can scan ourselves.
+            state = .idle
+            return converge()
+        }
         state = .disabling
         return .setEnabled(false)
     }
 
-    private mutating func refused(_ status: HCIStatus) -> Action {
+    private mutating func refused(_ status: HCIStatus, _ parameters: ScanParameters, at now: Instant) -> Action {
+        if !isExclusive, status == .commandDisallowed {
+            state = .listening(parameters)
+            lastHeard = now
+            return converge()
+        }
         failures += 1
         if status == .commandDisallowed, failures < Self.attempts {
             state = .disabling
@@ -130,7 +149,10 @@ struct ScanMachine {
         case (.scanning(let current), let wish) where current != wish:
             state = .disabling
             return .setEnabled(false)
-        case (.idle, nil), (.scanning, _), (.configuring, _), (.enabling, _), (.disabling, _):
+        case (.listening, nil):
+            state = .idle
+            return .none
+        case (.idle, nil), (.scanning, _), (.listening, _), (.configuring, _), (.enabling, _), (.disabling, _):
             return .none
         }
     }

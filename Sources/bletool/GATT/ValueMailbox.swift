@@ -28,7 +28,7 @@ actor ValueMailbox {
         let continuation = continuation
         tasks.append(
             Task {
-                let reason = await peripheral.waitForDisconnection()
+                guard let reason = try? await peripheral.waitForDisconnection() else { return }
                 continuation.yield(.ended(Failure(AdapterError.host(.linkLost(reason)))))
             })
     }

@@ -153,6 +153,7 @@ struct ConnectorTests {
         let rig = started()
         rig.submit(.scan(ScanRequest(isActive: false)))
         rig.answers[LECreateConnection.opcode] = .status(.commandDisallowed)
+        rig.answers[LECreateConnectionCancel.opcode] = .complete([HCIStatus.commandDisallowed.rawValue])
         let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
         #expect(rig.results(of: connect).isEmpty)
         rig.answers[LECreateConnection.opcode] = nil
@@ -185,7 +186,9 @@ struct ConnectorTests {
         #expect(rig.results(of: connect).count == 1)
     }
 
-    @Test("where only one thing is possible, a scan gets the receiver when an attempt was given up and never told its end")
+    @Test(
+        "where only one thing is possible, a scan gets the receiver when an attempt was given up and never told its end"
+    )
     func scanAfterLostCompletion() {
         let rig = HostRig()
         rig.supportedStates = 1 << 4 | 1 << 5

@@ -303,19 +303,28 @@ struct LinkTests {
     func cancelsLinkOperation() {
         let rig = started()
         let link = rig.connect()
-        let first = rig.submit(.readRemoteVersion(link))
-        let second = rig.submit(.readRemoteVersion(link))
+        let first = rig.submit(.setPHY(link, transmit: .le2M, receive: .le2M))
+        let second = rig.submit(.setPHY(link, transmit: .le1M, receive: .le1M))
         rig.submit(.cancel(first))
         #expect(rig.results(of: first) == [.failure(.cancelled)])
-        let event = ReadRemoteVersionInformationComplete(
-            status: .success, connectionHandle: link.handle, version: .init(rawValue: 9),
-            manufacturer: .init(rawValue: 2), subversion: 3)
-        rig.receive(event)
+        rig.receive(LEPHYUpdateComplete(connectionHandle: link.handle, transmitPHY: .le2M, receivePHY: .le2M))
         #expect(rig.results(of: second).isEmpty)
-        rig.receive(event)
+        rig.receive(LEPHYUpdateComplete(connectionHandle: link.handle, transmitPHY: .le1M, receivePHY: .le1M))
         #expect(rig.results(of: first).count == 1)
-        #expect(
-            rig.results(of: second)
-                == [.success(.remoteVersion(RemoteVersion(version: 9, companyIdentifier: 2, subversion: 3)))])
+        #expect(rig.results(of: second) == [.success(.phy(transmit: .le1M, receive: .le1M))])
+    }
+
+    @Test("what the link layer has told once is not asked again")
+    func remembersVersion() {
+        let rig = started()
+        let link = rig.connect()
+        let operations = [rig.submit(.readRemoteVersion(link)), rig.submit(.readRemoteVersion(link))]
+        rig.receive(
+            ReadRemoteVersionInformationComplete(
+                status: .success, connectionHandle: link.handle, version: .init(rawValue: 9),
+                manufacturer: .init(rawValue: 2), subversion: 3))
+        let version = RemoteVersion(version: 9, companyIdentifier: 2, subversion: 3)
+        for operation in operations { #expect(rig.results(of: operation) == [.success(.remoteVersion(version))]) }
+        #expect(rig.count(of: ReadRemoteVersionInformation.opcode) == 1)
     }
 }

@@ -1,0 +1,161 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+/// Races and failures in an order that a well-behaved controller never shows.
+@Suite("Host against the odds")
+struct HostOddsTests {
+    @Test("a controller that owes a credit for 2 s is given the next command all the same (pain 6)")
+    func zeroCredits() {
+        let rig = HostRig()
+        rig.start()
+        rig.answers[LERand.opcode] = .silence
+        rig.submit(.sendHCICommand(opcode: LERand.opcode, parameters: []))
+        rig.receive(CommandComplete(commandCredits: 0, opcode: LERand.opcode, returnParameters: [0]))
+        let operation = rig.submit(.sendHCICommand(opcode: ReadBDADDR.opcode, parameters: []))
+        #expect(rig.nextDeadline != nil)
+        rig.advance(by: .seconds(60))
+        #expect(rig.results(of: operation).count == 1)
+    }
+
+    @Test("the late end of a cancelled attempt is not taken for the end of the next one (pains 2 and 3)")
+    func staleCompletion() {
+        let rig = HostRig()
+        rig.start()
+        rig.answers[LECreateConnection.opcode] = .silence
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.receive(CommandStatus(status: .commandDisallowed, opcode: LECreateConnection.opcode))
+        #expect(rig.count(of: LECreateConnectionCancel.opcode) == 1)
+        // The cancelled foreign attempt tells its end.
+        rig.receive(rig.connectionComplete(status: .unknownConnectionIdentifier))
+        let before = rig.count(of: LECreateConnection.opcode)
+        #expect(before == 2)
+        rig.receive(CommandStatus(status: .success, opcode: LECreateConnection.opcode))
+        #expect(rig.count(of: LECreateConnection.opcode) == 2, "a second attempt beside a live one")
+    }
+
+    @Test("a connection of the time before a reset makes no link, and the client goes on waiting (pain 6)")
+    func ghost() {
+        let rig = HostRig()
+        rig.start()
+        let operation = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.answers[Reset.opcode] = .silence
+        rig.receive(HardwareError(hardwareCode: 1))
+        rig.receive(rig.connectionComplete())
+        rig.receive(CommandComplete(opcode: Reset.opcode, returnParameters: [0]))
+        rig.advance(by: .seconds(6))
+        #expect(rig.links.isEmpty)
+        #expect(rig.results(of: operation).isEmpty)
+    }
+
+    @Test("a required step that is refused starts the controller anew, once")
+    func doubled() {
+        let rig = HostRig()
+        rig.aclLength = 0
+        rig.aclCount = 0
+        rig.answers[LEReadLocalSupportedFeatures.opcode] = .silence
+        rig.start()
+        rig.answers[Reset.opcode] = .silence
+        rig.receive(CommandComplete(opcode: LEReadLocalSupportedFeatures.opcode, returnParameters: [0x03]))
+        rig.answers = [:]
+        rig.forget()
+        rig.receive(CommandComplete(opcode: Reset.opcode, returnParameters: [0]))
+        #expect(rig.isReady)
+        #expect(rig.count(of: ReadBufferSize.opcode) == 1)
+    }
+
+    @Test("a peer that asks on and on without taking answers is given up before memory grows")
+    func replies() {
+        let rig = HostRig()
+        rig.start()
+        _ = rig.connect()
+        rig.confirmsData = false
+        for _ in 0..<20_000 { rig.receive(frame: [0x0A, 1, 0], handle: 0x40) }
+        rig.confirmsData = true
+        rig.receive(
+            NumberOfCompletedPackets(links: [
+                .init(connectionHandle: ConnectionHandle(rawValue: 0x40), count: 4)
+            ]))
+        #expect(rig.data.count < 5_000)
+    }
+
+    @Test("no deadline lies in the past while the controller is brought back: nothing spins (pain 16)")
+    func spin() {
+        let rig = HostRig()
+        rig.acceptListSize = 0
+        rig.start()
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(1))))
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(2))))
+        rig.advance(by: .milliseconds(9500))
+        rig.answers[Reset.opcode] = .silence
+        rig.receive(HardwareError(hardwareCode: 1))
+        rig.advance(by: .milliseconds(400))
+        #expect(rig.nextDeadline.map { $0 > rig.now } ?? true)
+        rig.forget()
+        // not rig.advance: its loop would spin 1,000,000 times
+        var deadlineInPast = false
+        rig.receive([0x04, 0xFF, 0x00])
+        deadlineInPast = rig.nextDeadline.map { $0.microseconds <= 1_000_000 + 10_000_000 } ?? false
+        rig.advance(by: .milliseconds(200))
+        #expect(rig.nextDeadline.map { $0 > rig.now } ?? true, "\(deadlineInPast)")
+    }
+
+    @Test("a wish of the peer leaves the update that a client asked for alone")
+    func parameters() {
+        let rig = HostRig()
+        rig.start()
+        let link = rig.connect()
+        let wished = ConnectionParameterRequest(
+            interval: .milliseconds(100)...ConnectionInterval.milliseconds(200), peripheralLatency: 0,
+            supervisionTimeout: .milliseconds(5000))
+        let operation = rig.submit(.updateConnectionParameters(link, wished))
+        rig.answers[LEConnectionUpdate.opcode] = .status(.commandDisallowed)
+        rig.receive(frame: [0x12, 1, 8, 0, 24, 0, 40, 0, 0, 0, 0xF4, 1], channel: 5, handle: 0x40)
+        #expect(rig.results(of: operation).isEmpty)
+    }
+
+    @Test("an engine that has stopped stays so, whatever the controller fails to answer")
+    func stopped() {
+        let rig = HostRig()
+        rig.start()
+        _ = rig.connect(HostRig.peer(1), handle: 0x40)
+        _ = rig.connect(HostRig.peer(2), handle: 0x41)
+        rig.answers[Disconnect.opcode] = .silence
+        rig.submit(.stop)
+        rig.advance(by: .seconds(10))
+        #expect(rig.count(of: Reset.opcode) == 0)
+        #expect(!rig.isReady)
+    }
+
+    @Test("the failure of an attempt that was given up is not charged to the next device (SPEC CEN-9)")
+    func charged() {
+        let rig = HostRig()
+        rig.start()
+        rig.answers[LECreateConnectionCancel.opcode] = .silence
+        let a = rig.submit(.connect(ConnectRequest(peer: HostRig.peer(1))))
+        rig.submit(.cancel(a))
+        let b = rig.submit(.connect(ConnectRequest(peer: HostRig.peer(2))))
+        rig.receive(rig.connectionComplete(HostRig.peer(1), status: .connectionTimeout))
+        #expect(rig.results(of: b).isEmpty)
+    }
+
+    @Test("another owner's attempt on a shared controller is not cancelled")
+    func shared() {
+        let rig = HostRig(configuration: HostConfiguration(ownership: .shared))
+        rig.start()
+        rig.answers[LECreateConnection.opcode] = .status(.commandDisallowed)
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        #expect(rig.count(of: LECreateConnectionCancel.opcode) == 0)
+    }
+
+    @Test("a client's question for features waits for the engine's own instead of colliding with it")
+    func features() {
+        let rig = HostRig()
+        rig.start()
+        let link = rig.connect()
+        rig.answers[LEReadRemoteFeatures.opcode] = .status(.commandDisallowed)
+        let operation = rig.submit(.readRemoteFeatures(link))
+        #expect(rig.results(of: operation).isEmpty)
+    }
+}
