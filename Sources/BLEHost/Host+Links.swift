@@ -60,7 +60,13 @@ extension Host {
         link.waiting = waiting
         let slot = links.insert(link)
         setUp(slot, at: now)
-        for packet in parked.take(for: handle, at: now) { try? receiveACL(packet.span.bytes, at: now) }
+        for packet in parked.take(for: handle, at: now) {
+            do throws(DecodingError) {
+                try receiveACL(packet.span.bytes, at: now)
+            } catch {
+                noteMalformedPacket(error)
+            }
+        }
     }
 
     private var gattSettings: GATTClientSettings {

@@ -90,10 +90,14 @@ public struct Host: ~Copyable {
             case nil: throw .invalidValue(UInt64(type), field: .packetType)
             }
         } catch {
-            counters.malformedPackets &+= 1
-            events.append(.malformedPacket(error))
+            noteMalformedPacket(error)
         }
         settle(at: now)
+    }
+
+    mutating func noteMalformedPacket(_ error: DecodingError) {
+        counters.malformedPackets &+= 1
+        events.append(.malformedPacket(error))
     }
 
     /// A client's command. Its end is told by `HostEvent.completed` with the identifier that is returned.

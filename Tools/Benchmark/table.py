@@ -42,5 +42,8 @@ for text in sys.stdin:
         remark = ('OVER BUDGET ' if check else 'over budget ') + remark
         over += bool(check)
     line(name, show(value), unit, shown, show(peer) if peer else '', f'{value / peer:.2f}' if peer else '', remark=remark)
+if not rows:
+    print('no row is named so')
+    sys.exit(2)
 print(f'{rows} rows, {over} of the checked ones over budget')
 sys.exit(1 if over and '--check' in sys.argv else 0)

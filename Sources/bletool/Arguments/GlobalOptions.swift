@@ -15,7 +15,7 @@ struct GlobalOptions: ParsableArguments {
         name: [.short, .long],
         help: ArgumentHelp(
             "The way to the controller; without it: the first adapter.",
-            discussion: "user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim or replay:FILE",
+            discussion: "user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD or sim",
             valueName: "transport"),
         transform: { try TransportAddress($0) })
     var transport: TransportAddress?

@@ -23,23 +23,48 @@ struct ControllerCommands: Sendable {
     }
 
     /// Sends a command that is answered by Command Status, and waits for its last event.
-    /// - Parameter match: what the event that was waited for says; `nil` for another event.
+    /// - Parameters:
+    ///   - giveUp: takes the command back, when it was accepted and its end did not come in time or the task was
+    ///     cancelled; it may ask for the event that comes all the same.
+    ///   - match: what the event that was waited for says; `nil` for another event.
     /// - Throws: `Failure` when the controller refuses the command or never tells its end.
     func send<Command: HCICommand, Value: Sendable>(
-        _ command: Command, patience: Duration? = patience, match: @escaping @Sendable (HCIEventPacket) -> Value?
+        _ command: Command, patience: Duration? = patience,
+        giveUp: @escaping @Sendable (_ late: @Sendable () async -> Value?) async -> Void = { _ in },
+        match: @escaping @Sendable (HCIEventPacket) -> Value?
     ) async throws -> Value {
         let ends = events.events { $0.packet.flatMap(match) != nil }
+        let lateEnds = events.events { $0.packet.flatMap(match) != nil }
         let answer = try await adapter.sendHCICommand(
             Command.opcode, parameters: HCICommandPacket(command).parameters)
         try Self.check(answer, Command.opcode)
-        return try await withTimeout(
-            patience, overdue: Failure("the controller never told the end of \(Self.name(Command.opcode))")
-        ) {
-            for await event in ends {
-                if let value = event.packet.flatMap(match) { return value }
+        do {
+            return try await withTimeout(
+                patience, overdue: Failure("the controller never told the end of \(Self.name(Command.opcode))")
+            ) {
+                guard let value = await Self.first(of: ends, match) else { throw Failure.interrupted }
+                return value
             }
-            throw Failure.interrupted
+        } catch {
+            // The task may be cancelled: what takes the command back must not be.
+            await Task {
+                await giveUp {
+                    try? await withTimeout(.seconds(2), overdue: Failure.interrupted) {
+                        await Self.first(of: lateEnds, match)
+                    }
+                }
+            }.value
+            throw error
         }
+    }
+
+    private static func first<Value: Sendable>(
+        of events: AsyncStream<ReceivedEvent>, _ match: (HCIEventPacket) -> Value?
+    ) async -> Value? {
+        for await event in events {
+            if let value = event.packet.flatMap(match) { return value }
+        }
+        return nil
     }
 
     /// - Throws: `Failure` when a status says that something failed.

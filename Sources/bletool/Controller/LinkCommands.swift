@@ -1,35 +1,56 @@
 import BLE
 
 extension ControllerCommands {
+    /// The end of an attempt to connect.
+    struct Attempt: Sendable {
+        var status: HCIStatus
+        var handle: ConnectionHandle
+        var peer: DeviceAddress
+
+        init?(_ event: HCIEventPacket) {
+            switch event {
+            case .leConnectionComplete(let event) where event.role == .central:
+                (status, handle, peer) = (event.status, event.connectionHandle, event.peerAddress)
+            case .leEnhancedConnectionComplete(let event) where event.role == .central:
+                (status, handle, peer) = (event.status, event.connectionHandle, event.peerAddress)
+            default: return nil
+            }
+        }
+    }
+
     /// Makes a link that the engine knows nothing of: the kernel's stack adopts it.
+    /// - Parameter peer: `nil` for the first device of the accept list.
     func connect(
         to peer: DeviceAddress?, ownAddressType: OwnAddressType, patience: Duration?
-    ) async throws -> (
-        handle: ConnectionHandle, peer: DeviceAddress
-    ) {
-        let command = LECreateConnection(
-            filterPolicy: peer == nil ? .acceptList : .peerAddress,
-            peerAddress: peer ?? DeviceAddress(value: 0, kind: .public), ownAddressType: ownAddressType,
-            parameters: LEConnectionParameters(
-                minimumInterval: .milliseconds(15), maximumInterval: .milliseconds(30),
-                supervisionTimeout: .milliseconds(5000)))
-        do {
-            let (status, handle, address) = try await send(command, patience: patience) {
-                event -> (HCIStatus, ConnectionHandle, DeviceAddress)? in
-                switch event {
-                case .leConnectionComplete(let event):
-                    (event.status, event.connectionHandle, event.peerAddress)
-                case .leEnhancedConnectionComplete(let event):
-                    (event.status, event.connectionHandle, event.peerAddress)
-                default: nil
-                }
+    ) async throws -> (handle: ConnectionHandle, peer: DeviceAddress) {
+        let policy: InitiatorFilterPolicy = peer == nil ? .acceptList : .peerAddress
+        let address = peer ?? DeviceAddress(value: 0, kind: .public)
+        let parameters = LEConnectionParameters(
+            minimumInterval: .milliseconds(15), maximumInterval: .milliseconds(30),
+            supervisionTimeout: .milliseconds(5000))
+        // Link made in the moment in which it was given up: it must not stay.
+        let giveUp: @Sendable (@Sendable () async -> Attempt?) async -> Void = { late in
+            _ = try? await send(LECreateConnectionCancel())
+            if let attempt = await late(), attempt.status.isSuccess {
+                _ = try? await disconnect(attempt.handle, reason: .remoteUserTerminatedConnection)
             }
-            try Self.check(status, "the connection could not be made")
-            return (handle, address)
-        } catch {
-            _ = try? await Task { try await send(LECreateConnectionCancel()) }.value
-            throw error
         }
+        let attempt: Attempt
+        // A controller takes either the extended commands or the older ones (Core 5.4, Vol 4, Part E, 3.1.1).
+        if await adapter.information.usesExtendedCommands {
+            attempt = try await send(
+                LEExtendedCreateConnection(
+                    filterPolicy: policy, ownAddressType: ownAddressType, peerAddress: address,
+                    le1M: LEExtendedCreateConnection.Parameters(connection: parameters)),
+                patience: patience, giveUp: giveUp, match: Attempt.init)
+        } else {
+            attempt = try await send(
+                LECreateConnection(
+                    filterPolicy: policy, peerAddress: address, ownAddressType: ownAddressType, parameters: parameters),
+                patience: patience, giveUp: giveUp, match: Attempt.init)
+        }
+        try Self.check(attempt.status, "the connection could not be made")
+        return (attempt.handle, attempt.peer)
     }
 
     /// Ends a link.

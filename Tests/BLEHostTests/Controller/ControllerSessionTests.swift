@@ -131,7 +131,8 @@ struct ControllerSessionTests {
         #expect(rig.commands.isEmpty)
     }
 
-    @Test("on a shared controller a link is the link layer's alone: no ATT goes out, and GATT is refused with the reason")
+    @Test(
+        "on a shared controller a link is the link layer's alone: no ATT goes out, and GATT is refused with the reason")
     func sharedLink() {
         let rig = HostRig(configuration: HostConfiguration(ownership: .shared))
         rig.start()

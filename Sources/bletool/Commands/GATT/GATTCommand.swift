@@ -39,11 +39,26 @@ extension GATTVerb {
             let runner = GATTRunner(peripheral, console: session.console)
             for line in lines {
                 do { try await runner.perform(line.step) } catch {
-                    guard let number = line.number else { throw error }
-                    throw Failure(error).at(line: number)
+                    let failure = session.explaining(error)
+                    throw line.number.map { failure.at(line: $0) } ?? failure
                 }
             }
         }
+    }
+}
+
+extension Session {
+    /// Adds what helps where the kernel's own stack, and a daemon above it, speak on the same link as we do.
+    fileprivate func explaining(_ error: any Error) -> Failure {
+        var failure = Failure(error)
+        guard rawAdapter != nil, case AdapterError.host(let cause)? = error as? AdapterError else { return failure }
+        switch cause {
+        case .gatt(.invalidResponse), .gatt(.disconnected), .linkLost:
+            failure.message +=
+                "; through raw: this system's own Bluetooth service may speak on the same link: take user:N"
+        default: break
+        }
+        return failure
     }
 }
 

@@ -8,29 +8,14 @@ enum LinkMeasurements {
 
     static let all: [Measurement] = [
         Measurement("notification (20 B) through the host, packet to event", nanoseconds: 1000, allocations: 1) {
-            let controller = ScriptedController()
-            let link = controller.connect(peer, handle: handle)
-            let value = AttributeHandle(rawValue: 0x10)
-            controller.submit(
-                .gatt(
-                    link,
-                    .subscribe(value, configuration: AttributeHandle(rawValue: 0x11), mode: .notifications)))
-            controller.receive(Samples.attributePacket([0x13], handle: handle))
-            let packets = (0..<4).map { number in
-                Samples.attributePacket([0x1B, 0x10, 0x00] + [UInt8](repeating: number, count: 20), handle: handle)
-            }
-            return { count in
-                turns(count, over: packets) { packet in
-                    var checksum: UInt64 = 0
-                    controller.measure(receiving: packet, after: 100) { event in
-                        guard case .gatt(_, .notification(let notification)) = event else { return }
-                        checksum &+= UInt64(notification.value[0]) &+ 1
-                    }
-                    return checksum
-                }
-            }
+            notification(links: 1)
         },
-        Measurement("write command (20 B) through the host, command to packet to completion", nanoseconds: 1500) {
+        Measurement(
+            "notification (20 B) through the host, one of 40 links", nanoseconds: 2000, allocations: 1
+        ) { notification(links: 40) },
+        Measurement(
+            "write command (20 B) through the host, command to packet to completion", nanoseconds: 1500, allocations: 2
+        ) {
             let controller = ScriptedController()
             let link = controller.connect(peer, handle: handle)
             let value = AttributeHandle(rawValue: 0x10)
@@ -48,4 +33,31 @@ enum LinkMeasurements {
             }
         },
     ]
+
+    /// Notifications on the last of so many links.
+    private static func notification(links: Int) -> Measurement.Operation {
+        let controller = ScriptedController()
+        for number in 1..<links {
+            _ = controller.connect(
+                DeviceAddress(value: peer.value + UInt64(number), kind: .random), handle: handle + UInt16(number))
+        }
+        let link = controller.connect(peer, handle: handle)
+        let value = AttributeHandle(rawValue: 0x10)
+        controller.submit(
+            .gatt(link, .subscribe(value, configuration: AttributeHandle(rawValue: 0x11), mode: .notifications)))
+        controller.receive(Samples.attributePacket([0x13], handle: handle))
+        let packets = (0..<4).map { number in
+            Samples.attributePacket([0x1B, 0x10, 0x00] + [UInt8](repeating: number, count: 20), handle: handle)
+        }
+        return { count in
+            turns(count, over: packets) { packet in
+                var checksum: UInt64 = 0
+                controller.measure(receiving: packet, after: 100) { event in
+                    guard case .gatt(_, .notification(let notification)) = event else { return }
+                    checksum &+= UInt64(notification.value[0]) &+ 1
+                }
+                return checksum
+            }
+        }
+    }
 }

@@ -25,14 +25,14 @@ final class ScanLoad {
     private var turn: UInt64 = 0
     private(set) var discoveries: UInt64 = 0
 
-    init(_ crowd: Crowd, isExtended: Bool = false) {
+    init(_ crowd: Crowd, isExtended: Bool = false, allowsDuplicates: Bool = false) {
         self.crowd = crowd
         for device in 0..<Self.devices {
             let hasResponse = !isExtended && device % 2 == 0
             packets.append(Self.report(of: device, type: hasResponse ? 0x00 : 0x03, isExtended: isExtended))
             if hasResponse { packets.append(Self.report(of: device, type: 0x04, isExtended: false)) }
         }
-        controller.submit(.scan(ScanRequest()))
+        controller.submit(.scan(ScanRequest(allowsDuplicates: allowsDuplicates)))
     }
 
     func run(_ count: Int) -> UInt64 {

@@ -21,12 +21,19 @@ enum ScanMeasurements {
             _ = load.run(100_000)
             return load.run
         },
-        Measurement("report through the host, 1 % with new data", nanoseconds: 10_000, rate: 100_000) {
+        Measurement("report through the host, 1 % with new data", nanoseconds: 10_000, allocations: 0.01, rate: 100_000)
+        {
             let load = ScanLoad(.changing)
             _ = load.run(100_000)
             return load.run
         },
-        Measurement("report through the host, new addresses only", nanoseconds: 10_000, rate: 100_000) {
+        Measurement("report through the host, every report wanted", nanoseconds: 10_000, allocations: 0, rate: 100_000)
+        {
+            let load = ScanLoad(.steady, allowsDuplicates: true)
+            _ = load.run(100_000)
+            return load.run
+        },
+        Measurement("report through the host, new addresses only", nanoseconds: 10_000, allocations: 1, rate: 100_000) {
             let load = ScanLoad(.strangers)
             _ = load.run(100_000)
             return load.run
