@@ -108,7 +108,8 @@ final class Server {
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\"", "\\": quoted += "\\\(scalar)"
-            case "\u{00}"..<"\u{20}": quoted += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            case "\u{00}"..<"\u{20}":
+                quoted += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
             default: quoted.unicodeScalars.append(scalar)
             }
         }
