@@ -89,6 +89,7 @@ def a_peer_that_vanishes_while_subscribed(lab):
     tool = lab.start('gatt', 'BumblePeer', 'subscribe', '2A37')
     tool.wait_for(lambda l: l.get('event') == 'notified', 'notified')
     lab.peer.process.kill()
+    lab.peer.process.wait()
     result = lab.finish(tool, 15)
     same('exit status', result.status, 1)
     check(result.events('error'), 'no error event: ' + result.describe())
