@@ -40,6 +40,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
+        .executableTarget(
+            name: "simulated-controllers", dependencies: ["BLESimulator", "BLETransport", "BLEPackets"],
+            swiftSettings: common),
         .testTarget(name: "BLEPacketsTests", dependencies: ["BLEPackets"], swiftSettings: common),
         .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),

@@ -61,7 +61,7 @@ def packet_logger_capture(lab):
     capture_is_right(lab, 'pklg')
 
 
-@case(kinds=('bumble', 'bumble-legacy', 'btvirt'))
+@case(kinds=('bumble', 'bumble-legacy', 'btvirt', 'simulator', 'simulator-legacy'))
 def a_scan_is_captured(lab):
     """a capture of a scan that ^C or its duration ends is whole"""
     path = lab.path('scan.btsnoop')

@@ -83,12 +83,13 @@ def a_peer_that_vanishes_during_discovery(lab):
     check(result.events('error') and result.events('error')[0].get('message'), 'no error event: ' + result.describe())
 
 
-@case(kinds=('bumble', 'bumble-stock'))
+@case(kinds=('bumble', 'bumble-stock', 'simulator'))
 def a_peer_that_vanishes_while_subscribed(lab):
     """a link lost while subscribed ends the tool with status 1"""
     tool = lab.start('gatt', 'BumblePeer', 'subscribe', '2A37')
     tool.wait_for(lambda l: l.get('event') == 'notified', 'notified')
     lab.peer.process.kill()
+    lab.peer.process.wait()
     result = lab.finish(tool, 15)
     same('exit status', result.status, 1)
     check(result.events('error'), 'no error event: ' + result.describe())
@@ -103,7 +104,7 @@ def a_peer_that_hangs_up(lab):
     lab.wait_peer('disconnected')
 
 
-@case(kinds=('bumble', 'btvirt'))
+@case(kinds=('bumble', 'btvirt', 'simulator'))
 def a_controller_that_goes_away(lab):
     """a controller that is unplugged during a scan ends the tool, not as success, in bounded time"""
     relay = lab.relay()

@@ -55,7 +55,7 @@ def discover_prints_the_whole_database(lab):
     check(result.lines[0]['mtu'] > 23, f'mtu {result.lines[0]["mtu"]}')
 
 
-@case(kinds=('bumble', 'btvirt'))
+@case(kinds=('bumble', 'btvirt', 'simulator'))
 def discover_of_one_service(lab):
     """`gatt PEER discover --service 180D` prints only that service"""
     result = lab.gatt('discover', '--service', '180D')
@@ -86,7 +86,7 @@ def long_write_with_read_back(lab):
     same('value over another connection', value_of(lab.gatt('read', LONG_WRITE)), long)
 
 
-@case(kinds=('bumble', 'btvirt'))
+@case(kinds=('bumble', 'btvirt', 'simulator'))
 def targets(lab):
     """a target is `UUID`, `SERVICE/UUID` or `0xHANDLE`; a peer is a name or an address with or without its type"""
     handle = value_handle(lab, '2A38')
@@ -146,7 +146,7 @@ def att_errors(lab):
         check(errors[0].get('message'), f'no message: {errors[0]}')
 
 
-@case(kinds=('bumble', 'btvirt'))
+@case(kinds=('bumble', 'btvirt', 'simulator'))
 def a_script_ends_at_its_first_failure(lab):
     """a script runs over one connection, and the first failing line ends it with status 1"""
     result = lab.gatt('script', lab.script('read 2A38', 'write 2A39 02', 'read 2A19'), status=1)

@@ -11,15 +11,19 @@ PEER_SCRIPTS = os.path.join(ROOT, 'Tools', 'peers')
 PEERS = os.environ.get('PEERS_DIR') or os.path.join(ROOT, '.cache', 'peers')
 PYTHON = os.path.join(PEERS, 'venv', 'bin', 'python')
 BTVIRT = os.path.join(PEERS, 'btroot', 'usr', 'bin', 'btvirt')
+SIMULATED_CONTROLLERS = (os.environ.get('SIMULATED_CONTROLLERS')
+                         or os.path.join(ROOT, '.build', 'debug', 'simulated-controllers'))
 BLETOOL = os.environ.get('BLETOOL') or os.path.join(ROOT, '.build', 'debug', 'bletool')
 
-# Options of controllers.py, and of the tool, for each kind of controller.
+# Options of controllers.py or simulated-controllers, and of the tool, for each kind of controller.
 KINDS = {
     'bumble': ([], []),
     'bumble-legacy': (['--legacy-reports'], []),
     'bumble-acl251': (['--acl-len', '251', '--acl-num', '3'], []),
     'bumble-stock': (['--stock'], ['--own-address', 'static']),
     'btvirt': (None, []),
+    'simulator': ([], []),
+    'simulator-legacy': (['--legacy', '--acl-len', '27', '--acl-num', '4'], []),
 }
 PEER_ADDRESS = 'F2:F1:F0:00:00:02'
 REMOTE_USER_TERMINATED = 0x13
@@ -116,15 +120,19 @@ class Lab:
 
     # Controllers and peer
 
+    @property
+    def is_simulator(self):
+        return self.kind.startswith('simulator')
+
     def open(self):
         options, self.tool_options = KINDS[self.kind]
         if options is None:
             self.start_btvirt()
         else:
             ours, theirs = f'unix:{self.dir}/hci0', f'unix:{self.dir}/hci1'
-            self.controllers = Child('controllers.py', [
-                PYTHON, f'{PEER_SCRIPTS}/controllers.py', ours, theirs, 'tcp:127.0.0.1:0', *options],
-                f'{self.dir}/controllers.err')
+            program = [SIMULATED_CONTROLLERS] if self.is_simulator else [PYTHON, f'{PEER_SCRIPTS}/controllers.py']
+            self.controllers = Child(os.path.basename(program[-1]), [
+                *program, ours, theirs, 'tcp:127.0.0.1:0', *options], f'{self.dir}/controllers.err')
             self.children.append(self.controllers)
             ready = self.controllers.wait_for(lambda l: 'endpoints' in l, 'READY', 20)[0]
             self.endpoint, self.peer_endpoint, self.tcp_endpoint = ready['endpoints']

@@ -20,7 +20,7 @@ def lescan_finds_the_peer(lab):
     check({'180D', '180F'} <= set(last.get('serviceUUIDs', [])), f'serviceUUIDs: {last.get("serviceUUIDs")}')
     check(isinstance(last.get('rssi'), (int, type(None))), f'rssi: {last.get("rssi")!r}')
     check(bytes.fromhex(last['advertisement']).startswith(b'\x02\x01\x06'), f'advertisement: {last["advertisement"]}')
-    if lab.kind == 'btvirt':     # the only one of these controllers with a scan response of its own
+    if lab.kind == 'btvirt' or lab.is_simulator:     # Bumble's controller has no scan response of its own
         check(SERVICE in last['serviceUUIDs'], f'the scan response is not merged in: {last}')
         check(last.get('scanResponse'), f'no scan response: {last}')
     check(len(found) <= 3, f'an unchanged advertisement was reported {len(found)} times')
@@ -35,7 +35,7 @@ def lescan_count_ends_the_scan(lab):
     check_scanning_stopped(relay)
 
 
-@case(kinds=('bumble', 'bumble-legacy', 'btvirt'))
+@case(kinds=('bumble', 'bumble-legacy', 'btvirt', 'simulator', 'simulator-legacy'))
 def lescan_filters(lab):
     """`lescan --service` reports only who advertises the service, `--rssi` only who is near, `--duplicates` every packet"""
     heart = lab.run('lescan', '--service', '180D', '--duration', '1.5').events('discovered')
@@ -49,7 +49,7 @@ def lescan_filters(lab):
         check(len(every) > len(heart) + 2, f'--duplicates reported {len(every)} packets only')
 
 
-@case(kinds=('bumble', 'bumble-legacy'))
+@case(kinds=('bumble', 'bumble-legacy', 'simulator', 'simulator-legacy'))
 def passive_scan(lab):
     """`lescan --passive` sends no scan requests, `scan` is the same command"""
     relay = lab.relay()
@@ -77,7 +77,8 @@ def info_says_what_the_controller_is(lab):
     info = lines[0]
     for key in ('version', 'manufacturer', 'address', 'features', 'commands', 'aclLength', 'aclCount'):
         check(key in info, f'no {key} in {info}')
-    buffers = {'bumble-acl251': (251, 3), 'btvirt': (192, 1)}.get(lab.kind, (27, 64))
+    buffers = {'bumble-acl251': (251, 3), 'btvirt': (192, 1), 'simulator': (251, 8),
+               'simulator-legacy': (27, 4)}.get(lab.kind, (27, 64))
     same('aclLength, aclCount', (info['aclLength'], info['aclCount']), buffers)
     if lab.address:
         same('address', info['address'], lab.address)
@@ -94,7 +95,7 @@ def a_command_of_the_operators_own(lab):
     check((0x2005, bytes.fromhex('0102030405c6')) in relay.commands(0x2005), 'the parameters did not arrive')
 
 
-@case(kinds=('bumble',))
+@case(kinds=('bumble', 'simulator'))
 def tcp_transport(lab):
     """`-t tcp:HOST:PORT` works like a unix socket"""
     lab.gatt('read', '2A38', via=lab.tcp_endpoint)

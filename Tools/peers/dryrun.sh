@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # dryrun.sh OUTDIR "controllers.py options" "peripheral options" "central options"   (Bumble's controllers)
 # BTVIRT=1 dryrun.sh ...                       the same over btvirt's LE socket
+# CONTROLLERS=PROGRAM dryrun.sh ...            the same over a program that is called as controllers.py is
 # Bumble as host on both sides: shows that the peers work, before any of our own code is blamed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,7 +19,7 @@ if [ -n "${BTVIRT:-}" ]; then
   mv /tmp/bt-server-* "$d"/; exec 9>&-
   A0=unix:$d/bt-server-le; A1=$A0
 else
-  "$py" "$here/controllers.py" "unix:$d/hci0" "unix:$d/hci1" $2 > "$out/controllers.out" 2> "$out/controllers.err" & C=$!
+  ${CONTROLLERS:-"$py" "$here/controllers.py"} "unix:$d/hci0" "unix:$d/hci1" $2 > "$out/controllers.out" 2> "$out/controllers.err" & C=$!
   waitfor READY "$out/controllers.out" || exit 1
   A0=unix:$d/hci0; A1=unix:$d/hci1
 fi
