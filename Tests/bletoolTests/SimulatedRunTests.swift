@@ -118,6 +118,45 @@ struct SimulatedRunTests {
         #expect(changed.status == 1)
     }
 
+    @Test("files that are there already are kept when the transport does not open, and none are left behind")
+    func keptFiles() async throws {
+        let folder = try TestFolder()
+        let name = folder.path + "/session"
+        let capture = try folder.write("precious", to: "walk.pcap")
+        let inputs = try folder.write("precious", to: "session.inputs.jsonl")
+        let run = try await ToolRun("-t", "unix:/nonexistent/hci", "-w", capture, "--record", name, "lescan")
+        #expect(run.status == 3)
+        #expect(try folder.read("walk.pcap") == "precious")
+        #expect(try folder.read("session.inputs.jsonl") == "precious")
+        #expect(!FileManager.default.fileExists(atPath: name + ".btsnoop"))
+
+        let taken = try await ToolRun("-t", "sim", "-w", capture, "--record", name, "lescan", "--count", "1")
+        #expect(taken.status == 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: capture)).starts(with: Data("precious".utf8)) == false)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: inputs)).starts(with: Data("precious".utf8)) == false)
+        #expect(try await ToolRun("replay", name).status == 0)
+    }
+
+    @Test("a file that cannot be written is told before the transport is opened")
+    func unwritableCapture() async throws {
+        let run = try await ToolRun("-t", "unix:/nonexistent/hci", "-w", "/nonexistent/walk.pcap", "lescan")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("walk.pcap"))
+    }
+
+    @Test("a recording whose inputs were cut does not pass as repeated")
+    func cutRecording() async throws {
+        let folder = try TestFolder()
+        let name = folder.path + "/session"
+        let run = try await ToolRun("-t", "sim", "--record", name, "gatt", Self.heart, "read", "2A38")
+        #expect(run.status == 0)
+        let lines = try folder.read("session.inputs.jsonl").split(separator: "\n")
+        _ = try folder.write(lines.prefix(4).joined(separator: "\n") + "\n", to: "session.inputs.jsonl")
+        let replay = try await ToolRun("replay", name)
+        #expect(replay.status == 1)
+        #expect(replay.errors.contains("the recording ends early"))
+    }
+
     @Test("an operator's own command prints what the controller answers; a refusal is status 1")
     func ownCommand() async throws {
         let run = try await ToolRun("-t", "sim", "--json", "cmd", "0x04", "0x0001")
