@@ -40,6 +40,20 @@ struct OutputTests {
         #expect(Failure("no").event.text == #"{"event":"error","message":"no"}"#)
     }
 
+    @Test("an interruption is called so, whatever it ended; refused commands have names")
+    func otherErrors() {
+        for error in [AdapterError.host(.cancelled), .host(.gatt(.cancelled))] {
+            #expect(Failure(error) == .interrupted)
+        }
+        let opcode = HCIOpcode(rawValue: 0x1405)
+        let refused = Failure(AdapterError.host(.controller(.unknownConnectionIdentifier, opcode)))
+        #expect(refused.message.hasPrefix("the controller refused Read RSSI: "))
+        #expect(
+            Failure(AdapterError.host(.commandTimeout(opcode))).message == "the controller never answered Read RSSI")
+        let unnamed = Failure(AdapterError.host(.commandTimeout(HCIOpcode(rawValue: 0xFC01))))
+        #expect(unnamed.message == "the controller never answered command 0xfc01")
+    }
+
     @Test("a reader that leaves is noticed once, and nothing crashes")
     func brokenPipe() throws {
         signal(SIGPIPE, SIG_IGN)

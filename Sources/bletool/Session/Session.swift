@@ -9,7 +9,7 @@ struct Session: Sendable {
     let capturePath: String?
     let recordingName: String?
     let state: StateDirectory
-    let ownAddress: GlobalOptions.OwnAddressKind?
+    var ownAddress: GlobalOptions.OwnAddressKind?
 
     init(_ options: GlobalOptions, console: Console) {
         self.console = console
