@@ -3,7 +3,7 @@ struct PacketQueue {
     private var packets: [[UInt8]] = []
     private var head = 0
 
-    var isEmpty: Bool { head == packets.count }
+    var count: Int { packets.count - head }
 
     mutating func append(_ packet: [UInt8]) { packets.append(packet) }
 

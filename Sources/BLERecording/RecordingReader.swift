@@ -88,6 +88,10 @@ public struct RecordingReader: ~Copyable {
         }
     }
 
+    /// How many packets from the controller were passed that no input named; when all inputs and all sent packets were
+    /// read, how many packets the inputs end before.
+    public var unreachedPacketCount: UInt64 { UInt64(received.count) }
+
     /// - Returns: whether there was one.
     private mutating func readPacket() throws(RecordingError) -> Bool {
         var received: [UInt8]?

@@ -11,34 +11,38 @@ import Foundation
 
 /// Writes down a run of the engine so that it can be repeated: every packet, and every input with its time.
 ///
-/// The files hold keys and names; only their owner may read them.
+/// The files hold keys and names; only their owner may read them. Files of that name that are there already are kept
+/// until there is a first input.
 public final class RecordingWriter: HostInputObserver {
     public let files: RecordingFiles
+    private let places: [ReservedFile]
     private let state: Mutex<State>
 
     private struct State: ~Copyable {
-        var packets: CaptureWriter
-        var inputs: LineFile
+        /// `nil` until there is something to write.
+        var packets: CaptureWriter?
+        var inputs: LineFile?
+        var hasBegun = false
         var packetCount: UInt64 = 0
         var failure: RecordingError?
-        var hasHeader = false
+        var header: RecordingHeader?
         let encoder: JSONEncoder
     }
 
-    /// Creates both files, or empties them.
-    /// - Throws: `RecordingError.cannotWrite` or `packets`.
+    /// Makes sure that both files can be written, and leaves what they hold for now.
+    /// - Throws: `RecordingError.cannotWrite`.
     public init(_ files: RecordingFiles) throws(RecordingError) {
         self.files = files
-        let packets: CaptureWriter
-        do throws(CaptureError) {
-            packets = try CaptureWriter(path: files.packets, format: .btsnoop)
+        let packets = try ReservedFile(path: files.packets)
+        do throws(RecordingError) {
+            places = [packets, try ReservedFile(path: files.inputs)]
         } catch {
-            throw .packets(path: files.packets, error)
+            packets.release()
+            throw error
         }
-        let inputs = try LineFile(path: files.inputs)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        state = Mutex(State(packets: packets, inputs: inputs, encoder: encoder))
+        state = Mutex(State(encoder: encoder))
     }
 
     /// Why the recording is not whole: the first thing that could not be written. `nil` while all is well.
@@ -47,15 +51,25 @@ public final class RecordingWriter: HostInputObserver {
     public func began(_ configuration: HostConfiguration) {
         state.withLock { state in
             // One engine, one recording: a second beginning could not be repeated from these files.
-            guard !state.hasHeader else { return }
-            state.hasHeader = true
-            write(
-                RecordingHeader(recording: RecordingHeader.currentVersion, configuration: configuration), into: &state)
+            state.header =
+                state.header
+                ?? RecordingHeader(recording: RecordingHeader.currentVersion, configuration: configuration)
+        }
+    }
+
+    /// Nothing came into the engine: the files are what they were before, and nothing is written any more. Does nothing
+    /// when something was written already.
+    public func abandon() {
+        state.withLock { state in
+            guard !state.hasBegun else { return }
+            state.hasBegun = true
+            for place in places { place.release() }
         }
     }
 
     public func observe(_ input: HostInput, at time: Instant) {
         state.withLock { state in
+            begin(&state)
             write(RecordedInput(input, at: time, packetNumber: state.packetCount), into: &state)
             guard case .packet(let bytes) = input else { return }
             state.packetCount += 1
@@ -64,15 +78,19 @@ public final class RecordingWriter: HostInputObserver {
     }
 
     public func observeSent(_ packet: RawSpan, at time: Instant) {
-        state.withLock { state in append(packet, .hostToController, into: &state) }
+        state.withLock { state in
+            begin(&state)
+            append(packet, .hostToController, into: &state)
+        }
     }
 
     /// Writes what is left.
     /// - Throws: the first thing that could not be written.
     public func finish() throws(RecordingError) {
         let failure = state.withLock { state -> RecordingError? in
+            begin(&state)
             do throws(CaptureError) {
-                try state.packets.flush()
+                try state.packets?.flush()
             } catch {
                 state.failure = state.failure ?? .packets(path: files.packets, error)
             }
@@ -81,12 +99,26 @@ public final class RecordingWriter: HostInputObserver {
         if let failure { throw failure }
     }
 
+    /// Empties both files and writes the header.
+    private func begin(_ state: inout State) {
+        guard !state.hasBegun else { return }
+        state.hasBegun = true
+        do throws(CaptureError) {
+            state.packets = try CaptureWriter(path: files.packets, format: .btsnoop)
+        } catch {
+            state.failure = .packets(path: files.packets, error)
+            return
+        }
+        do throws(RecordingError) { state.inputs = try LineFile(path: files.inputs) } catch { state.failure = error }
+        if let header = state.header { write(header, into: &state) }
+    }
+
     private func write(_ line: some Encodable, into state: inout State) {
         guard state.failure == nil else { return }
         do {
             var bytes = Array(try state.encoder.encode(line))
             bytes.append(UInt8(ascii: "\n"))
-            guard !state.inputs.write(bytes) else { return }
+            guard state.inputs?.write(bytes) == false else { return }
             state.failure = .cannotWrite(path: files.inputs, reason: "the disk is full or gone")
         } catch {
             state.failure = .cannotWrite(path: files.inputs, reason: "\(error)")
@@ -96,7 +128,7 @@ public final class RecordingWriter: HostInputObserver {
     private func append(_ packet: RawSpan, _ direction: CaptureDirection, into state: inout State) {
         guard state.failure == nil else { return }
         do throws(CaptureError) {
-            try state.packets.append(
+            try state.packets?.append(
                 packet: packet, direction: direction,
                 timestampMicroseconds: CaptureClock.microsecondsSinceEpoch())
         } catch {

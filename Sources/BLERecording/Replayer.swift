@@ -24,6 +24,8 @@ public enum Replayer {
         public var inputCount: UInt64 = 0
         public var mismatchCount: UInt64 = 0
         public var firstMismatch: Mismatch?
+        /// Packets from the controller that the inputs end before: the recording was cut.
+        public var unreachedPacketCount: UInt64 = 0
 
         public init() {}
     }
@@ -57,6 +59,7 @@ public enum Replayer {
             outcome.note(Mismatch(index: sentCount, time: time, expected: missing, sent: nil))
             sentCount += 1
         }
+        outcome.unreachedPacketCount = reader.unreachedPacketCount
         return outcome
     }
 }

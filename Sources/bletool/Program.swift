@@ -6,11 +6,21 @@ import Glibc
 enum Program {
     /// The first thread waits for signals; the work is done by others, which it makes after it has blocked them.
     static func main() {
+        holdStandardDescriptors()
         let interruption = Interruption()
         interruption.prepare()
         let arguments = Array(CommandLine.arguments.dropFirst())
         Task.detached { exit(await run(arguments, interruption: interruption)) }
         interruption.serve()
+    }
+
+    /// A closed descriptor's number would go to the next file that is opened, and our lines into that file. What takes
+    /// its place lets nothing through, so that a loss is told.
+    private static func holdStandardDescriptors() {
+        for (number, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        where fcntl(number, F_GETFD) < 0 {
+            _ = open("/dev/null", mode)
+        }
     }
 
     /// - Parameters:
@@ -32,19 +42,24 @@ enum Program {
                 return 0
             }
         } catch {
-            return end(with: error, on: help)
+            return end(withParsing: error, on: help)
         }
         let console = Console(isJSON: command.global.json, output: output, errors: errors) { interruption.request() }
         let session = Session(command.global, console: console)
         let work = Task { try await command.run(in: session) }
         interruption.onRequest { work.cancel() }
-        switch await work.result {
+        let result = await work.result
+        // The work was ended for it: what it says of its own end is no news.
+        if let lost = console.outputFailure { return end(with: lost, on: console) }
+        switch result {
         case .success: return 0
-        case .failure(let error):
-            let failure = Failure(error)
-            console.report(failure)
-            return failure.status.rawValue
+        case .failure(let error): return end(with: Failure(error), on: console)
         }
+    }
+
+    private static func end(with failure: Failure, on console: Console) -> Int32 {
+        console.report(failure)
+        return failure.status.rawValue
     }
 
     /// A command that only holds others was called without one of them.
@@ -54,10 +69,11 @@ enum Program {
     }
 
     /// Help and version are no failures; all else is wrong usage.
-    private static func end(with error: any Error, on console: Console) -> Int32 {
+    private static func end(withParsing error: any Error, on console: Console) -> Int32 {
         let isWanted = BLETool.exitCode(for: error) == .success
         let message = BLETool.fullMessage(for: error)
         if !message.isEmpty { isWanted ? console.printHelp(message) : console.explain(message) }
+        if let lost = console.outputFailure { return end(with: lost, on: console) }
         return isWanted ? 0 : Failure.Status.usage.rawValue
     }
 }

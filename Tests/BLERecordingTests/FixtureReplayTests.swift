@@ -21,5 +21,6 @@ struct FixtureReplayTests {
         let outcome = try Replayer.replay(RecordingFiles(Self.folder.appendingPathComponent(recording).path))
         #expect(outcome.mismatchCount == 0, "\(String(describing: outcome.firstMismatch))")
         #expect(outcome.packetCount > 0)
+        #expect(outcome.unreachedPacketCount == 0)
     }
 }

@@ -15,6 +15,7 @@ struct ReplayTests {
         let outcome = try Replayer.replay(session.files)
         #expect(outcome.mismatchCount == 0)
         #expect(outcome.firstMismatch == nil)
+        #expect(outcome.unreachedPacketCount == 0)
         #expect(outcome.packetCount > 60)
         #expect(try Replayer.replay(session.files) == outcome)
     }
@@ -66,6 +67,33 @@ struct ReplayTests {
         let outcome = try Replayer.replay(session.files)
         #expect(outcome.mismatchCount > 0)
         #expect(outcome.firstMismatch?.sent == nil)
+        #expect(outcome.unreachedPacketCount > 0)
+    }
+
+    @Test("inputs that were cut behind the last packet sent are told by the packets that were never reached")
+    func cutInputs() throws {
+        let folder = try TemporaryFolder()
+        let session = try RecordedSession(folder: folder)
+        try session.walk()
+        let lines = try String(contentsOfFile: session.files.inputs, encoding: .utf8).split(separator: "\n")
+        let last = try #require(lines.lastIndex { $0.contains("\"packet\"") })
+        let shortened = lines[..<last].joined(separator: "\n") + "\n"
+        try shortened.write(toFile: session.files.inputs, atomically: true, encoding: .utf8)
+        #expect(try Replayer.replay(session.files).unreachedPacketCount == 1)
+    }
+
+    @Test("files that were there stay as they were when nothing came into the engine")
+    func abandoned() throws {
+        let folder = try TemporaryFolder()
+        let files = RecordingFiles(folder.path + "/session")
+        try "precious".write(toFile: files.packets, atomically: true, encoding: .utf8)
+        let recorder = try RecordingWriter(files)
+        recorder.began(HostConfiguration())
+        recorder.abandon()
+        recorder.observe(.transportOpened, at: .zero)
+        try recorder.finish()
+        #expect(try String(contentsOfFile: files.packets, encoding: .utf8) == "precious")
+        #expect(!FileManager.default.fileExists(atPath: files.inputs))
     }
 
     @Test("a last line that was cut off when the program was killed is left out")

@@ -17,6 +17,19 @@ struct ArgumentTypesTests {
         #expect(PeerArgument(argument: "c1:22:33:44:55:66")?.asRandom(true) == .address(random))
     }
 
+    @Test("a mistyped address is not taken for a name, and a name that only looks odd is")
+    func mistypedAddresses() {
+        for wrong in [
+            "C0:DE:00:00:00:ZZ", "CO:DE:00:00:00:01", "C0:DE:0:0:0:1", "AA:BB:CC:DD:EE:FF/foo", "AA:BB:CC:DD:EE:FF/",
+            "C0:DE:00:00:00:ZZ/random",
+        ] {
+            #expect(PeerArgument(argument: wrong) == nil, "\(wrong)")
+        }
+        for name in ["Lamp: A:B", "a/b", "12:30", "C1:22:33:44:55", "AA::CC:DD:EE:FF", "living:room:lamp:on:the:left"] {
+            #expect(PeerArgument(argument: name) == .name(name))
+        }
+    }
+
     @Test("a target is UUID, SERVICE/UUID or 0xHANDLE")
     func targets() {
         let rate = BluetoothUUID(UInt16(0x2A37))
@@ -40,6 +53,24 @@ struct ArgumentTypesTests {
             #expect(Hexadecimal.bytes(wrong) == nil, "\(wrong)")
         }
         #expect(Hexadecimal.text([0x0A, 0xFF]) == "0aff")
+    }
+
+    @Test("an octet of a command may be one digit, as hcitool takes it")
+    func parameterBytes() {
+        #expect(ParameterBytes(argument: "1")?.bytes == [1])
+        #expect(ParameterBytes(argument: "0xF")?.bytes == [15])
+        #expect(ParameterBytes(argument: "0x0f")?.bytes == [15])
+        #expect(ParameterBytes(argument: "0aff")?.bytes == [0x0A, 0xFF])
+        for wrong in ["123", "0x123", "g", "+", "0xg", "-1", "+1"] where ParameterBytes(argument: wrong) != nil {
+            Issue.record("\(wrong)")
+        }
+    }
+
+    @Test("seconds are told as they were written")
+    func seconds() {
+        #expect(Seconds(argument: "0.3")?.duration.secondsText == "0.3")
+        #expect(Seconds(argument: "30")?.duration.secondsText == "30")
+        #expect(Duration.zero.secondsText == "0")
     }
 
     @Test("numbers do not pass their range, and have no sign")

@@ -16,13 +16,40 @@ struct ExitStatusTests {
             ["lerladd", "--peer", "00", "11:22:33:44:55:66"], ["lealadd", "Peer"], ["lecc"], ["ad"],
             ["ad", "decode", "0"],
             ["-t", "carrier-pigeon:1", "lescan"], ["--own-address", "resolvable", "lescan"],
-            ["--own-address", "mine", "lescan"], ["-w", "file.txt", "lescan"], [],
+            ["--own-address", "mine", "lescan"], ["-t", "sim:world.json", "lescan"],
+            ["-t", "replay:walk.btsnoop", "lescan"],
+            ["bogus"], ["-t", "sim", "bogus"], ["help", "nope"], ["help", "gatt", "nope"],
+            ["gatt", "C0:DE:00:00:00:ZZ", "read", "2A38"], ["leinfo", "AA:BB:CC:DD:EE:FF/foo"],
+            ["-w", "file.txt", "lescan"], [],
         ])
     func usage(_ arguments: [String]) async throws {
         let run = try await ToolRun(list: arguments)
         #expect(run.status == 2)
         #expect(run.output.isEmpty)
         #expect(!run.errors.isEmpty)
+    }
+
+    @Test(
+        "a mistake is named, not the parser's trouble with it",
+        arguments: [
+            (["bogus"], "‘bogus’ is no command"), (["help", "nope"], "‘nope’ is no command"),
+            (["lescan", "--duration", "-1"], "'-1' is invalid"),
+            (["gatt", "Peer", "subscribe", "2A37", "--count", "-1"], "'-1' is invalid"),
+            (["gatt", "Peer", "--connect-timeout", "-1", "discover"], "'-1' is invalid"),
+            (["-t", "replay:x.btsnoop", "lescan"], "bletool replay"), (["-t", "sim:x", "lescan"], "-t sim"),
+        ])
+    func mistakes(_ arguments: [String], _ words: String) async throws {
+        let run = try await ToolRun(list: arguments)
+        #expect(run.status == 2)
+        #expect(run.errors.contains(words), "\(run.errors)")
+    }
+
+    @Test("what is refused is not offered among the transports")
+    func offeredTransports() async throws {
+        let run = try await ToolRun("-t", "carrier-pigeon:1", "lescan")
+        #expect(run.errors.contains("uart:DEVICE@BAUD"))
+        #expect(!run.errors.contains("sim:FILE"))
+        #expect(!run.errors.contains("replay:FILE"))
     }
 
     @Test(
@@ -39,6 +66,7 @@ struct ExitStatusTests {
         "help and version are no failures",
         arguments: [
             ["--help"], ["gatt", "--help"], ["gatt", "Peer", "read", "-h"], ["--version"], ["help", "lescan"],
+            ["help", "gatt", "read"], ["help", "scan"], ["help"],
         ])
     func help(_ arguments: [String]) async throws {
         let run = try await ToolRun(plain: arguments)
@@ -52,5 +80,6 @@ struct ExitStatusTests {
         let run = try await ToolRun(plain: ["--generate-completion-script", shell])
         #expect(run.status == 0)
         #expect(run.output.contains("lescan"))
+        #expect(run.output.contains("user:0"))
     }
 }

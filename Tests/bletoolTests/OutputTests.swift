@@ -40,6 +40,20 @@ struct OutputTests {
         #expect(Failure("no").event.text == #"{"event":"error","message":"no"}"#)
     }
 
+    @Test("an interruption is called so, whatever it ended; refused commands have names")
+    func otherErrors() {
+        for error in [AdapterError.host(.cancelled), .host(.gatt(.cancelled))] {
+            #expect(Failure(error) == .interrupted)
+        }
+        let opcode = HCIOpcode(rawValue: 0x1405)
+        let refused = Failure(AdapterError.host(.controller(.unknownConnectionIdentifier, opcode)))
+        #expect(refused.message.hasPrefix("the controller refused Read RSSI: "))
+        #expect(
+            Failure(AdapterError.host(.commandTimeout(opcode))).message == "the controller never answered Read RSSI")
+        let unnamed = Failure(AdapterError.host(.commandTimeout(HCIOpcode(rawValue: 0xFC01))))
+        #expect(unnamed.message == "the controller never answered command 0xfc01")
+    }
+
     @Test("a reader that leaves is noticed once, and nothing crashes")
     func brokenPipe() throws {
         signal(SIGPIPE, SIG_IGN)
@@ -50,7 +64,23 @@ struct OutputTests {
         let console = Console(isJSON: true, output: ends[1], errors: ends[1]) { count.increment() }
         for _ in 0..<3 { console.print(["event": "value"], text: "") }
         #expect(count.value == 1)
+        #expect(console.outputFailure == nil)
         close(ends[1])
+    }
+
+    @Test("results that cannot be written end the work with status 1 and the reason (pain 8)")
+    func fullOutput() async throws {
+        let folder = try TestFolder()
+        for arguments in [["-t", "sim", "--state", folder.path, "--json", "lescan"], ["--help"]] {
+            let full = open("/dev/full", O_WRONLY)
+            defer { close(full) }
+            let errors = try folder.open("errors")
+            defer { close(errors) }
+            let status = await Program.run(arguments, interruption: Interruption(), output: full, errors: errors)
+            #expect(status == 1)
+            let told = try folder.read("errors")
+            #expect(told == "bletool: error: standard output cannot be written: No space left on device\n")
+        }
     }
 
     @Test("the commands and features of a controller are named")

@@ -39,7 +39,9 @@ struct ScriptTests {
         arguments: [
             "frob", "read", "read Peer", "read 2A37 2A38", "write 2A39", "write 2A39 zz", "wait --count",
             "wait --count 0",
-            "wait --duration soon", "subscribe", "discover --service", "discover 180D", "read 2A37 --command",
+            "wait --duration soon", "subscribe", "discover --service", "discover 180D", "read 2A37 --command", "wait",
+            "wait --count 3",
+            "write 2A39 " + String(repeating: "00", count: 513),
         ])
     func mistakes(_ line: String) {
         do {
@@ -52,5 +54,11 @@ struct ScriptTests {
         } catch {
             Issue.record("\(error)")
         }
+    }
+
+    @Test("a value of 512 bytes can be written, and a wait that ends by itself needs no subscription")
+    func limits() throws {
+        let script = try GATTScript("wait --duration 0.1\nwrite 2A39 " + String(repeating: "00", count: 512))
+        #expect(script.lines.count == 2)
     }
 }

@@ -89,12 +89,44 @@ struct SimulatedRunTests {
         #expect(try run.events("notified").count > 0)
     }
 
+    @Test("a second subscription to the same values does not double them")
+    func subscribedTwice() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write("subscribe 2A37\nsubscribe 180D/2A37\nwait --count 3", to: "script")
+        let capture = folder.path + "/walk.btsnoop"
+        let run = try await ToolRun("-t", "sim", "--json", "-w", capture, "gatt", Self.heart, "script", file)
+        #expect(run.status == 0)
+        #expect(try run.events("subscribed").count == 2)
+        #expect(try run.events("notified").count == 3)
+        // The ATT channel and the opcode of a notification: as many came over the air as were printed.
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: capture)))
+        let sent = bytes.indices.filter { bytes[$0...].starts(with: [0x04, 0x00, 0x1B]) }
+        #expect(sent.count >= 3)
+    }
+
+    @Test("too few values in the time given are a failure that tells how many came")
+    func tooFewValues() async throws {
+        let run = try await ToolRun(
+            "-t", "sim", "--json", "gatt", Self.heart, "subscribe", "2A37", "--count", "1000", "--duration", "0.2")
+        #expect(run.status == 1)
+        let message = try #require(try run.events("error").first?["message"] as? String)
+        #expect(message.hasSuffix(" of 1000 values came within 0.2 s"))
+    }
+
+    @Test("leinfo --static shows the random static address that is kept (hcitool leinfo --static)")
+    func staticInformation() async throws {
+        let run = try await ToolRun("-t", "sim", "--json", "leinfo", "--static", Self.heart)
+        #expect(run.status == 0)
+        #expect(try run.objects.first?["features"] is [String])
+    }
+
     @Test("a device that is not reached in time is an error of the operation")
     func unreached() async throws {
         let run = try await ToolRun(
             "-t", "sim", "--json", "gatt", "C1:22:33:44:55:66/random", "--connect-timeout", "0.3", "discover")
         #expect(run.status == 1)
         #expect(try run.events("error").count == 1)
+        #expect(run.errors.contains("within 0.3 s"))
     }
 
     @Test("a recording replays; a changed packet is told, with status 1")
@@ -116,6 +148,45 @@ struct SimulatedRunTests {
         try bytes.write(to: URL(fileURLWithPath: name + ".btsnoop"))
         let changed = try await ToolRun("--json", "replay", name)
         #expect(changed.status == 1)
+    }
+
+    @Test("files that are there already are kept when the transport does not open, and none are left behind")
+    func keptFiles() async throws {
+        let folder = try TestFolder()
+        let name = folder.path + "/session"
+        let capture = try folder.write("precious", to: "walk.pcap")
+        let inputs = try folder.write("precious", to: "session.inputs.jsonl")
+        let run = try await ToolRun("-t", "unix:/nonexistent/hci", "-w", capture, "--record", name, "lescan")
+        #expect(run.status == 3)
+        #expect(try folder.read("walk.pcap") == "precious")
+        #expect(try folder.read("session.inputs.jsonl") == "precious")
+        #expect(!FileManager.default.fileExists(atPath: name + ".btsnoop"))
+
+        let taken = try await ToolRun("-t", "sim", "-w", capture, "--record", name, "lescan", "--count", "1")
+        #expect(taken.status == 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: capture)).starts(with: Data("precious".utf8)) == false)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: inputs)).starts(with: Data("precious".utf8)) == false)
+        #expect(try await ToolRun("replay", name).status == 0)
+    }
+
+    @Test("a file that cannot be written is told before the transport is opened")
+    func unwritableCapture() async throws {
+        let run = try await ToolRun("-t", "unix:/nonexistent/hci", "-w", "/nonexistent/walk.pcap", "lescan")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("walk.pcap"))
+    }
+
+    @Test("a recording whose inputs were cut does not pass as repeated")
+    func cutRecording() async throws {
+        let folder = try TestFolder()
+        let name = folder.path + "/session"
+        let run = try await ToolRun("-t", "sim", "--record", name, "gatt", Self.heart, "read", "2A38")
+        #expect(run.status == 0)
+        let lines = try folder.read("session.inputs.jsonl").split(separator: "\n")
+        _ = try folder.write(lines.prefix(4).joined(separator: "\n") + "\n", to: "session.inputs.jsonl")
+        let replay = try await ToolRun("replay", name)
+        #expect(replay.status == 1)
+        #expect(replay.errors.contains("the recording ends early"))
     }
 
     @Test("an operator's own command prints what the controller answers; a refusal is status 1")

@@ -15,13 +15,13 @@ public enum TransportAddress: Hashable, Sendable {
     /// `replay:FILE`: a capture plays the controller.
     case replay(path: String)
 
-    /// What can be written, for usage texts.
+    /// What leads to a controller, for usage texts. `sim:FILE` and `replay:FILE` are for programs that open them.
     public static let forms = [
         "user:N", "raw:N", "unix:PATH", "unix:@NAME", "tcp:HOST:PORT", "tcp:[IPV6]:PORT", "uart:DEVICE@BAUD",
-        "uart:DEVICE@BAUD,noflow", "sim", "sim:FILE", "replay:FILE",
+        "uart:DEVICE@BAUD,noflow", "sim",
     ]
 
-    /// - Throws: `TransportError.invalidAddress` for anything but one of the `forms`.
+    /// - Throws: `TransportError.invalidAddress` for anything but one of the `forms`, `sim:FILE` and `replay:FILE`.
     public init(_ text: String) throws(TransportError) {
         guard let address = TransportAddress(parsing: text) else { throw .invalidAddress(text) }
         self = address

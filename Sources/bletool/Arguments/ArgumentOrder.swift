@@ -12,7 +12,7 @@ enum ArgumentOrder {
     private static let gattOptionsWithValue = optionsWithValue + ["--connect-timeout"]
     private static let flags = ["--json"]
 
-    /// - Throws: `ValidationError` when a peer is named and not what to do with it.
+    /// - Throws: `ValidationError` when a command does not exist, and when a peer is named and not what to do with it.
     static func arranged(_ arguments: [String]) throws -> [String] {
         var rest = arguments[...]
         var leading: [String] = []
@@ -31,6 +31,7 @@ enum ArgumentOrder {
             }
         }
         guard let command = rest.popFirst() else { return arguments }
+        try checkCommand(command == "help" ? rest : [command])
         switch command {
         case "gatt": return try gatt(Array(rest), leading: leading)
         case "ad":
@@ -41,6 +42,18 @@ enum ArgumentOrder {
             return [command] + leading + rest.map { $0 == "-t" ? "--timeout" : $0 }
         case "help": return [command] + rest
         default: return [command] + leading + rest
+        }
+    }
+
+    /// - Parameter path: a command, and which of those that it holds.
+    private static func checkCommand(_ path: ArraySlice<String>) throws {
+        var group: any ParsableCommand.Type = BLETool.self
+        for word in path where !word.hasPrefix("-") {
+            let found = group.configuration.subcommands.first {
+                $0.configuration.commandName == word || $0.configuration.aliases.contains(word)
+            }
+            guard let found else { throw ValidationError("‘\(word)’ is no command; ‘bletool --help’ names them all.") }
+            group = found
         }
     }
 

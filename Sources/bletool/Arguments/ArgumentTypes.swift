@@ -11,6 +11,19 @@ struct HexBytes: ExpressibleByArgument, Equatable, Sendable {
     }
 }
 
+/// Octets in hexadecimal, or one octet of a single digit: what `hcitool cmd` takes.
+struct ParameterBytes: ExpressibleByArgument, Equatable, Sendable {
+    var bytes: [UInt8]
+
+    init?(argument: String) {
+        let isPrefixed = argument.hasPrefix("0x") || argument.hasPrefix("0X")
+        let isDigit = argument.utf8.count == (isPrefixed ? 3 : 1)
+        let digit = isDigit ? Hexadecimal.integer(argument, defaultBase: 16, as: UInt8.self).map { [$0] } : nil
+        guard let bytes = digit ?? Hexadecimal.bytes(argument) else { return nil }
+        self.bytes = bytes
+    }
+}
+
 extension BluetoothUUID: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
@@ -68,11 +81,25 @@ enum PeerArgument: ExpressibleByArgument, Equatable, Sendable {
     init?(argument: String) {
         guard !argument.isEmpty else { return nil }
         guard let address = DeviceAddress(argument) else {
+            guard !Self.isMistakenAddress(argument) else { return nil }
             self = .name(argument)
             return
         }
         self = argument.utf8.contains(UInt8(ascii: "/")) ? .address(address) : .untypedAddress(address)
     }
+}
+
+extension PeerArgument {
+    /// Nobody calls a device so: six pairs between colons, or an address with something behind it.
+    private static func isMistakenAddress(_ text: String) -> Bool {
+        let start = text.prefix { $0 != "/" }
+        let parts = start.split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count == 6 && parts.allSatisfy { (1...2).contains($0.count) && $0.allSatisfy(\.isLetterOrDigit) }
+    }
+}
+
+extension Character {
+    fileprivate var isLetterOrDigit: Bool { isLetter || isNumber }
 }
 
 /// An address with its type; public where none is named.

@@ -3,6 +3,7 @@ import ArgumentParser
 /// How long a device is waited for.
 struct ConnectionOptions: ParsableArguments {
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Give up when the device was not reached in so many seconds; 0 waits for ever.", valueName: "seconds"))
     var connectTimeout = Seconds.connectTimeout
@@ -17,5 +18,13 @@ extension Seconds {
 
     private init(value: Double) { self.value = value }
 
-    var defaultValueDescription: String { value == value.rounded() ? String(Int(value)) : String(value) }
+    var defaultValueDescription: String { duration.secondsText }
+}
+
+extension Duration {
+    /// The number of seconds, with fractions only where there are some.
+    var secondsText: String {
+        let seconds = self / .seconds(1)
+        return Int64(exactly: seconds).map(String.init) ?? String(seconds)
+    }
 }

@@ -17,6 +17,7 @@ struct GlobalOptions: ParsableArguments {
             "The way to the controller; without it: the first adapter.",
             discussion: "user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD or sim",
             valueName: "transport"),
+        completion: .list(["user:0", "raw:0", "unix:", "tcp:", "uart:", "sim"]),
         transform: { try TransportAddress($0) })
     var transport: TransportAddress?
 
@@ -53,6 +54,13 @@ struct GlobalOptions: ParsableArguments {
     var ownAddress: OwnAddressKind?
 
     func validate() throws {
+        switch transport {
+        case .simulator(scenario: .some):
+            throw ValidationError("The simulator has one world here; take ‘-t sim’.")
+        case .replay:
+            throw ValidationError("A capture cannot stand for a controller; ‘bletool replay NAME’ repeats a recording.")
+        default: break
+        }
         if ownAddress == .resolvable {
             throw ValidationError(
                 "A resolvable address needs the keys of a pairing, which are not made yet; take static or non-resolvable."

@@ -21,8 +21,8 @@ struct CmdCommand: ToolCommand {
     @Argument(help: "The command in its group, 0 to 3ff.")
     var ocf: HexNumber
 
-    @Argument(help: ArgumentHelp("The parameters, an octet each.", valueName: "byte"))
-    var bytes: [HexBytes] = []
+    @Argument(help: ArgumentHelp("The parameters, an octet each, of one or two digits.", valueName: "byte"))
+    var bytes: [ParameterBytes] = []
 
     func validate() throws {
         guard ogf.value <= 0x3F else { throw ValidationError("The group is a number from 0 to 3f.") }

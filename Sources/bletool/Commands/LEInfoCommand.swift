@@ -6,7 +6,8 @@ struct LEInfoCommand: ToolCommand {
         commandName: "leinfo",
         abstract: "Ask a device for its version and features.",
         discussion: """
-            Connects, asks and disconnects. Through raw: a connection that exists is used, and left.
+            Connects, asks and disconnects. Through raw: a connection that exists is used, and left. --static shows \
+            the device the random static address, as --own-address static does.
 
               bletool leinfo 24:6F:28:AA:BB:CC
               bletool leinfo --random C1:22:33:44:55:66
@@ -18,10 +19,16 @@ struct LEInfoCommand: ToolCommand {
     @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
     var random = false
 
+    @Flag(name: .shortAndLong, help: "Show the random static address of the adapter.")
+    var `static` = false
+
     @Argument(help: "ADDRESS, ADDRESS/random or a name.")
     var peer: PeerArgument
 
     func run(in session: Session) async throws {
+        var chosen = session
+        if `static` { chosen.ownAddress = .static }
+        let session = chosen
         let peer = peer.asRandom(random)
         let limit = connection.limit
         let events = EventWatch()

@@ -7,7 +7,8 @@ struct ReplayCommand: ToolCommand {
         abstract: "Run the engine against a recording and compare every packet.",
         discussion: """
             The recording is what --record NAME wrote: NAME.btsnoop and NAME.inputs.jsonl. No controller is needed. \
-            The exit status is 1 when the engine sends other packets today than it did then.
+            The exit status is 1 when the engine sends other packets today than it did then, and when the inputs end \
+            before the packets do.
 
               bletool --record session gatt Thermometer read 2A1C
               bletool replay session
@@ -38,6 +39,9 @@ struct ReplayCommand: ToolCommand {
                 "mismatches": JSONValue(outcome.mismatchCount),
             ],
             text: "\(outcome.packetCount) packets, \(outcome.mismatchCount) mismatches")
+        if outcome.unreachedPacketCount > 0 {
+            throw Failure("the recording ends early: \(outcome.unreachedPacketCount) packets were never reached")
+        }
         if outcome.mismatchCount > 0 {
             throw Failure("the engine sends other packets than were recorded")
         }

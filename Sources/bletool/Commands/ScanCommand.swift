@@ -22,7 +22,7 @@ struct ScanCommand: ToolCommand {
     @Flag(help: "Report every packet instead of every change.")
     var duplicates = false
 
-    @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
     var duration: Seconds?
 
     @Option(help: ArgumentHelp("Only devices that offer this service; may be repeated.", valueName: "uuid"))
@@ -36,7 +36,7 @@ struct ScanCommand: ToolCommand {
         help: ArgumentHelp("Only what is received with at least this strength, in dBm.", valueName: "min"))
     var rssi: Int8?
 
-    @Option(help: ArgumentHelp("Stop after so many reports.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after so many reports.", valueName: "n"))
     var count: Count?
 
     var request: ScanRequest {

@@ -7,6 +7,11 @@ enum CommandNames {
     /// `nil` for a command that is not among them.
     static func name(of opcode: HCIOpcode) -> String? { table.first { $0.0 == opcode.rawValue }?.1 }
 
+    /// The name, else the number.
+    static func text(of opcode: HCIOpcode) -> String {
+        name(of: opcode) ?? "command \(Hexadecimal.number(opcode.rawValue, digits: 4))"
+    }
+
     private static let table: [(UInt16, String)] = [
         (0x0406, "Disconnect"),
         (0x041D, "Read Remote Version Information"),

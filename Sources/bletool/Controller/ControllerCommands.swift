@@ -40,7 +40,8 @@ struct ControllerCommands: Sendable {
         try Self.check(answer, Command.opcode)
         do {
             return try await withTimeout(
-                patience, overdue: Failure("the controller never told the end of \(Self.name(Command.opcode))")
+                patience,
+                overdue: Failure("the controller never told the end of \(CommandNames.text(of: Command.opcode))")
             ) {
                 guard let value = await Self.first(of: ends, match) else { throw Failure.interrupted }
                 return value
@@ -74,10 +75,8 @@ struct ControllerCommands: Sendable {
 
     private static func check(_ answer: [UInt8], _ opcode: HCIOpcode) throws {
         let status = HCIStatus(rawValue: answer.first ?? HCIStatus.unspecifiedError.rawValue)
-        guard status.isSuccess else { throw Failure("the controller refused \(name(opcode)): \(status.text)") }
-    }
-
-    private static func name(_ opcode: HCIOpcode) -> String {
-        CommandNames.name(of: opcode) ?? "command \(Hexadecimal.number(opcode.rawValue, digits: 4))"
+        guard status.isSuccess else {
+            throw Failure("the controller refused \(CommandNames.text(of: opcode)): \(status.text)")
+        }
     }
 }

@@ -61,8 +61,11 @@ struct GATTRunner: Sendable {
 
     private func subscribe(_ target: TargetArgument) async throws {
         let characteristic = try await database.characteristic(at: target)
-        let notifications = try await peripheral.notifications(of: characteristic)
-        await mailbox.collect(notifications, of: characteristic)
+        // A second subscription would give each value twice.
+        if await !mailbox.collects(characteristic) {
+            let notifications = try await peripheral.notifications(of: characteristic)
+            await mailbox.collect(notifications, of: characteristic)
+        }
         console.print(
             event("subscribed", characteristic.valueHandle, characteristic.uuid, nil),
             text: "subscribed to \(characteristic.uuid)")

@@ -8,6 +8,8 @@ import Glibc
 ///     write TARGET HEX [--command]
 ///     subscribe TARGET
 ///     wait [--count N] [--duration S]
+///
+/// A `wait` without a duration stands behind a `subscribe`: it would never end.
 struct GATTScript: Equatable, Sendable {
     struct Line: Equatable, Sendable {
         /// From 1.
@@ -20,11 +22,22 @@ struct GATTScript: Equatable, Sendable {
     /// - Throws: `Failure` with the number of the first line that is none.
     init(_ text: String) throws {
         var number = 0
+        var isSubscribed = false
         for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0.isNewline }) {
             number += 1
             let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }.map(String.init)
             guard !words.isEmpty else { continue }
-            do { lines.append(Line(number: number, step: try Self.step(words))) } catch {
+            do {
+                let step = try Self.step(words)
+                switch step {
+                case .subscribe: isSubscribed = true
+                case .wait(_, duration: nil) where !isSubscribed:
+                    throw Failure(
+                        "nothing is subscribed to that wait could wait for; subscribe first, or name --duration")
+                default: break
+                }
+                lines.append(Line(number: number, step: step))
+            } catch {
                 var failure = Failure(error).at(line: number)
                 failure.status = .usage
                 throw failure
@@ -67,6 +80,7 @@ struct GATTScript: Equatable, Sendable {
             guard let text = words.popFirst(), let bytes = text == "\"\"" ? [] : Hexadecimal.bytes(text) else {
                 throw Failure("write wants a value in hexadecimal behind its target (\"\" for an empty one)")
             }
+            guard bytes.count <= 512 else { throw Failure("a value has at most 512 bytes") }
             step = .write(target, bytes, isCommand: isCommand)
         case "subscribe": step = .subscribe(try words.target())
         case "wait":

@@ -20,6 +20,7 @@ actor ValueMailbox {
     private let stream: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
     private var tasks: [Task<Void, Never>] = []
+    private var handles: Set<AttributeHandle> = []
     private var waitCount = 0
     private var end: Failure?
 
@@ -38,8 +39,12 @@ actor ValueMailbox {
         continuation.finish()
     }
 
+    /// Whether the values of a characteristic come here already.
+    func collects(_ characteristic: Characteristic) -> Bool { handles.contains(characteristic.valueHandle) }
+
     /// Takes everything that comes of a subscription.
     func collect(_ notifications: Notifications, of characteristic: Characteristic) {
+        handles.insert(characteristic.valueHandle)
         let continuation = continuation
         tasks.append(
             Task {
@@ -57,7 +62,8 @@ actor ValueMailbox {
     /// - Parameters:
     ///   - count: ends after so many; `nil`: no limit.
     ///   - duration: ends after so long; `nil`: no limit.
-    /// - Throws: `Failure` when the link ends, and when the task is cancelled before `count` is reached.
+    /// - Throws: `Failure` when the link ends, and when the time is over or the task is cancelled before `count` is
+    ///   reached.
     func wait(
         count: Int?, duration: Duration?, _ take: @Sendable (Arrival) -> Void
     ) async throws {
@@ -81,7 +87,9 @@ actor ValueMailbox {
             case .ended(let failure):
                 end = failure
                 throw failure
-            case .timeOver(let number) where number == waitCount: return
+            case .timeOver(let number) where number == waitCount:
+                guard let count, let duration else { return }
+                throw Failure("\(taken) of \(count) values came within \(duration.secondsText) s")
             case .timeOver: break
             }
         }

@@ -3,31 +3,31 @@ import Synchronization
 
 /// What the program says: results on standard output, a line at once; everything else on standard error.
 ///
-/// Each line goes out in one write, so that a reader sees whole lines as they come. When the reader is gone the work is
-/// ended as by ^C.
+/// Each line goes out in one write, so that a reader sees whole lines as they come. When the reader is gone, or a line
+/// cannot be written, the work is ended as by ^C.
 final class Console: Sendable {
     let isJSON: Bool
     /// Whether progress may be shown: somebody sits at a terminal and standard output is not read by a program.
     let showsProgress: Bool
     private let output: Int32
     private let errors: Int32
-    private let readerLeft: @Sendable () -> Void
+    private let outputEnded: @Sendable () -> Void
     private let state = Mutex(State())
 
     private struct State {
         var progress = ""
-        var isReaderGone = false
-        var lineCount = 0
+        /// Why standard output takes nothing more.
+        var outputError: Int32?
     }
 
-    /// - Parameter readerLeft: called once, when standard output is closed on its other side.
+    /// - Parameter outputEnded: called once, when standard output is closed on its other side or cannot be written.
     init(
-        isJSON: Bool, output: Int32 = 1, errors: Int32 = 2, readerLeft: @escaping @Sendable () -> Void = {}
+        isJSON: Bool, output: Int32 = 1, errors: Int32 = 2, outputEnded: @escaping @Sendable () -> Void = {}
     ) {
         self.isJSON = isJSON
         self.output = output
         self.errors = errors
-        self.readerLeft = readerLeft
+        self.outputEnded = outputEnded
         showsProgress = !isJSON && isatty(output) == 1 && isatty(errors) == 1
     }
 
@@ -61,16 +61,21 @@ final class Console: Sendable {
         }
     }
 
+    /// What was lost of the results; `nil` when all were written, and when the reader wanted no more of them.
+    var outputFailure: Failure? {
+        guard let number = state.withLock({ $0.outputError }), number != EPIPE else { return nil }
+        return Failure("standard output cannot be written: \(String(cString: strerror(number)))")
+    }
+
     private func line(_ text: String) {
-        let isGone = state.withLock { state -> Bool in
-            guard !state.isReaderGone else { return false }
+        let hasEnded = state.withLock { state -> Bool in
+            guard state.outputError == nil else { return false }
             if !state.progress.isEmpty { write(errors, "\r\u{1B}[K") }
-            let isWritten = write(output, text + "\n")
+            state.outputError = write(output, text + "\n")
             if !state.progress.isEmpty { write(errors, state.progress) }
-            state.isReaderGone = !isWritten
-            return !isWritten
+            return state.outputError != nil
         }
-        if isGone { readerLeft() }
+        if hasEnded { outputEnded() }
     }
 
     private func writeError(_ text: String) {
@@ -79,9 +84,9 @@ final class Console: Sendable {
         }
     }
 
-    /// - Returns: whether the text went out whole.
+    /// - Returns: the error of the system; `nil` when the text went out whole.
     @discardableResult
-    private func write(_ descriptor: Int32, _ text: String) -> Bool {
+    private func write(_ descriptor: Int32, _ text: String) -> Int32? {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -92,10 +97,10 @@ final class Console: Sendable {
                     _ = poll(&waited, 1, -1)
                     continue
                 }
-                return false
+                return errno
             }
             bytes = bytes.dropFirst(count)
         }
-        return true
+        return nil
     }
 }

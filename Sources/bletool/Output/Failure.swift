@@ -26,14 +26,25 @@ struct Failure: Error, Equatable {
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
-        case let error as AdapterError:
-            self.init(error.description)
-            if case .host(.gatt(.att(let code, let handle))) = error {
-                attError = code
-                self.handle = handle
-            }
-        case is CancellationError: self.init("interrupted")
+        case let error as AdapterError: self.init(error)
+        case is CancellationError: self = .interrupted
         default: self.init("\(error)")
+        }
+    }
+
+    private init(_ error: AdapterError) {
+        switch error {
+        // Nothing but the end of the work cancels what it waits for.
+        case .host(.cancelled), .host(.gatt(.cancelled)): self = .interrupted
+        case .host(.controller(let status, let opcode)):
+            self.init("the controller refused \(CommandNames.text(of: opcode)): \(status.text)")
+        case .host(.commandTimeout(let opcode)):
+            self.init("the controller never answered \(CommandNames.text(of: opcode))")
+        case .host(.gatt(.att(let code, let handle))):
+            self.init(error.description)
+            attError = code
+            self.handle = handle
+        default: self.init(error.description)
         }
     }
 

@@ -1,34 +1,59 @@
 import BLE
 import BLECapture
+import BLERecording
 import Synchronization
 
-/// Writes every packet into a capture file (`-w`).
+/// Writes every packet into a capture file (`-w`). A file that is there already is kept until there is a first packet.
 final class CaptureTap: PacketObserver {
     let path: String
-    private let state: Mutex<State>
+    private let format: CaptureFormat
+    private let place: ReservedFile
+    private let state = Mutex(State())
 
     private struct State: ~Copyable {
-        var writer: CaptureWriter
+        /// `nil` until there is something to write.
+        var writer: CaptureWriter?
+        var hasBegun = false
         var failure: CaptureError?
     }
 
-    /// - Throws: `Failure` when the file cannot be made.
+    /// - Throws: `Failure` when the file cannot be written.
     init(path: String) throws {
         self.path = path
         guard let format = CaptureFormat(ending: path) else {
             throw Failure("the ending of ‘\(path)’ names no capture format", status: .usage)
         }
-        let writer: CaptureWriter
-        do throws(CaptureError) { writer = try CaptureWriter(path: path, format: format) } catch {
-            throw Failure("‘\(path)’: \(error)")
+        self.format = format
+        do throws(RecordingError) { place = try ReservedFile(path: path) } catch { throw Failure(error.description) }
+        // A pipe holds nothing that could be lost, and its reader may wait for the header.
+        if !place.isRegular {
+            state.withLock { begin(&$0) }
+            try finish()
         }
-        state = Mutex(State(writer: writer))
+    }
+
+    /// Nothing was captured: the file is what it was before.
+    func abandon() {
+        state.withLock { state in
+            guard !state.hasBegun else { return }
+            state.hasBegun = true
+            place.release()
+        }
+    }
+
+    private func begin(_ state: inout State) {
+        guard !state.hasBegun else { return }
+        state.hasBegun = true
+        do throws(CaptureError) { state.writer = try CaptureWriter(path: path, format: format) } catch {
+            state.failure = error
+        }
     }
 
     func observe(_ packet: RawSpan, direction: PacketDirection, unixMicroseconds: UInt64) {
         state.withLock { state in
+            begin(&state)
             do throws(CaptureError) {
-                try state.writer.append(
+                try state.writer?.append(
                     packet: packet, direction: direction == .hostToController ? .hostToController : .controllerToHost,
                     timestampMicroseconds: Int64(clamping: unixMicroseconds))
             } catch {
@@ -41,7 +66,8 @@ final class CaptureTap: PacketObserver {
     /// - Throws: `Failure` when the file is not whole.
     func finish() throws {
         let failure = state.withLock { state -> CaptureError? in
-            do throws(CaptureError) { try state.writer.flush() } catch { state.failure = state.failure ?? error }
+            begin(&state)
+            do throws(CaptureError) { try state.writer?.flush() } catch { state.failure = state.failure ?? error }
             return state.failure
         }
         if let failure { throw Failure("the capture ‘\(path)’ is not whole: \(failure)") }

@@ -1,16 +1,22 @@
 import Glibc
 import Synchronization
 
-/// ^C, SIGTERM and the end of the terminal: the first ends the work cleanly, the second ends the program at once.
+/// ^C, SIGTERM and the end of the terminal: the first ends the work cleanly, a later one ends the program at once.
+///
+/// One wish to end may come as several signals: `timeout` sends its own to the program and to the program's group, and a
+/// terminal that closes sends SIGHUP beside what its shell sends. What follows within a moment counts as the same.
 ///
 /// The signals are blocked in every thread and taken by one that waits for them: no code runs in a signal's context.
 final class Interruption: Sendable {
     private struct State {
-        var isRequested = false
+        var requestTime: ContinuousClock.Instant?
         var action: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
+
+    /// How long after the first signal others mean the same.
+    static let moment = Duration.seconds(1)
 
     /// Blocks the signals. Must be called before there is a second thread, for threads inherit what is blocked.
     func prepare() {
@@ -29,9 +35,16 @@ final class Interruption: Sendable {
                 pause()
                 continue
             }
-            if isRequested { _exit(128 + number) }
-            request()
+            if takeSignal(at: .now) { _exit(128 + number) }
         }
+    }
+
+    /// What one signal does.
+    /// - Returns: whether the program is to end at once.
+    func takeSignal(at time: ContinuousClock.Instant) -> Bool {
+        if let first = state.withLock({ $0.requestTime }) { return first.duration(to: time) >= Self.moment }
+        request(at: time)
+        return false
     }
 
     private static var signals: sigset_t {
@@ -45,19 +58,16 @@ final class Interruption: Sendable {
     func onRequest(_ action: @escaping @Sendable () -> Void) {
         let isRequested = state.withLock { state in
             state.action = action
-            return state.isRequested
+            return state.requestTime != nil
         }
         if isRequested { action() }
     }
 
-    /// Whether an end was asked for.
-    var isRequested: Bool { state.withLock { $0.isRequested } }
-
     /// Ends the work as a signal does.
-    func request() {
+    func request(at time: ContinuousClock.Instant = .now) {
         let action = state.withLock { state -> (@Sendable () -> Void)? in
-            guard !state.isRequested else { return nil }
-            state.isRequested = true
+            guard state.requestTime == nil else { return nil }
+            state.requestTime = time
             return state.action
         }
         action?()

@@ -40,7 +40,7 @@ extension Session {
         return try await withTimeout(
             limit,
             overdue: Failure(
-                "\(peer.text) was not reached within \(limit?.components.seconds ?? 0) s; it is out of range, off, or "
+                "\(peer.text) was not reached within \(limit?.secondsText ?? "0") s; it is out of range, off, or "
                     + "does not advertise (--connect-timeout changes the limit)")
         ) {
             let address = try await PeerResolver(adapter: adapter).resolve(peer)

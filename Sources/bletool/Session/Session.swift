@@ -9,7 +9,7 @@ struct Session: Sendable {
     let capturePath: String?
     let recordingName: String?
     let state: StateDirectory
-    let ownAddress: GlobalOptions.OwnAddressKind?
+    var ownAddress: GlobalOptions.OwnAddressKind?
 
     init(_ options: GlobalOptions, console: Console) {
         self.console = console
@@ -45,20 +45,19 @@ struct Session: Sendable {
     ) async throws -> Result {
         let address = try chosenTransport()
         let capture = try capturePath.map { try CaptureTap(path: $0) }
-        let recording: RecordingWriter?
-        do { recording = try recordingName.map { try RecordingWriter(RecordingFiles($0)) } } catch {
-            throw Failure(error)
-        }
+        var recording: RecordingWriter?
         let observers = [capture, observer].compactMap { $0 as (any PacketObserver)? }
-        let configuration = AdapterConfiguration(
-            ownAddress: try ownAddress(on: address), tap: observers.isEmpty ? nil : PacketObservers(observers),
-            recorder: recording, makeVirtualTransport: VirtualTransports.open)
         let adapter: Adapter
-        do throws(AdapterError) {
-            adapter = try await Adapter.open(address, configuration: configuration)
+        do {
+            recording = try recordingName.map { try RecordingWriter(RecordingFiles($0)) }
+            let configuration = AdapterConfiguration(
+                ownAddress: try ownAddress(on: address), tap: observers.isEmpty ? nil : PacketObservers(observers),
+                recorder: recording, makeVirtualTransport: VirtualTransports.open)
+            adapter = try await open(address, configuration)
         } catch {
-            if Task.isCancelled { throw Failure.interrupted }
-            throw Failure(error.description, status: .transportNotOpened)
+            capture?.abandon()
+            recording?.abandon()
+            throw Failure(error)
         }
         let outcome: Swift.Result<Result, any Error>
         do { outcome = .success(try await body(adapter)) } catch { outcome = .failure(Failure(error)) }
@@ -68,6 +67,15 @@ struct Session: Sendable {
         try capture?.finish()
         do { try recording?.finish() } catch { throw Failure(error) }
         return result
+    }
+
+    private func open(_ address: TransportAddress, _ configuration: AdapterConfiguration) async throws -> Adapter {
+        do throws(AdapterError) {
+            return try await Adapter.open(address, configuration: configuration)
+        } catch {
+            if Task.isCancelled { throw Failure.interrupted }
+            throw Failure(error.description, status: .transportNotOpened)
+        }
     }
 
     private func ownAddress(on transport: TransportAddress) throws -> AdapterConfiguration.OwnAddress {

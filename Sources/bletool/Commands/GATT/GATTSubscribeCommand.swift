@@ -7,7 +7,7 @@ struct GATTSubscribeCommand: GATTVerb {
         usage: "bletool gatt PEER subscribe TARGET [--duration S] [--count N]",
         discussion: """
             By notifications, or by indications where there is nothing else. Without --duration and --count: until ^C \
-            or the end of the link.
+            or the end of the link. With both, too few values in the time given are a failure.
 
               bletool gatt Thermometer subscribe 2A37 --count 3
             """)
@@ -15,10 +15,10 @@ struct GATTSubscribeCommand: GATTVerb {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
 
-    @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
     var duration: Seconds?
 
-    @Option(help: ArgumentHelp("Stop after so many values.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after so many values.", valueName: "n"))
     var count: Count?
 
     @Argument(help: peerHelp) var peer: PeerArgument

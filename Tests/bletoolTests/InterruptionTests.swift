@@ -1,0 +1,34 @@
+import Testing
+
+@testable import bletool
+
+@Suite("Interruption")
+struct InterruptionTests {
+    @Test("one wish to end that comes as several signals ends the work once and cleanly", arguments: [0, 1, 5, 999])
+    func sameWish(_ milliseconds: Int) {
+        let interruption = Interruption()
+        let count = Counter()
+        interruption.onRequest { count.increment() }
+        let first = ContinuousClock.now
+        #expect(!interruption.takeSignal(at: first))
+        #expect(!interruption.takeSignal(at: first + .milliseconds(milliseconds)))
+        #expect(count.value == 1)
+    }
+
+    @Test("a signal that comes later ends the program at once")
+    func forced() {
+        let interruption = Interruption()
+        let first = ContinuousClock.now
+        #expect(!interruption.takeSignal(at: first))
+        #expect(interruption.takeSignal(at: first + .seconds(1)))
+    }
+
+    @Test("a signal that comes before the work begins ends it when it begins")
+    func early() {
+        let interruption = Interruption()
+        let count = Counter()
+        _ = interruption.takeSignal(at: .now)
+        interruption.onRequest { count.increment() }
+        #expect(count.value == 1)
+    }
+}
