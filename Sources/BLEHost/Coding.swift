@@ -9,6 +9,7 @@ extension ConnectionInterval: Codable {}
 extension SupervisionTimeout: Codable {}
 extension ScanInterval: Codable {}
 extension PHYSet: Codable {}
+extension AdvertisingFlags: Codable {}
 
 /// In text, with the type behind a slash.
 extension DeviceAddress: Codable {

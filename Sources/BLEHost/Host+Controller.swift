@@ -23,6 +23,7 @@ extension Host {
         }
         phase = .ready
         ladder.isReady(at: now)
+        advertisingMachine = AdvertisingMachine(setsRandomAddress: information.usesExtendedCommands)
         acl.configure(packetLength: information.aclDataLength, packetCount: information.aclDataCount)
         events.append(.ready(information))
         needsConvergence = true
@@ -145,6 +146,7 @@ extension Host {
             }
         case .scan: scanAnswered(status, at: now)
         case .initiate: initiateAnswered(status, at: now)
+        case .advertise: advertiseAnswered(status, at: now)
         case .link(let link, let procedure):
             linkCommandAnswered(procedure, on: link, status, opcode, parameters, at: now)
         case .client(let operation):
@@ -162,7 +164,7 @@ extension Host {
         switch command.purpose {
         case .startup(let step):
             if step.isRequired { recover(at: now) } else { continueStartup(at: now) }
-        case .scan, .initiate:
+        case .scan, .initiate, .advertise:
             recover(at: now)
         case .link(let link, let procedure):
             if procedure == .disconnect { return recover(at: now) }
@@ -214,6 +216,7 @@ extension Host {
         parked.removeAll()
         scanMachine.controllerReset()
         initiator.controllerReset()
+        advertisingMachine.controllerReset()
         needsConvergence = true
     }
 }

@@ -86,6 +86,11 @@ extension Host {
             dataLengthChanged(try LEDataLengthChange(decoding: &reader))
         case .phyUpdateComplete:
             phyUpdated(try LEPHYUpdateComplete(decoding: &reader), at: now)
+        case .advertisingSetTerminated:
+            let event = try LEAdvertisingSetTerminated(decoding: &reader)
+            guard event.advertisingHandle == Self.advertisingHandle else { return }
+            // With success a connection ended it, whose own event says the rest.
+            if !event.status.isSuccess { advertisingEnded(byConnection: false, at: now) }
         case .scanTimeout:
             perform(scanMachine.stopped(), at: now)
         default:

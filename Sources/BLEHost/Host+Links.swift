@@ -44,7 +44,9 @@ extension Host {
             needsConvergence = true
             guard status.isSuccess else { return connectionFailed(status, target: target, at: now) }
         } else {
-            guard status.isSuccess, configuration.ownership == .exclusive else { return }
+            guard configuration.ownership == .exclusive else { return }
+            advertisingEnded(byConnection: status.isSuccess, at: now)
+            guard status.isSuccess else { return }
         }
         if let stale = links.slot(of: handle) {
             // The controller gave the handle out again without saying that the old link ended.
@@ -64,6 +66,7 @@ extension Host {
             gatt: GATTClient(settings: gattSettings))
         link.waiting = waiting
         let slot = links.insert(link)
+        if configuration.ownership == .exclusive { gattServer.connected(link.id, at: now) }
         setUp(slot, at: now)
         for packet in parked.take(for: handle, at: now) {
             do throws(DecodingError) {
@@ -77,6 +80,7 @@ extension Host {
     private var gattSettings: GATTClientSettings {
         var settings = GATTClientSettings()
         settings.receiveMTU = configuration.timing.attMTU
+        settings.handsOverServerPDUs = configuration.ownership == .exclusive
         return settings
     }
 
@@ -99,6 +103,7 @@ extension Host {
             beginOwnOperation(.readRemoteFeatures, on: slot, at: now)
         } else {
             links[slot].state = .open
+            events.append(.centralConnected(links[slot].information))
         }
         if information.features.contains(.dataPacketLengthExtension), information.maximumTransmitOctets > 27 {
             commands.append(
@@ -154,7 +159,9 @@ extension Host {
         guard let slot = links.slot(of: id) else {
             return complete(operation, .failure(.notConnected))
         }
-        if let index = links[slot].holders.firstIndex(of: client) {
+        let holder = links[slot].holders.firstIndex(of: client)
+        let wasHolder = holder != nil
+        if let index = holder {
             links[slot].holders.remove(at: index)
             links[slot].gatt.clientLeft(client, at: now)
             drainGATT(slot, at: now)
@@ -163,7 +170,9 @@ extension Host {
             }
             events.append(.disconnected(id, client, reason: .releasedByClient))
         }
-        guard links[slot].holders.isEmpty, links[slot].waiting.isEmpty else {
+        // A link that a central made is the central's to end, unless who holds nothing of it asks for that.
+        let isServed = links[slot].role == .peripheral && wasHolder
+        guard links[slot].holders.isEmpty, links[slot].waiting.isEmpty, !isServed else {
             return complete(operation, .success(.done))
         }
         links[slot].closers.append(operation)
@@ -200,6 +209,12 @@ extension Host {
         var operations = link.operations
         for operation in operations.removeAll() {
             complete(operation.id, .failure(.linkLost(reason)))
+        }
+        gattServer.disconnected(link.id, at: now)
+        drainServer(at: now)
+        if link.role == .peripheral {
+            events.append(.centralDisconnected(link.id, reason: reason))
+            perform(advertisingMachine.proceed(), at: now)
         }
         for client in link.holders { events.append(.disconnected(link.id, client, reason: reason)) }
         if case .controller(let status) = reason {
@@ -328,7 +343,11 @@ extension Host {
                 send(pdu, on: .attributeProtocol, slot: slot, tag: tag, at: now)
             case .event(.completed(let operation, let result)):
                 gattCompleted(operation, result, slot: slot)
+            case .event(.serverPDU(let pdu)):
+                gattServer.receive(pdu.span.bytes, from: id, at: now)
+                drainServer(at: now)
             case .event(let event):
+                if case .mtuChanged(let mtu) = event { gattServer.mtuChanged(to: mtu, on: id) }
                 events.append(.gatt(id, event))
             case .disconnect:
                 close(slot, reason: .remoteUserTerminatedConnection, at: now)
@@ -352,14 +371,21 @@ extension Host {
         }
     }
 
-    /// Tells the write queues which of their commands have gone.
-    mutating func notePassedCommands(at now: Instant) {
-        while let slot = acl.popSlotWithPassedCommands() {
+    /// Tells write queues and the attribute server what of theirs has gone.
+    mutating func notePassedFrames(at now: Instant) {
+        while let slot = acl.popSlotWithPassedFrames() {
             guard links.isOccupied(slot) else { continue }
-            let passed = links[slot].passedCommands
-            links[slot].passedCommands.removeAll(keepingCapacity: true)
-            for command in passed { links[slot].gatt.commandSent(command) }
+            let passed = links[slot].passedTags
+            links[slot].passedTags.removeAll(keepingCapacity: true)
+            for tag in passed {
+                switch tag {
+                case .none: break
+                case .command(let command): links[slot].gatt.commandSent(command)
+                case .server(let tag): gattServer.sent(tag, to: links[slot].id, at: now)
+                }
+            }
             drainGATT(slot, at: now)
+            drainServer(at: now)
             acl.pump(&links, into: &outbox)
         }
     }

@@ -39,8 +39,13 @@ public struct Host: ~Copyable {
     var scanMachine: ScanMachine
     var connector = Connector()
     var initiator: Initiator
+    var advertiser = Advertiser()
+    var advertisingMachine = AdvertisingMachine()
+    /// When the pace of advertising changes by itself.
+    var paceDeadline: Instant?
     /// The controller refused to initiate while it scanned: from now on it does one at a time.
     var mustNotInitiateWhileScanning = false
+    var gattServer = GATTServer()
     var links: LinkTable
     var acl = ACLScheduler()
     var parked: ParkedPackets
@@ -60,6 +65,10 @@ public struct Host: ~Copyable {
         scanner = Scanner(limits: configuration.limits)
         links = LinkTable(limit: configuration.limits.links)
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
+        // An empty table has room for these.
+        do throws(GATTPublishError) {
+            try gattServer.publishOwnServices(deviceName: configuration.deviceName, at: .zero)
+        } catch {}
     }
 
     // MARK: Inputs
@@ -129,7 +138,16 @@ public struct Host: ~Copyable {
             needsConvergence = true
         }
         if let deadline = connector.nextDeadline, deadline <= now { needsConvergence = true }
+        perform(advertisingMachine.advance(to: now), at: now)
+        if let deadline = paceDeadline, deadline <= now {
+            paceDeadline = nil
+            needsConvergence = true
+        }
         advanceLinks(to: now)
+        if let deadline = gattServer.nextDeadline, deadline <= now {
+            gattServer.advance(to: now)
+            drainServer(at: now)
+        }
         if case .stopping(let deadline) = phase, deadline <= now { finishStopping(at: now) }
         settle(at: now)
     }
@@ -140,7 +158,12 @@ public struct Host: ~Copyable {
         deadline = earliest(deadline, scanMachine.nextDeadline)
         deadline = earliest(deadline, scanner.nextDeadline)
         deadline = earliest(deadline, initiator.nextDeadline)
-        if phase == .ready { deadline = earliest(deadline, connector.nextDeadline) }
+        if phase == .ready {
+            deadline = earliest(deadline, connector.nextDeadline)
+            deadline = earliest(deadline, advertisingMachine.nextDeadline)
+            deadline = earliest(deadline, paceDeadline)
+        }
+        deadline = earliest(deadline, gattServer.nextDeadline)
         deadline = earliest(deadline, linksDeadline)
         if case .stopping(let limit) = phase { deadline = earliest(deadline, limit) }
         return deadline
@@ -175,6 +198,8 @@ public struct Host: ~Copyable {
         case .scan(let request):
             scanner.add(request, operation: operation, client: client)
             needsConvergence = true
+        case .advertise(let request):
+            advertise(request, operation: operation, client: client, at: now)
         case .connect(let request):
             connect(request, operation: operation, client: client, at: now)
         case .cancel(let target):
@@ -199,6 +224,8 @@ public struct Host: ~Copyable {
             commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
         case .stop:
             stop(operation, at: now)
+        case .publish, .removeService, .setDeviceName, .respond, .updateValue:
+            performOnServer(command, operation: operation, client: client, at: now)
         case .readRSSI(let link), .readRemoteVersion(let link), .readRemoteFeatures(let link), .readPHY(let link),
             .updateConnectionParameters(let link, _), .setDataLength(let link, _, _), .setPHY(let link, _, _):
             startLinkOperation(command, on: link, operation: operation, client: client, at: now)
@@ -208,6 +235,10 @@ public struct Host: ~Copyable {
     /// Ends an operation wherever it runs.
     private mutating func cancel(_ operation: OperationID, at now: Instant) {
         if scanner.remove(operation) {
+            needsConvergence = true
+            return complete(operation, .failure(.cancelled))
+        }
+        if advertiser.remove(operation) {
             needsConvergence = true
             return complete(operation, .failure(.cancelled))
         }
@@ -239,9 +270,10 @@ public struct Host: ~Copyable {
         if needsConvergence, phase == .ready {
             needsConvergence = false
             convergeScanningAndInitiating(at: now)
+            convergeAdvertising(at: now)
         }
         acl.pump(&links, into: &outbox)
-        notePassedCommands(at: now)
+        notePassedFrames(at: now)
         commands.flush(into: &outbox, at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
     }
@@ -261,13 +293,16 @@ public struct Host: ~Copyable {
         }
         endIntents(with: .cancelled)
         convergeScanningAndInitiating(at: now)
+        convergeAdvertising(at: now)
         phase = .stopping(deadline: now.advanced(by: Self.stopPatience))
         for slot in links.slotRange where links.isOccupied(slot) {
             close(slot, reason: .remoteUserTerminatedConnection, at: now)
         }
     }
 
-    private var isQuiet: Bool { scanMachine.isIdle && initiator.isIdle && links.isEmpty && commands.isIdle }
+    private var isQuiet: Bool {
+        scanMachine.isIdle && initiator.isIdle && advertisingMachine.isIdle && links.isEmpty && commands.isIdle
+    }
 
     mutating func finishStopping(at now: Instant) {
         guard !stopOperations.isEmpty else { return }
@@ -283,6 +318,7 @@ public struct Host: ~Copyable {
     /// Ends every scan and every pending connection.
     mutating func endIntents(with failure: HostFailure) {
         for operation in scanner.removeAll() { complete(operation, .failure(failure)) }
+        for operation in advertiser.removeAll() { complete(operation, .failure(failure)) }
         for pending in connector.removeAll() { complete(pending.operation, .failure(failure)) }
         needsConvergence = true
     }

@@ -4,6 +4,8 @@ import BLEPackets
 public enum HostCommand: Equatable, Sendable {
     /// Reports devices until it is cancelled. A client's second scan stands beside its first.
     case scan(ScanRequest)
+    /// Advertises until it is cancelled, or until a central connects where the request says so (SPEC PER-8, PER-12).
+    case advertise(AdvertiseRequest)
     /// Waits for the device, without a time limit (SPEC CEN-9), and makes the client a holder of the link.
     case connect(ConnectRequest)
     /// Ends an operation that has not ended yet; nothing happens when it has.
@@ -11,6 +13,16 @@ public enum HostCommand: Equatable, Sendable {
     /// The client lets go of the link; the link ends when nobody holds it (SPEC CEN-23, CEN-24).
     case disconnect(LinkID)
     case gatt(LinkID, GATTOperation)
+    /// Puts a service into the local database (SPEC PER-6).
+    case publish(GATTServiceDefinition)
+    /// Takes the service with this first handle out of the local database.
+    case removeService(AttributeHandle)
+    /// Changes what the Generic Access service calls this device.
+    case setDeviceName(String)
+    /// Answers a question of `GATTServerEvent`, once.
+    case respond(GATTRequestID, GATTAnswer)
+    /// Sends a value to those who subscribed to it, or to those of them that are named (SPEC PER-21).
+    case updateValue(AttributeHandle, value: [UInt8], links: [LinkID]?)
     case readRSSI(LinkID)
     case readRemoteVersion(LinkID)
     case readRemoteFeatures(LinkID)

@@ -25,6 +25,10 @@ public struct HostConfiguration: Hashable, Sendable {
     public var timing: Timing
     /// Bounds of everything that a remote device or a crowd of them could make grow.
     public var limits: HostLimits
+    /// What the Generic Access service calls this device, at most 248 octets of UTF-8.
+    public var deviceName: String
+    /// How names and services are laid out in advertising.
+    public var advertising: AdvertisingPackerSettings
     /// How several pending connections are handed to the controller.
     public var pendingConnections: PendingConnectionPolicy
 
@@ -37,12 +41,16 @@ public struct HostConfiguration: Hashable, Sendable {
 
     public init(
         ownership: Ownership = .exclusive, ownAddress: OwnAddress = .public, timing: Timing = .gateway,
-        limits: HostLimits = HostLimits(), pendingConnections: PendingConnectionPolicy = .acceptList
+        limits: HostLimits = HostLimits(), deviceName: String = "Jelling",
+        advertising: AdvertisingPackerSettings = .init(),
+        pendingConnections: PendingConnectionPolicy = .acceptList
     ) {
         self.ownership = ownership
         self.ownAddress = ownAddress
         self.timing = timing
         self.limits = limits
+        self.deviceName = deviceName
+        self.advertising = advertising
         self.pendingConnections = pendingConnections
     }
 }

@@ -13,6 +13,8 @@ public enum HostEvent: Equatable, Sendable {
     /// `HostCommand.stop` has been carried out.
     case stopped
     case discovered(Discovery)
+    /// The controller began or ended to advertise.
+    case advertisingChanged(isAdvertising: Bool)
     /// An operation came to its end, once.
     case completed(OperationID, Result<HostResult, HostFailure>)
     /// A link is usable; told to each client that becomes its holder, before its connect operation completes.
@@ -20,6 +22,10 @@ public enum HostEvent: Equatable, Sendable {
     /// The link is gone for this client.
     case disconnected(LinkID, ClientID, reason: DisconnectionReason)
     case gatt(LinkID, GATTClientEvent)
+    /// A central has connected.
+    case centralConnected(LinkInformation)
+    case centralDisconnected(LinkID, reason: DisconnectionReason)
+    case server(GATTServerEvent)
     case connectionParametersChanged(LinkID, ConnectionParameters)
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
     case dataLengthChanged(LinkID, DataLength)
@@ -32,6 +38,9 @@ public enum HostResult: Equatable, Sendable {
     case done
     case connected(LinkID)
     case gatt(GATTResult)
+    case published(GATTPublishedService)
+    /// Whether an answer or an update was taken.
+    case accepted(Bool)
     /// In dBm.
     case rssi(Int8)
     case remoteVersion(RemoteVersion)
@@ -60,6 +69,8 @@ public enum HostFailure: Error, Equatable, Sendable {
     /// The connection could not be made, for this reason.
     case connectionFailed(HCIStatus)
     case gatt(GATTFailure)
+    /// The service could not be published or removed.
+    case publishing(GATTPublishError)
     /// The request contradicts the specification or the engine's limits.
     case invalidRequest(InvalidRequest)
     /// The controller took the command and never told its end.
@@ -69,7 +80,7 @@ public enum HostFailure: Error, Equatable, Sendable {
     case limitReached
 
     public enum InvalidRequest: Hashable, Sendable {
-        case connectionParameters, parametersTooLong, stopped, notAvailableOnSharedController
+        case connectionParameters, parametersTooLong, stopped, notAvailableOnSharedController, advertisementTooLong
     }
 }
 

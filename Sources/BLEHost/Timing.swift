@@ -6,6 +6,10 @@ public struct Timing: Hashable, Sendable {
     public var foregroundScan: ScanDuty
     /// Duty of a scan when every scanning client is in the background (SPEC BGC-4).
     public var backgroundScan: ScanDuty
+    /// Pace of advertising while a client in the foreground wants it.
+    public var foregroundAdvertising: AdvertisingPace
+    /// Pace of advertising when every advertising client is in the background (SPEC BGP-5).
+    public var backgroundAdvertising: AdvertisingPace
     /// Connection interval asked for when a link is made.
     public var connectionInterval: ClosedRange<ConnectionInterval>
     /// Connection events that the peripheral may skip, 0 to 499.
@@ -15,11 +19,14 @@ public struct Timing: Hashable, Sendable {
     public var attMTU: UInt16
 
     public init(
-        foregroundScan: ScanDuty, backgroundScan: ScanDuty, connectionInterval: ClosedRange<ConnectionInterval>,
+        foregroundScan: ScanDuty, backgroundScan: ScanDuty, foregroundAdvertising: AdvertisingPace,
+        backgroundAdvertising: AdvertisingPace, connectionInterval: ClosedRange<ConnectionInterval>,
         peripheralLatency: UInt16, supervisionTimeout: SupervisionTimeout, attMTU: UInt16
     ) {
         self.foregroundScan = foregroundScan
         self.backgroundScan = backgroundScan
+        self.foregroundAdvertising = foregroundAdvertising
+        self.backgroundAdvertising = backgroundAdvertising
         self.connectionInterval = connectionInterval
         self.peripheralLatency = peripheralLatency
         self.supervisionTimeout = supervisionTimeout
@@ -30,6 +37,9 @@ public struct Timing: Hashable, Sendable {
     public static let gateway = Timing(
         foregroundScan: ScanDuty(interval: .milliseconds(60), window: .milliseconds(60)),
         backgroundScan: ScanDuty(interval: .milliseconds(300), window: .milliseconds(30)),
+        foregroundAdvertising: AdvertisingPace(initial: .milliseconds(30), .seconds(30), later: .milliseconds(152.5)),
+        backgroundAdvertising: AdvertisingPace(
+            initial: .milliseconds(211.25), .seconds(600), later: .milliseconds(1022.5)),
         connectionInterval: .milliseconds(15)...ConnectionInterval.milliseconds(30),
         peripheralLatency: 0, supervisionTimeout: .milliseconds(5000), attMTU: 517)
 
@@ -37,8 +47,25 @@ public struct Timing: Hashable, Sendable {
     public static let ios = Timing(
         foregroundScan: ScanDuty(interval: .milliseconds(40), window: .milliseconds(30)),
         backgroundScan: ScanDuty(interval: .milliseconds(300), window: .milliseconds(30)),
+        foregroundAdvertising: AdvertisingPace(initial: .milliseconds(30), .seconds(30), later: .milliseconds(152.5)),
+        backgroundAdvertising: AdvertisingPace(
+            initial: .milliseconds(211.25), .seconds(600), later: .milliseconds(1022.5)),
         connectionInterval: .milliseconds(30)...ConnectionInterval.milliseconds(30),
         peripheralLatency: 0, supervisionTimeout: .milliseconds(720), attMTU: 185)
+}
+
+/// How often advertising is sent: at first, and when nobody came for a while (SPEC section 4).
+public struct AdvertisingPace: Hashable, Sendable {
+    public var initial: AdvertisingInterval
+    /// How long the initial interval holds.
+    public var initialSpan: Microseconds
+    public var later: AdvertisingInterval
+
+    public init(initial: AdvertisingInterval, _ initialSpan: Microseconds, later: AdvertisingInterval) {
+        self.initial = initial
+        self.initialSpan = initialSpan
+        self.later = later
+    }
 }
 
 /// How much of the time the receiver listens: `window` out of every `interval`.
@@ -61,4 +88,5 @@ public struct ScanDuty: Hashable, Sendable {
 #if !hasFeature(Embedded)
 extension Timing: Codable {}
 extension ScanDuty: Codable {}
+extension AdvertisingPace: Codable {}
 #endif

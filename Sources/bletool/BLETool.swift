@@ -20,7 +20,9 @@ struct BLETool: CommandGroupHelp {
             """,
         version: "0.1.0",
         groupedSubcommands: [
-            CommandGroup(name: "Devices", subcommands: [ScanCommand.self, GATTCommand.self]),
+            CommandGroup(
+                name: "Devices",
+                subcommands: [ScanCommand.self, GATTCommand.self, ServeCommand.self, AdvertiseCommand.self]),
             CommandGroup(name: "Controllers", subcommands: [DevCommand.self, InfoCommand.self, CmdCommand.self]),
             CommandGroup(
                 name: "Connections",
@@ -36,7 +38,7 @@ struct BLETool: CommandGroupHelp {
                     ResolvingListClearCommand.self, ResolvingListSizeCommand.self, ResolvingOnCommand.self,
                     ResolvingOffCommand.self,
                 ]),
-            CommandGroup(name: "Data", subcommands: [AdCommand.self, ReplayCommand.self]),
+            CommandGroup(name: "Data", subcommands: [AdCommand.self, ReplayCommand.self, AttributeServerCommand.self]),
         ])
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

@@ -3,18 +3,21 @@ from lab import KINDS
 
 
 class Case:
-    def __init__(self, test, kinds, slow):
-        self.test, self.kinds, self.slow = test, kinds, slow
+    def __init__(self, test, kinds, slow, peer, endpoints):
+        self.test, self.kinds, self.slow, self.peer, self.endpoints = test, kinds, slow, peer, endpoints
         self.name, self.sentence = test.__name__, test.__doc__.strip().splitlines()[0]
 
 
 CASES = []
 
 
-def case(kinds=tuple(KINDS), slow=False):
-    """Registers a test for these kinds of controllers; a slow one begins first, beside the others."""
+def case(kinds=tuple(KINDS), slow=False, peer=True, endpoints=2):
+    """Registers a test for these kinds of controllers; a slow one begins first, beside the others.
+
+    Its bench has so many controllers (btvirt gives any number of clients one each), and a peripheral on the second one
+    unless the test brings its own peers (`peer`)."""
     def register(test):
-        CASES.append(Case(test, kinds, slow))
+        CASES.append(Case(test, kinds, slow, peer, endpoints))
         return test
     return register
 

@@ -109,8 +109,8 @@ class Result:
 
 
 class Lab:
-    def __init__(self, kind):
-        self.kind = kind
+    def __init__(self, kind, endpoints=2):
+        self.kind, self.count = kind, endpoints
         self.dir = tempfile.mkdtemp(prefix='jelling-')
         self.children, self.relays = [], []
         self.controllers = self.peer = None
@@ -124,20 +124,22 @@ class Lab:
     def is_simulator(self):
         return self.kind.startswith('simulator')
 
-    def open(self):
+    def open(self, peer=True):
         options, self.tool_options = KINDS[self.kind]
         if options is None:
             self.start_btvirt()
         else:
-            ours, theirs = f'unix:{self.dir}/hci0', f'unix:{self.dir}/hci1'
+            sockets = [f'unix:{self.dir}/hci{i}' for i in range(self.count)]
             program = [SIMULATED_CONTROLLERS] if self.is_simulator else [PYTHON, f'{PEER_SCRIPTS}/controllers.py']
             self.controllers = Child(os.path.basename(program[-1]), [
-                *program, ours, theirs, 'tcp:127.0.0.1:0', *options], f'{self.dir}/controllers.err')
+                *program, *sockets, 'tcp:127.0.0.1:0', *options], f'{self.dir}/controllers.err')
             self.children.append(self.controllers)
             ready = self.controllers.wait_for(lambda l: 'endpoints' in l, 'READY', 20)[0]
-            self.endpoint, self.peer_endpoint, self.tcp_endpoint = ready['endpoints']
+            *self.endpoints, self.tcp_endpoint = ready['endpoints']
+            self.endpoint, self.peer_endpoint = self.endpoints[:2]
             self.address = ready['addresses'][0].removesuffix('/P')
-        self.start_peer()
+        if peer:
+            self.start_peer()
         return self
 
     def start_btvirt(self):
@@ -158,6 +160,7 @@ class Lab:
             for path in glob.glob('/tmp/bt-server-*'):
                 shutil.move(path, self.dir)
         self.endpoint = self.peer_endpoint = f'unix:{self.dir}/bt-server-le'
+        self.endpoints = [self.endpoint] * self.count
         self.address = None
 
     def start_peer(self):
@@ -166,6 +169,15 @@ class Lab:
             f'{self.dir}/peer.err')
         self.children.append(self.peer)
         self.peer.wait_for(lambda l: l.get('ev') == 'ready', 'ready', 20)
+
+    def central(self, *arguments, number=1, timeout=20):
+        """peer_central.py on the controller with this number, with an address of its own; it prints a line a step."""
+        self.number += 1
+        child = Child(f'peer_central.py {" ".join(arguments)}', [
+            PYTHON, f'{PEER_SCRIPTS}/peer_central.py', self.endpoints[number], '--live', '--timeout', str(timeout),
+            '--address', f'F0:F1:F2:00:00:{number:02X}', *arguments], self.path(f'central{self.number}.err'))
+        self.children.append(child)
+        return child
 
     def peer_events(self, name):
         return [l for l in self.peer.lines if l.get('ev') == name]
@@ -232,7 +244,7 @@ class Lab:
     # The end
 
     def check_links(self):
-        if not self.every_link_ends_by_us or self.peer.process.poll() is not None:
+        if not self.peer or not self.every_link_ends_by_us or self.peer.process.poll() is not None:
             return
         connected = len(self.peer_events('connected'))
         ended = self.wait_peer('disconnected', connected, 3) if connected else []

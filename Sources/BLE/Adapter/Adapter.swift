@@ -42,6 +42,7 @@ public actor Adapter {
     private var operationOfToken: [UInt64: OperationID] = [:]
     private var scans: [OperationID: Scan.Source] = [:]
     private var links: [LinkID: PeripheralState] = [:]
+    private var serverObservers: [UInt64: AsyncThrowingStream<ServerEvent, any Error>.Continuation] = [:]
 
     private static let nextToken = Atomic<UInt64>(1)
 
@@ -251,6 +252,20 @@ public actor Adapter {
         return body(&state)
     }
 
+    // MARK: The peripheral role
+
+    func addServerObserver(_ observer: AsyncThrowingStream<ServerEvent, any Error>.Continuation) -> UInt64 {
+        let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
+        if let ending { observer.finish(throwing: ending) } else { serverObservers[token] = observer }
+        return token
+    }
+
+    func removeServerObserver(_ token: UInt64) { serverObservers[token] = nil }
+
+    private func tell(_ event: ServerEvent) {
+        for (_, observer) in serverObservers { observer.yield(event) }
+    }
+
     // MARK: The engine
 
     private var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
@@ -311,6 +326,15 @@ public actor Adapter {
             links.removeValue(forKey: link)?.end(reason)
         case .gatt(let link, let event):
             links[link]?.handle(event)
+            if case .mtuChanged(let mtu) = event { tell(.mtuChanged(link, mtu: Int(mtu))) }
+        case .centralConnected(let information):
+            tell(.connected(information))
+        case .centralDisconnected(let link, let reason):
+            tell(.disconnected(link, reason))
+        case .server(let event):
+            tell(.gatt(event))
+        case .advertisingChanged(let isAdvertising):
+            tell(isAdvertising ? .advertisingStarted : .advertisingStopped)
         case .connectionParametersChanged(let link, let parameters):
             links[link]?.information.parameters = parameters
         case .failed(let failure):
@@ -360,6 +384,8 @@ public actor Adapter {
         operationOfToken.removeAll()
         for (_, source) in scans { source.finish(throwing: ending ?? error) }
         scans.removeAll()
+        for (_, observer) in serverObservers { observer.finish(throwing: ending ?? error) }
+        serverObservers.removeAll()
         for (_, state) in links { state.end(.controllerLost) }
         links.removeAll()
     }

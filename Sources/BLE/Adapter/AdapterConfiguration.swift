@@ -16,6 +16,10 @@ public struct AdapterConfiguration: Sendable {
     public var ownAddress: OwnAddress
     public var timing: Timing
     public var limits: HostLimits
+    /// What centrals read as this device's name, at most 248 octets of UTF-8.
+    public var deviceName = "Jelling"
+    /// How names and services are laid out in advertising.
+    public var advertising = AdvertisingPackerSettings()
     /// Sees every packet between host and controller.
     public var tap: (any PacketObserver)?
     /// Sees every input of the engine, so that the run can be repeated.
@@ -60,7 +64,8 @@ public struct AdapterConfiguration: Sendable {
         var isShared = false
         if case .rawChannel = address { isShared = true }
         return HostConfiguration(
-            ownership: isShared ? .shared : .exclusive, ownAddress: own, timing: timing, limits: limits)
+            ownership: isShared ? .shared : .exclusive, ownAddress: own, timing: timing, limits: limits,
+            deviceName: deviceName, advertising: advertising)
     }
 }
 

@@ -47,6 +47,9 @@ extension HostFailure: CustomStringConvertible {
         case .notConnected: "there is no link to the device; connect first"
         case .connectionFailed(let status): "the connection could not be made: \(status.text)"
         case .gatt(let failure): failure.description
+        case .publishing(let error): "the service cannot be published so: \(error)"
+        case .invalidRequest(.advertisementTooLong):
+            "advertising data and scan response hold at most 31 bytes each"
         case .invalidRequest(.connectionParameters):
             "these connection parameters contradict each other: 7.5 ms to 4 s, latency up to 499, and a supervision "
                 + "timeout longer than twice the longest silence"

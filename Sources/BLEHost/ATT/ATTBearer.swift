@@ -35,6 +35,8 @@ struct ATTBearer {
         case mtuRequest
         /// For our server; nobody answers.
         case command
+        /// For our server: an indication has arrived.
+        case confirmation
         /// Counted, and nothing to do.
         case ignored
     }
@@ -73,9 +75,7 @@ struct ATTBearer {
         case .response: return classifyResponse(pdu, opcode)
         case .notification: return opcode == .handleValueNotification ? .notification : .multipleNotification
         case .indication: return .indication
-        case .confirmation:
-            counters.unexpectedResponses &+= 1
-            return .ignored
+        case .confirmation: return .confirmation
         case .request: return opcode == .exchangeMTURequest ? .mtuRequest : .request
         case .command: return .command
         case .unknown:
@@ -119,6 +119,7 @@ struct ATTBearer {
     mutating func count(_ counter: WritableCounter) {
         switch counter {
         case .malformedPDUs: counters.malformedPDUs &+= 1
+        case .unexpectedResponses: counters.unexpectedResponses &+= 1
         case .ignoredCommands: counters.ignoredCommands &+= 1
         case .refusedRequests: counters.refusedRequests &+= 1
         case .earlyNotificationsDropped: counters.earlyNotificationsDropped &+= 1
@@ -127,7 +128,8 @@ struct ATTBearer {
     }
 
     enum WritableCounter {
-        case malformedPDUs, ignoredCommands, refusedRequests, earlyNotificationsDropped, unclaimedNotifications
+        case malformedPDUs, unexpectedResponses, ignoredCommands, refusedRequests, earlyNotificationsDropped,
+            unclaimedNotifications
     }
 
     // MARK: MTU

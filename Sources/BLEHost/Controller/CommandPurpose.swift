@@ -3,6 +3,7 @@ enum CommandPurpose: Equatable {
     case startup(StartupStep)
     case scan
     case initiate
+    case advertise
     case link(LinkID, LinkProcedure)
     /// A client's own command.
     case client(OperationID)

@@ -74,4 +74,9 @@ extension GATTClient {
         if settings.handsOverServerPDUs { return emit(.serverPDU(pdu.copied())) }
         bearer.count(.ignoredCommands)
     }
+
+    mutating func receiveConfirmation(_ pdu: RawSpan) {
+        if settings.handsOverServerPDUs { return emit(.serverPDU(pdu.copied())) }
+        bearer.count(.unexpectedResponses)
+    }
 }

@@ -142,6 +142,7 @@ struct GATTClient {
         case .mtuRequest: receiveMTURequest(pdu)
         case .request: receiveRequest(pdu)
         case .command: receiveCommand(pdu)
+        case .confirmation: receiveConfirmation(pdu)
         }
     }
 

@@ -50,4 +50,6 @@ public enum ATTSendTag: Equatable, Sendable {
     case none
     /// A write command: `commandSent` is to be called when it has been handed to the controller.
     case command(OperationID)
+    /// What our attribute server sends; it is told when the controller has it.
+    case server(GATTServerSendTag)
 }

@@ -9,7 +9,7 @@ struct ACLScheduler {
     private var available = 1
     /// Slots with something to send, in turn.
     private var ring = Queue<Int>()
-    /// Slots whose write commands have gone and whose queue has not heard of it.
+    /// Slots of which frames have gone whose senders have not heard of it.
     private var passed = Queue<Int>()
 
     mutating func configure(packetLength: UInt16, packetCount: UInt16) {
@@ -41,8 +41,8 @@ struct ACLScheduler {
         passed.keep { $0 != slot }
     }
 
-    /// A slot whose write commands have gone, for its queue to hear.
-    mutating func popSlotWithPassedCommands() -> Int? { passed.popFirst() }
+    /// A slot of which frames have gone, for their senders to hear.
+    mutating func popSlotWithPassedFrames() -> Int? { passed.popFirst() }
 
     /// Sends what may be sent now.
     mutating func pump(_ links: inout LinkTable, into outbox: inout Outbox) {
@@ -83,8 +83,8 @@ struct ACLScheduler {
         link.packetsInFlight += 1
         link.sentOctets += count
         if link.sentOctets == frameLength {
-            if case .command(let command) = frame.tag {
-                link.passedCommands.append(command)
+            if frame.tag != .none {
+                link.passedTags.append(frame.tag)
                 passed.append(slot)
             } else {
                 link.unsentAnswers -= 1

@@ -6,7 +6,7 @@ struct Link {
     struct OutgoingFrame {
         var channel: L2CAPChannelIdentifier
         var payload: [UInt8]
-        /// For a write command, whose queue hears when the frame has gone.
+        /// Who hears when the frame has gone.
         var tag: ATTSendTag
     }
 
@@ -51,8 +51,8 @@ struct Link {
     var unsentAnswers = 0
     /// Packets that the controller has not confirmed.
     var packetsInFlight = 0
-    /// Write commands whose last packet has gone, for their queue to hear.
-    var passedCommands: [OperationID] = []
+    /// What has gone to the controller, for its senders to hear.
+    var passedTags: [ATTSendTag] = []
 
     var isClosing: Bool {
         if case .closing = state { true } else { false }

@@ -4,8 +4,8 @@ import BLE
 struct AdCommand: CommandGroupHelp {
     static let configuration = CommandConfiguration(
         commandName: "ad",
-        abstract: "Read advertising data without any controller.",
-        subcommands: [AdDecodeCommand.self])
+        abstract: "Read and pack advertising data without any controller.",
+        subcommands: [AdDecodeCommand.self, AdPackCommand.self])
 }
 
 struct AdDecodeCommand: ToolCommand {

@@ -1,5 +1,4 @@
 import BLE
-import Glibc
 
 /// A script of `gatt PEER script`: a step a line; what follows `#` is a comment.
 ///
@@ -48,23 +47,7 @@ struct GATTScript: Equatable, Sendable {
     /// Reads a file; `-` is standard input.
     /// - Throws: `Failure` when it cannot be read or holds a line that is no step.
     init(path: String) throws {
-        let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.unreadable(path) }
-        defer { if descriptor > 0 { close(descriptor) } }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Self.unreadable(path) }
-            if count == 0 { break }
-            bytes += chunk[..<count]
-        }
-        try self.init(String(decoding: bytes, as: UTF8.self))
-    }
-
-    private static func unreadable(_ path: String) -> Failure {
-        Failure("‘\(path)’ cannot be read: \(String(cString: strerror(errno)))", status: .usage)
+        try self.init(String(decoding: try TextFile.bytes(of: path), as: UTF8.self))
     }
 
     private static func step(_ words: [String]) throws -> GATTStep {

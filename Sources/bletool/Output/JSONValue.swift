@@ -5,6 +5,8 @@ enum JSONValue: Equatable, Sendable {
     case null
     case boolean(Bool)
     case integer(Int)
+    /// A finite number with a fraction.
+    case number(Double)
     case string(String)
     case array([JSONValue])
     case object([Member])
@@ -58,6 +60,7 @@ extension JSONValue {
         case .null: bytes.append(contentsOf: "null".utf8)
         case .boolean(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
         case .integer(let value): bytes.append(contentsOf: String(value).utf8)
+        case .number(let value): bytes.append(contentsOf: value.description.utf8)
         case .string(let value): Self.write(value, into: &bytes)
         case .array(let values):
             bytes.append(UInt8(ascii: "["))

@@ -38,10 +38,13 @@ struct Session: Sendable {
     }
 
     /// Opens the adapter, lends it to `body`, and hands it back whatever happens: scans are stopped and links closed.
-    /// - Parameter observer: sees every packet, beside a capture.
+    /// - Parameters:
+    ///   - observer: sees every packet, beside a capture.
+    ///   - adjust: what this command wants otherwise than the others.
     /// - Throws: `Failure`.
     func withAdapter<Result>(
-        observer: (any PacketObserver)? = nil, _ body: (Adapter) async throws -> Result
+        observer: (any PacketObserver)? = nil, adjusting adjust: (inout AdapterConfiguration) -> Void = { _ in },
+        _ body: (Adapter) async throws -> Result
     ) async throws -> Result {
         let address = try chosenTransport()
         let capture = try capturePath.map { try CaptureTap(path: $0) }
@@ -50,9 +53,10 @@ struct Session: Sendable {
         let adapter: Adapter
         do {
             recording = try recordingName.map { try RecordingWriter(RecordingFiles($0)) }
-            let configuration = AdapterConfiguration(
+            var configuration = AdapterConfiguration(
                 ownAddress: try ownAddress(on: address), tap: observers.isEmpty ? nil : PacketObservers(observers),
                 recorder: recording, makeVirtualTransport: VirtualTransports.open)
+            adjust(&configuration)
             adapter = try await open(address, configuration)
         } catch {
             capture?.abandon()

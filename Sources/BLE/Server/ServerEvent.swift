@@ -1,0 +1,31 @@
+import BLEHost
+import BLEPackets
+
+/// What happens to the local device as a peripheral (SPEC 1.3).
+public enum ServerEvent: Equatable, Sendable {
+    case advertisingStarted
+    case advertisingStopped
+    /// A central has connected.
+    case connected(LinkInformation)
+    case mtuChanged(LinkID, mtu: Int)
+    case disconnected(LinkID, DisconnectionReason)
+    /// A question to answer with `Adapter.respond(to:with:)`, a subscription, or room for updates.
+    case gatt(GATTServerEvent)
+}
+
+/// The events of the peripheral role, as a sequence. They are kept from the moment at which the sequence is made; each
+/// sequence is looped over once.
+public struct ServerEvents: AsyncSequence, Sendable {
+    public typealias Element = ServerEvent
+
+    let stream: AsyncThrowingStream<ServerEvent, any Error>
+
+    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        var base: AsyncThrowingStream<ServerEvent, any Error>.Iterator
+
+        /// - Throws: `AdapterError` when the adapter is lost.
+        public mutating func next() async throws -> ServerEvent? { try await base.next() }
+    }
+}

@@ -1,0 +1,39 @@
+import BLEPackets
+
+/// What a client wants to be heard (SPEC PER-8, ADV-1 to ADV-6).
+public struct AdvertiseRequest: Equatable, Sendable {
+    /// What is said.
+    public enum Content: Equatable, Sendable {
+        /// A name and services, which the packer fits into the 28 and 10 octets together with those of other clients.
+        case packed(localName: String?, serviceUUIDs: [BluetoothUUID])
+        /// Advertising data and scan response as they are, at most 31 octets each. They stand alone: the first such
+        /// request is heard, whatever others want.
+        case raw(advertisement: [UInt8], scanResponse: [UInt8])
+    }
+
+    public var content: Content
+    public var isConnectable: Bool
+    /// Whether the client is in the background: it says no name, and its services only in the overflow area (SPEC ADV-4).
+    public var isInBackground: Bool
+    /// `nil`: as the engine's `Timing` says for the client's standing.
+    public var interval: AdvertisingInterval?
+    /// Whether advertising goes on when a central has connected, as far as the controller can; else the request ends.
+    public var resumesAfterConnection: Bool
+
+    public init(
+        _ content: Content, isConnectable: Bool = true, isInBackground: Bool = false,
+        interval: AdvertisingInterval? = nil, resumesAfterConnection: Bool = true
+    ) {
+        self.content = content
+        self.isConnectable = isConnectable
+        self.isInBackground = isInBackground
+        self.interval = interval
+        self.resumesAfterConnection = resumesAfterConnection
+    }
+}
+
+#if !hasFeature(Embedded)
+extension AdvertiseRequest: Codable {}
+extension AdvertiseRequest.Content: Codable {}
+extension AdvertisingInterval: Codable {}
+#endif

@@ -1,0 +1,92 @@
+import BLEPackets
+
+/// What clients want to advertise, merged into the one advertisement that the controller sends.
+///
+/// Clients in the foreground share the visible octets in the order in which they came; those in the background are heard in
+/// the overflow area alone (SPEC ADV-3, ADV-4, 3.5). The foreground begins fast and slows down when nobody came for a while
+/// (SPEC section 4).
+struct Advertiser {
+    private struct Wish {
+        var operation: OperationID
+        var client: ClientID
+        var request: AdvertiseRequest
+        var since: Instant
+    }
+
+    private var wishes: [Wish] = []
+
+    var isWanted: Bool { !wishes.isEmpty }
+
+    mutating func add(_ request: AdvertiseRequest, operation: OperationID, client: ClientID, at now: Instant) {
+        wishes.append(Wish(operation: operation, client: client, request: request, since: now))
+    }
+
+    /// - Returns: whether there was such a request.
+    mutating func remove(_ operation: OperationID) -> Bool {
+        guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
+        wishes.remove(at: index)
+        return true
+    }
+
+    /// Ends every request, oldest first.
+    mutating func removeAll() -> [OperationID] {
+        defer { wishes.removeAll() }
+        return wishes.map { $0.operation }
+    }
+
+    /// A central has connected: ends the requests that do not outlast that.
+    mutating func centralConnected(at now: Instant) -> [OperationID] {
+        let ended = wishes.filter { !$0.request.resumesAfterConnection }.map { $0.operation }
+        wishes.removeAll { !$0.request.resumesAfterConnection }
+        for index in wishes.indices { wishes[index].since = now }
+        return ended
+    }
+
+    /// What the controller should advertise now.
+    func plan(
+        timing: Timing, settings: AdvertisingPackerSettings, ownAddressType: OwnAddressType, at now: Instant
+    ) -> AdvertisingMachine.Plan? {
+        guard let first = wishes.first else { return nil }
+        let isConnectable = wishes.contains { $0.request.isConnectable }
+        var advertisement: [UInt8]
+        var scanResponse: [UInt8]
+        if let raw = wishes.first(where: { if case .raw = $0.request.content { true } else { false } }),
+            case .raw(let data, let response) = raw.request.content
+        {
+            (advertisement, scanResponse) = (data, response)
+        } else {
+            let packed = AdvertisingPacker.pack(
+                wishes.compactMap { wish in
+                    guard case .packed(let name, let uuids) = wish.request.content else { return nil }
+                    return AdvertisingContribution(
+                        localName: name, serviceUUIDs: uuids,
+                        state: wish.request.isInBackground ? .background : .foreground)
+                }, settings: settings)
+            (advertisement, scanResponse) = (packed.advertisement, packed.scanResponse)
+        }
+        return AdvertisingMachine.Plan(
+            parameters: AdvertisingParameters(
+                isConnectable: isConnectable, isScannable: isConnectable || !scanResponse.isEmpty,
+                interval: interval(of: first, timing: timing, at: now), ownAddressType: ownAddressType),
+            advertisement: advertisement, scanResponse: scanResponse)
+    }
+
+    /// When the interval changes by itself.
+    func nextDeadline(timing: Timing, after now: Instant) -> Instant? {
+        guard let first = wishes.first, first.request.interval == nil else { return nil }
+        let profile = profile(timing)
+        let change = first.since.advanced(by: profile.initialSpan)
+        return change > now ? change : nil
+    }
+
+    /// The foreground's pace as long as one client is there (SPEC BGP-5).
+    private func profile(_ timing: Timing) -> AdvertisingPace {
+        wishes.contains { !$0.request.isInBackground } ? timing.foregroundAdvertising : timing.backgroundAdvertising
+    }
+
+    private func interval(of wish: Wish, timing: Timing, at now: Instant) -> AdvertisingInterval {
+        if let wished = wish.request.interval { return wished }
+        let profile = profile(timing)
+        return wish.since.advanced(by: profile.initialSpan) > now ? profile.initial : profile.later
+    }
+}

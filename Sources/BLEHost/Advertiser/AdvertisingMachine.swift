@@ -1,0 +1,213 @@
+import BLEPackets
+
+/// What the controller advertises, kept equal to what the clients want.
+///
+///     idle ──want──▶ preparing ──done──▶ enabling ──done──▶ advertising ──connection──▶ idle
+///      ▲                                                       │  ▲
+///      │                                  parameters change,   │  └── data change: written while it runs
+///      └─────────────── disabling ◀──────── nobody wants ──────┘
+///
+/// Parameters change only while advertising is off (0x0C otherwise, pain 1); data may change at any time.
+struct AdvertisingMachine {
+    /// Everything that the controller is told.
+    struct Plan: Equatable {
+        var parameters: AdvertisingParameters
+        var advertisement: [UInt8]
+        var scanResponse: [UInt8]
+    }
+
+    enum Action: Equatable {
+        case none
+        case setParameters(AdvertisingParameters)
+        /// Extended controllers hold a random address for each set.
+        case setRandomAddress
+        case setAdvertisement([UInt8])
+        case setScanResponse([UInt8])
+        case setEnabled(Bool)
+        /// The controller will not advertise as it is asked to; the wish is dropped.
+        case fail(HCIStatus)
+    }
+
+    private enum Step: Equatable { case parameters, randomAddress, advertisement, scanResponse }
+
+    private enum State {
+        case idle
+        case preparing(Plan, Step)
+        case enabling(Plan)
+        case advertising(Plan)
+        /// Data are written while advertising runs; the plan is the one that will hold then.
+        case updating(Plan, Step)
+        case disabling
+    }
+
+    /// How long a controller that has no room for another link, or for advertising beside what it does, is left alone.
+    static let refusalPause: Microseconds = .seconds(1)
+    private static let attempts = 3
+
+    private let setsRandomAddress: Bool
+    private var state = State.idle
+    private(set) var wanted: Plan?
+    private var failures = 0
+    private var pausedUntil: Instant?
+    /// A connection or the controller ended what is being switched on or changed.
+    private var hasEnded = false
+
+    /// - Parameter setsRandomAddress: whether each set is given its random address, as extended commands demand.
+    init(setsRandomAddress: Bool = false) { self.setsRandomAddress = setsRandomAddress }
+
+    var isAdvertising: Bool {
+        switch state {
+        case .advertising, .updating: true
+        default: false
+        }
+    }
+
+    var isIdle: Bool {
+        if case .idle = state { true } else { false }
+    }
+
+    /// The clients' wish; `nil` when nobody advertises.
+    mutating func want(_ plan: Plan?) -> Action {
+        if plan != wanted {
+            failures = 0
+            pausedUntil = nil
+        }
+        wanted = plan
+        return converge()
+    }
+
+    /// The controller has answered the last action.
+    mutating func completed(_ status: HCIStatus, at now: Instant) -> Action {
+        switch state {
+        case .preparing(let plan, let step):
+            guard status.isSuccess else { return refused(status, at: now) }
+            return next(after: step, of: plan)
+        case .enabling(let plan):
+            guard status.isSuccess else { return refused(status, at: now) }
+            failures = 0
+            state = hasEnded ? .idle : .advertising(plan)
+            hasEnded = false
+            return converge()
+        case .updating(let plan, .advertisement):
+            guard !hasEnded else { return endUpdate() }
+            state = .updating(plan, .scanResponse)
+            return .setScanResponse(plan.scanResponse)
+        case .updating(let plan, _):
+            guard !hasEnded else { return endUpdate() }
+            state = .advertising(plan)
+            return converge()
+        case .disabling:
+            // Refused or not: it is off now, or was off before.
+            state = .idle
+            hasEnded = false
+            return converge()
+        case .idle, .advertising:
+            return .none
+        }
+    }
+
+    /// Advertising ended by itself: by a connection, or because the controller says so.
+    mutating func ended() -> Action {
+        switch state {
+        case .advertising: state = .idle
+        case .enabling, .updating: hasEnded = true
+        case .idle, .preparing, .disabling: break
+        }
+        // The owner decides whether it goes on before anything new starts.
+        return .none
+    }
+
+    /// Starts what is wanted when nothing is under way; called when a link has gone.
+    mutating func proceed() -> Action {
+        pausedUntil = nil
+        return converge()
+    }
+
+    mutating func controllerReset() {
+        state = .idle
+        failures = 0
+        pausedUntil = nil
+        hasEnded = false
+    }
+
+    var nextDeadline: Instant? { wanted == nil ? nil : pausedUntil }
+
+    mutating func advance(to now: Instant) -> Action {
+        guard let until = pausedUntil, until <= now else { return .none }
+        pausedUntil = nil
+        return converge()
+    }
+
+    private mutating func endUpdate() -> Action {
+        hasEnded = false
+        state = .idle
+        return converge()
+    }
+
+    private mutating func next(after step: Step, of plan: Plan) -> Action {
+        // A wish that changed on the way is met at once: nothing is on yet.
+        guard plan == wanted else {
+            state = .idle
+            return converge()
+        }
+        switch step {
+        case .parameters where setsRandomAddress && plan.parameters.ownAddressType == .random:
+            state = .preparing(plan, .randomAddress)
+            return .setRandomAddress
+        case .parameters, .randomAddress:
+            state = .preparing(plan, .advertisement)
+            return .setAdvertisement(plan.advertisement)
+        case .advertisement where plan.parameters.isScannable:
+            state = .preparing(plan, .scanResponse)
+            return .setScanResponse(plan.scanResponse)
+        case .advertisement, .scanResponse:
+            state = .enabling(plan)
+            return .setEnabled(true)
+        }
+    }
+
+    private mutating func refused(_ status: HCIStatus, at now: Instant) -> Action {
+        hasEnded = false
+        failures += 1
+        switch status {
+        case .commandDisallowed where failures < Self.attempts:
+            state = .disabling
+            return .setEnabled(false)
+        case .commandDisallowed, .connectionLimitExceeded, .rejectedLimitedResources, .memoryCapacityExceeded:
+            // A link may be in the way; it is tried again when one has gone, or after a pause.
+            state = .idle
+            pausedUntil = now.advanced(by: Self.refusalPause)
+            return .none
+        default:
+            state = .idle
+            wanted = nil
+            failures = 0
+            return .fail(status)
+        }
+    }
+
+    private mutating func converge() -> Action {
+        guard pausedUntil == nil else { return .none }
+        switch (state, wanted) {
+        case (.idle, let plan?):
+            state = .preparing(plan, .parameters)
+            return .setParameters(plan.parameters)
+        case (.advertising(let current), let plan?) where current != plan && current.parameters == plan.parameters:
+            state = .updating(plan, .advertisement)
+            return .setAdvertisement(plan.advertisement)
+        case (.advertising(let current), let plan) where current != plan:
+            state = .disabling
+            return .setEnabled(false)
+        case (.idle, nil), (.advertising, _), (.preparing, _), (.enabling, _), (.updating, _), (.disabling, _):
+            return .none
+        }
+    }
+}
+
+/// How the controller advertises.
+struct AdvertisingParameters: Equatable {
+    var isConnectable: Bool
+    var isScannable: Bool
+    var interval: AdvertisingInterval
+    var ownAddressType: OwnAddressType
+}

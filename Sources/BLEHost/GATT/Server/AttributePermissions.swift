@@ -1,0 +1,33 @@
+/// Who may do what with an attribute's value (Core 5.4, Vol 3, Part F, 3.2.5; SPEC PER-5).
+///
+/// A requirement of security implies the access that it guards: `readEncryption` alone is a value that may be read
+/// over an encrypted link. Nothing at all is an attribute that shows its handle and type and no more.
+public struct AttributePermissions: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt16
+    @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let readable = AttributePermissions(rawValue: 0x0001)
+    /// By Write Request and by prepared writes.
+    public static let writeable = AttributePermissions(rawValue: 0x0002)
+    /// By Write Command.
+    public static let commandWriteable = AttributePermissions(rawValue: 0x0004)
+    public static let readEncryption = AttributePermissions(rawValue: 0x0010)
+    public static let writeEncryption = AttributePermissions(rawValue: 0x0020)
+    /// Reading needs an encrypted link whose key is protected against a man in the middle.
+    public static let readAuthentication = AttributePermissions(rawValue: 0x0040)
+    /// Writing needs an encrypted link whose key is protected against a man in the middle.
+    public static let writeAuthentication = AttributePermissions(rawValue: 0x0080)
+    public static let readAuthorization = AttributePermissions(rawValue: 0x0100)
+    public static let writeAuthorization = AttributePermissions(rawValue: 0x0200)
+
+    static let anyRead: AttributePermissions = [.readable, .readEncryption, .readAuthentication, .readAuthorization]
+    static let anyWrite: AttributePermissions = [
+        .writeable, .writeEncryption, .writeAuthentication, .writeAuthorization,
+    ]
+    static let readSecurity: AttributePermissions = [.readEncryption, .readAuthentication, .readAuthorization]
+    static let writeSecurity: AttributePermissions = [.writeEncryption, .writeAuthentication, .writeAuthorization]
+}
+
+#if !hasFeature(Embedded)
+extension AttributePermissions: Codable {}
+#endif

@@ -1,0 +1,148 @@
+import BLEPackets
+
+/// The attributes of a server in the order of their handles, with an index by handle and one for each type.
+///
+/// A handle is found in two steps whatever the table holds; a type, and a range within it, by halving. Only a change of
+/// the table costs time that grows with it.
+struct AttributeTable: Sendable {
+    struct TypeIndex: Equatable, Sendable {
+        let type: BluetoothUUID
+        /// In ascending order.
+        var handles: [AttributeHandle]
+    }
+
+    private static let pageCount = 256
+    private static let pageLength = 256
+
+    /// In ascending order of their handles.
+    private(set) var attributes: [Attribute] = []
+    /// For each 256 handles, one above the place of each in `attributes`; empty where there is no attribute at all.
+    private var pages: [[UInt16]]
+    /// In ascending order of their UUIDs.
+    private var types: [TypeIndex] = []
+
+    init() { pages = Array(repeating: [], count: Self.pageCount) }
+
+    var count: Int { attributes.count }
+
+    // MARK: By handle
+
+    /// The place of the attribute in `attributes`.
+    @inline(__always)
+    func position(of handle: AttributeHandle) -> Int? {
+        let page = pages[Int(handle.rawValue >> 8)]
+        guard !page.isEmpty else { return nil }
+        let entry = page[Int(handle.rawValue & 0xFF)]
+        return entry == 0 ? nil : Int(entry) - 1
+    }
+
+    subscript(handle: AttributeHandle) -> Attribute? { position(of: handle).map { attributes[$0] } }
+
+    /// The place of the first attribute whose handle is not below `handle`; `count` where there is none.
+    func firstPosition(from handle: AttributeHandle) -> Int {
+        if let position = position(of: handle) { return position }
+        var low = 0
+        var high = attributes.count
+        while low < high {
+            let middle = (low + high) / 2
+            if attributes[middle].handle < handle { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    // MARK: By type
+
+    /// The handles of all attributes of a type, in ascending order.
+    func handles(of type: BluetoothUUID) -> [AttributeHandle] {
+        let place = typePlace(type)
+        return place < types.count && types[place].type == type ? types[place].handles : []
+    }
+
+    /// The handles of a type within a range, in ascending order.
+    func handles(of type: BluetoothUUID, in range: AttributeHandleRange) -> ArraySlice<AttributeHandle> {
+        let handles = handles(of: type)
+        var low = 0
+        var high = handles.count
+        while low < high {
+            let middle = (low + high) / 2
+            if handles[middle] < range.first { low = middle + 1 } else { high = middle }
+        }
+        var end = low
+        high = handles.count
+        while end < high {
+            let middle = (end + high) / 2
+            if handles[middle] <= range.last { end = middle + 1 } else { high = middle }
+        }
+        return handles[low..<end]
+    }
+
+    private func typePlace(_ type: BluetoothUUID) -> Int {
+        var low = 0
+        var high = types.count
+        while low < high {
+            let middle = (low + high) / 2
+            let other = types[middle].type
+            if other.high < type.high || other.high == type.high && other.low < type.low {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+
+    // MARK: Changes
+
+    /// Puts in attributes whose handles ascend and lie between those of two neighbours in the table.
+    mutating func insert(_ added: [Attribute]) {
+        guard let first = added.first else { return }
+        let place = firstPosition(from: first.handle)
+        attributes.insert(contentsOf: added, at: place)
+        reindex(from: place)
+        for attribute in added { index(attribute) }
+    }
+
+    /// Takes out all attributes in a range.
+    mutating func remove(_ range: AttributeHandleRange) {
+        let place = firstPosition(from: range.first)
+        var end = place
+        while end < attributes.count, attributes[end].handle <= range.last {
+            let handle = attributes[end].handle
+            pages[Int(handle.rawValue >> 8)][Int(handle.rawValue & 0xFF)] = 0
+            end += 1
+        }
+        attributes.removeSubrange(place..<end)
+        reindex(from: place)
+        for place in types.indices { types[place].handles.removeAll { range.contains($0) } }
+        types.removeAll { $0.handles.isEmpty }
+    }
+
+    mutating func setValue(_ value: Attribute.Value, at position: Int) { attributes[position].value = value }
+
+    mutating func setGroupEnd(_ end: AttributeHandle, at position: Int) { attributes[position].groupEnd = end }
+
+    mutating func setConfiguration(_ configuration: AttributeHandle, at position: Int) {
+        attributes[position].configuration = configuration
+    }
+
+    private mutating func reindex(from place: Int) {
+        for position in place..<attributes.count {
+            let handle = attributes[position].handle.rawValue
+            let page = Int(handle >> 8)
+            if pages[page].isEmpty { pages[page] = Array(repeating: 0, count: Self.pageLength) }
+            pages[page][Int(handle & 0xFF)] = UInt16(truncatingIfNeeded: position + 1)
+        }
+    }
+
+    private mutating func index(_ attribute: Attribute) {
+        let place = typePlace(attribute.type)
+        if place == types.count || types[place].type != attribute.type {
+            types.insert(TypeIndex(type: attribute.type, handles: []), at: place)
+        }
+        let last = types[place].handles.last ?? .none
+        let target =
+            last < attribute.handle
+            ? types[place].handles.count : types[place].handles.firstIndex { $0 > attribute.handle } ?? 0
+        types[place].handles.insert(attribute.handle, at: target)
+    }
+}

@@ -1,0 +1,263 @@
+import BLEPackets
+
+/// The services of a device and where their attributes stand (Core 5.4, Vol 3, Part G, 2.6 and 3; SPEC PER-6, PER-24).
+///
+/// Handles are stable: a service keeps its place for as long as it is published. A new service goes behind every handle
+/// that was ever given out, so that a client which remembers an old table never finds something else under an old
+/// handle. Two things bend this rule. A service that comes back with the same attributes, from first to last, gets its
+/// old place again where that is free: bonded clients of an app that restarts need not discover anew. And when the
+/// handles are used up, places that were given back are used again, the lowest that is large enough; Service Changed
+/// and the database hash tell of it.
+public struct GATTDatabase: Sendable {
+    /// A place that a removed service left behind.
+    struct FreedPlace: Equatable, Sendable {
+        var range: AttributeHandleRange
+        /// Types and declarations of the service that stood here.
+        var layout: [UInt8]
+    }
+
+    var table = AttributeTable()
+    /// In ascending order of their handles.
+    public internal(set) var services: [GATTPublishedService] = []
+    /// In ascending order of their handles.
+    private var freed: [FreedPlace] = []
+    private var lastGiven: AttributeHandle = .none
+    /// Grows with each change of what a client can discover.
+    public internal(set) var revision: UInt64 = 0
+    /// The digest of the present table, once somebody has computed it.
+    var hash: [UInt8]?
+
+    /// A database without a single service.
+    public init() {}
+
+    /// How many attributes there are.
+    public var attributeCount: Int { table.count }
+
+    /// The published service that holds an attribute.
+    public func service(with handle: AttributeHandle) -> GATTPublishedService? {
+        services.first { $0.range.contains(handle) }
+    }
+
+    // MARK: A table as it is given
+
+    /// A table that is given attribute by attribute and takes everything as it comes.
+    ///
+    /// Values that may be written are kept here. A configuration descriptor behind a characteristic is one for each
+    /// client, and takes values of any length and any bits.
+    /// - Throws: `GATTPublishError.handlesOutOfOrder` and `.valueTooLong`.
+    public init(attributes: [RawAttribute]) throws(GATTPublishError) {
+        var rows: [Attribute] = []
+        var last = AttributeHandle.none
+        for attribute in attributes {
+            guard attribute.handle > last else { throw .handlesOutOfOrder(attribute.handle) }
+            guard attribute.value.count <= maximumAttributeLength else { throw .valueTooLong(attribute.type) }
+            last = attribute.handle
+            rows.append(
+                Attribute(
+                    handle: attribute.handle, type: attribute.type.forAttributes,
+                    permissions: Self.withImplied(attribute.permissions), value: .stored(attribute.value)))
+        }
+        Self.link(&rows)
+        table.insert(rows)
+        lastGiven = last
+        services = Self.services(of: rows)
+    }
+
+    /// Security of an access implies the access.
+    static func withImplied(_ permissions: AttributePermissions) -> AttributePermissions {
+        var all = permissions
+        if !all.isDisjoint(with: .anyRead) { all.insert(.readable) }
+        if !all.isDisjoint(with: .anyWrite) { all.formUnion([.writeable, .commandWriteable]) }
+        return all
+    }
+
+    /// Finds the ends of groups, and which configuration belongs to which value.
+    private static func link(_ rows: inout [Attribute]) {
+        var service: Int?
+        var declaration: Int?
+        for index in rows.indices {
+            let type = rows[index].type
+            if type == .primaryService || type == .secondaryService {
+                service = index
+                declaration = nil
+            } else if type == .characteristic {
+                declaration = index
+            } else if type == .include {
+                declaration = nil
+            } else if type == .clientCharacteristicConfiguration, let declaration, declaration + 1 < index {
+                configure(&rows, at: index, declaration: declaration)
+            }
+            if let service { rows[service].groupEnd = rows[index].handle }
+            if let declaration { rows[declaration].groupEnd = rows[index].handle }
+        }
+    }
+
+    private static func configure(_ rows: inout [Attribute], at index: Int, declaration: Int) {
+        guard case .stored(let octets) = rows[index].value, case .stored(let declared) = rows[declaration].value,
+            rows[declaration + 1].configuration == .none
+        else { return }
+        let initial = UInt16(octets.first ?? 0) | UInt16(octets.dropFirst().first ?? 0) << 8
+        let properties = CharacteristicProperties(rawValue: declared.first ?? 0)
+        rows[index].value = .clientConfiguration(
+            Attribute.ClientConfiguration(
+                valueHandle: rows[declaration + 1].handle, allowed: SubscriptionModes(properties),
+                initial: SubscriptionModes(rawValue: initial), isStrict: false))
+        rows[declaration + 1].configuration = rows[index].handle
+    }
+
+    private static func services(of rows: [Attribute]) -> [GATTPublishedService] {
+        var services: [GATTPublishedService] = []
+        for row in rows where row.isServiceDeclaration {
+            var uuid = BluetoothUUID(UInt16(0))
+            if case .stored(let octets) = row.value { uuid = BluetoothUUID(attributeValue: octets) ?? uuid }
+            services.append(
+                GATTPublishedService(
+                    uuid: uuid, isPrimary: row.type == .primaryService,
+                    range: AttributeHandleRange(row.handle, row.groupEnd), characteristics: [], owner: row.owner))
+        }
+        return services
+    }
+
+    // MARK: Publishing
+
+    /// Puts a service into the table.
+    ///
+    /// - Parameter isOwn: whether the service is one of the stack's own, to which the rules for apps do not apply.
+    mutating func publish(
+        _ definition: GATTServiceDefinition, owner: ClientID, isOwn: Bool = false
+    ) throws(GATTPublishError) -> GATTPublishedService {
+        if !isOwn { try definition.check() }
+        for handle in definition.includedServices where service(startingAt: handle) == nil {
+            throw .includedServiceUnknown(handle)
+        }
+        // Where the service stands does not change how long it is nor what it looks like.
+        let draft = ServiceLayout(definition, at: .first, owner: owner, database: self)
+        guard let start = place(for: draft.rows.count, layout: draft.signature) else { throw .outOfHandles }
+        let layout = ServiceLayout(definition, at: start, owner: owner, database: self)
+        table.insert(layout.rows)
+        let published = layout.published
+        let index = services.firstIndex { $0.range.first > published.range.first } ?? services.count
+        services.insert(published, at: index)
+        lastGiven = max(lastGiven, published.range.last)
+        changed()
+        return published
+    }
+
+    /// Takes a service out of the table.
+    /// - Returns: the handles that it had.
+    mutating func remove(_ handle: AttributeHandle) throws(GATTPublishError) -> AttributeHandleRange {
+        guard let index = services.firstIndex(where: { $0.range.first == handle }) else {
+            throw .unknownService(handle)
+        }
+        let service = services[index]
+        guard !Self.isKept(service.uuid) else { throw .unknownService(handle) }
+        if let includer = includer(of: handle) { throw .isIncluded(handle, by: includer) }
+        let layout = ServiceLayout.signature(of: rows(in: service.range), from: handle)
+        table.remove(service.range)
+        services.remove(at: index)
+        let place = freed.firstIndex { $0.range.first > handle } ?? freed.count
+        freed.insert(FreedPlace(range: service.range, layout: layout), at: place)
+        changed()
+        return service.range
+    }
+
+    /// The first service, in the order of removal, that can go: includers before what they include.
+    func lastService(of owner: ClientID) -> AttributeHandle? {
+        services.last { $0.owner == owner && !Self.isKept($0.uuid) && includer(of: $0.range.first) == nil }?.range.first
+    }
+
+    mutating func changed() {
+        revision &+= 1
+        hash = nil
+    }
+
+    func service(startingAt handle: AttributeHandle) -> GATTPublishedService? {
+        services.first { $0.range.first == handle }
+    }
+
+    func rows(in range: AttributeHandleRange) -> ArraySlice<Attribute> {
+        let first = table.firstPosition(from: range.first)
+        let end = range.last.next.map(table.firstPosition(from:)) ?? table.count
+        return table.attributes[first..<max(first, end)]
+    }
+
+    /// A service that includes the one at `handle`.
+    private func includer(of handle: AttributeHandle) -> AttributeHandle? {
+        for include in table.handles(of: .include) {
+            guard case .stored(let octets)? = table[include]?.value, octets.count >= 2 else { continue }
+            let included = UInt16(octets[0]) | UInt16(octets[1]) << 8
+            if included == handle.rawValue { return service(with: include)?.range.first }
+        }
+        return nil
+    }
+
+    /// The services that the stack keeps itself.
+    static func isKept(_ uuid: BluetoothUUID) -> Bool { uuid == .genericAccess || uuid == .genericAttribute }
+
+    // MARK: Handles
+
+    private mutating func place(for count: Int, layout: [UInt8]) -> AttributeHandle? {
+        if let index = freed.firstIndex(where: { $0.layout == layout }) {
+            return freed.remove(at: index).range.first
+        }
+        let next = Int(lastGiven.rawValue) + 1
+        if next + count - 1 <= Int(AttributeHandle.last.rawValue) {
+            return AttributeHandle(rawValue: UInt16(truncatingIfNeeded: next))
+        }
+        return placeBetween(count)
+    }
+
+    /// The lowest gap that is large enough. The places in it are no longer remembered.
+    private mutating func placeBetween(_ count: Int) -> AttributeHandle? {
+        var start = 1
+        for index in 0...services.count {
+            let end = index < services.count ? Int(services[index].range.first.rawValue) : 0x10000
+            if end - start >= count {
+                let range = AttributeHandleRange(
+                    AttributeHandle(rawValue: UInt16(truncatingIfNeeded: start)),
+                    AttributeHandle(rawValue: UInt16(truncatingIfNeeded: start + count - 1)))
+                freed.removeAll { $0.range.first <= range.last && range.first <= $0.range.last }
+                return range.first
+            }
+            if index < services.count { start = Int(services[index].range.last.rawValue) + 1 }
+        }
+        return nil
+    }
+
+    // MARK: Hash
+
+    /// What the database hash is computed of (Core 5.4, Vol 3, Part G, 7.3.1): AES-CMAC with a key of zeros.
+    public var hashMessage: [UInt8] {
+        var message = PacketWriter(reservingCapacity: table.count * 8)
+        for attribute in table.attributes { ServiceLayout.describe(attribute, from: .none, into: &message) }
+        return message.bytes
+    }
+}
+
+extension SubscriptionModes {
+    init(_ properties: CharacteristicProperties) {
+        self = []
+        if properties.contains(.notify) { insert(.notifications) }
+        if properties.contains(.indicate) { insert(.indications) }
+    }
+}
+
+extension BluetoothUUID {
+    /// A UUID as an attribute's value: 2 or 16 octets.
+    init?(attributeValue octets: [UInt8]) {
+        var reader = PacketReader(octets.span.bytes)
+        let width: Width = octets.count == 2 ? .bits16 : .bits128
+        guard octets.count == 2 || octets.count == 16, let uuid = try? BluetoothUUID(decoding: &reader, width: width)
+        else { return nil }
+        self = uuid
+    }
+
+    /// The UUID in the form that ATT knows: 16 bits as they are, all others in 128.
+    var forAttributes: BluetoothUUID { width == .bits16 ? self : expanded }
+
+    var attributeValue: [UInt8] {
+        var packet = PacketWriter(reservingCapacity: 16)
+        forAttributes.encode(into: &packet)
+        return packet.bytes
+    }
+}

@@ -1,0 +1,27 @@
+/// What protects a link, as far as an attribute server asks for it (Core 5.4, Vol 3, Part C, 10.2).
+public struct GATTLinkSecurity: Equatable, Sendable {
+    /// The keys that pairing left with both sides, whether they are in use or not.
+    public enum Keys: Equatable, Sendable {
+        case none
+        case unauthenticated
+        /// Protected against a man in the middle.
+        case authenticated
+    }
+
+    public var keys: Keys
+    public var isEncrypted: Bool
+    /// Octets of the key in use, 7 to 16.
+    public var keySize: UInt8
+    /// Whether the user lets this client use what needs authorization.
+    public var isAuthorized: Bool
+
+    public init(keys: Keys = .none, isEncrypted: Bool = false, keySize: UInt8 = 16, isAuthorized: Bool = false) {
+        self.keys = keys
+        self.isEncrypted = isEncrypted
+        self.keySize = keySize
+        self.isAuthorized = isAuthorized
+    }
+
+    /// A stranger on a plain link.
+    public static let none = GATTLinkSecurity()
+}

@@ -1,0 +1,69 @@
+import BLEPackets
+
+/// Who may do what, in the order in which it is checked (Core 5.4, Vol 3, Part F, 4; Vol 3, Part C, 10.3.1).
+extension GATTServer {
+    /// What a client has for a value.
+    enum Held {
+        case octets([UInt8])
+        /// The app must be asked.
+        case app
+        /// The database hash, which is not computed yet.
+        case unknownHash
+    }
+
+    /// Why a client may not read an attribute; `nil` where it may.
+    @inline(__always)
+    func refusal(readingAt position: Int, _ slot: Int) -> ATTError? {
+        let permissions = database.table.attributes[position].permissions
+        guard permissions.contains(.readable) else { return .readNotPermitted }
+        guard !permissions.isDisjoint(with: .readSecurity) else { return nil }
+        return refusal(
+            encryption: permissions.contains(.readEncryption),
+            authentication: permissions.contains(.readAuthentication),
+            authorization: permissions.contains(.readAuthorization), position, slot)
+    }
+
+    /// Why a client may not write an attribute; `nil` where it may.
+    func refusal(writingAt position: Int, isCommand: Bool, _ slot: Int) -> ATTError? {
+        let permissions = database.table.attributes[position].permissions
+        guard permissions.contains(isCommand ? .commandWriteable : .writeable) else { return .writeNotPermitted }
+        guard !permissions.isDisjoint(with: .writeSecurity) else { return nil }
+        return refusal(
+            encryption: permissions.contains(.writeEncryption),
+            authentication: permissions.contains(.writeAuthentication),
+            authorization: permissions.contains(.writeAuthorization), position, slot)
+    }
+
+    private func refusal(
+        encryption: Bool, authentication: Bool, authorization: Bool, _ position: Int, _ slot: Int
+    ) -> ATTError? {
+        let security = clients[slot].security
+        if encryption || authentication {
+            if security.keys == .none, !security.isEncrypted {
+                return authentication ? .insufficientAuthentication : settings.errorWithoutKeys
+            }
+            if authentication, security.keys != .authenticated { return .insufficientAuthentication }
+            if !security.isEncrypted { return .insufficientEncryption }
+            if security.keySize < database.table.attributes[position].minimumKeySize {
+                return .insufficientEncryptionKeySize
+            }
+        }
+        return authorization && !security.isAuthorized ? .insufficientAuthorization : nil
+    }
+
+    /// The value of an attribute as a client sees it.
+    func held(at position: Int, _ slot: Int) -> Held {
+        switch database.table.attributes[position].value {
+        case .stored(let octets): return .octets(octets)
+        case .dynamic: return .app
+        case .clientConfiguration(let configuration):
+            let handle = database.table.attributes[position].handle
+            let entry = clients[slot].configurations[handle]
+            if let octets = entry?.octets { return .octets(octets) }
+            let bits = (entry?.modes ?? configuration.initial).rawValue
+            return .octets([UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits >> 8)])
+        case .clientSupportedFeatures: return .octets([clients[slot].features])
+        case .databaseHash: return database.hash.map { .octets($0) } ?? .unknownHash
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import BLEPackets
+
+/// Services that come and go while clients look on: Service Changed, the database hash and robust caching
+/// (Core 5.4, Vol 3, Part G, 2.5.2 and 7).
+extension GATTServer {
+    // MARK: Publishing
+
+    /// Puts a service into the table and tells the clients (SPEC PER-6).
+    ///
+    /// It cannot be changed afterwards (SPEC PER-7).
+    /// - Throws: `GATTPublishError`; then nothing is published.
+    public mutating func publish(
+        _ service: GATTServiceDefinition, owner: ClientID = .local, at now: Instant
+    ) throws(GATTPublishError) -> GATTPublishedService {
+        let published = try database.publish(service, owner: owner)
+        changed(published.range, now)
+        return published
+    }
+
+    /// Takes a service out of the table and tells the clients.
+    ///
+    /// - Parameter handle: of its declaration.
+    /// - Throws: `GATTPublishError.unknownService` and `.isIncluded`.
+    public mutating func remove(_ handle: AttributeHandle, at now: Instant) throws(GATTPublishError) {
+        let range = try database.remove(handle)
+        for slot in clients.indices { forget(range, slot, now) }
+        changed(range, now)
+    }
+
+    /// Takes out all services of one app, those first that include others.
+    public mutating func removeAllServices(of owner: ClientID, at now: Instant) {
+        while let handle = database.lastService(of: owner) {
+            do throws(GATTPublishError) { try remove(handle, at: now) } catch { return }
+        }
+    }
+
+    /// Publishes the services that each device has: Generic Access and Generic Attribute
+    /// (Core 5.4, Vol 3, Part C, 12; Vol 3, Part G, 7).
+    ///
+    /// - Parameters:
+    ///   - appearance: a value of the Assigned Numbers, 2.6.
+    ///   - hasDatabaseHash: whether somebody answers `computeHash`; without it there is no robust caching either.
+    /// - Throws: `GATTPublishError.outOfHandles`.
+    public mutating func publishOwnServices(
+        deviceName: String, appearance: UInt16 = 0, hasDatabaseHash: Bool = false, at now: Instant
+    ) throws(GATTPublishError) {
+        let name = GATTCharacteristicDefinition(
+            uuid: .deviceName, properties: .read, permissions: .readable, value: Self.nameOctets(deviceName))
+        let look = GATTCharacteristicDefinition(
+            uuid: .appearance, properties: .read, permissions: .readable,
+            value: [UInt8(truncatingIfNeeded: appearance), UInt8(truncatingIfNeeded: appearance >> 8)])
+        var own = [
+            GATTCharacteristicDefinition(uuid: .serviceChanged, properties: .indicate, permissions: [], value: [])
+        ]
+        if hasDatabaseHash {
+            own.append(
+                GATTCharacteristicDefinition(
+                    uuid: .clientSupportedFeatures, properties: [.read, .write], permissions: [.readable, .writeable]))
+            own.append(
+                GATTCharacteristicDefinition(uuid: .databaseHash, properties: .read, permissions: .readable))
+        }
+        let access = try database.publish(
+            GATTServiceDefinition(uuid: .genericAccess, characteristics: [name, look]), owner: .local, isOwn: true)
+        changed(access.range, now)
+        let attribute = try database.publish(
+            GATTServiceDefinition(uuid: .genericAttribute, characteristics: own), owner: .local, isOwn: true)
+        changed(attribute.range, now)
+    }
+
+    /// Changes what the Generic Access service calls this device; cut at 248 octets (Core 5.4, Vol 3, Part C, 12.1).
+    public mutating func setDeviceName(_ name: String) {
+        guard let handle = database.table.handles(of: .deviceName).first,
+            let position = database.table.position(of: handle)
+        else { return }
+        database.table.setValue(.stored(Self.nameOctets(name)), at: position)
+    }
+
+    private static func nameOctets(_ name: String) -> [UInt8] { name.utf8Prefix(248) }
+
+    // MARK: Changes
+
+    /// What clients can discover in a range is not what it was.
+    private mutating func changed(_ range: AttributeHandleRange, _ now: Instant) {
+        let configuration = database.table.handles(of: .serviceChanged).first.flatMap { database.table[$0] }?
+            .configuration
+        for slot in clients.indices where !clients[slot].isDead {
+            clients[slot].awareness = .unaware
+            if let configuration { announce(range, configuration, slot, now) }
+        }
+    }
+
+    /// Only who asked to be told is told.
+    private mutating func announce(
+        _ range: AttributeHandleRange, _ configuration: AttributeHandle, _ slot: Int, _ now: Instant
+    ) {
+        guard clients[slot].configurations[configuration]?.modes.contains(.indications) == true else { return }
+        let known = clients[slot].changedRange ?? range
+        clients[slot].changedRange = AttributeHandleRange(min(known.first, range.first), max(known.last, range.last))
+        pumpIndications(slot, now)
+    }
+
+    /// Nothing that waits may still mean attributes that are gone.
+    private mutating func forget(_ range: AttributeHandleRange, _ slot: Int, _ now: Instant) {
+        clients[slot].configurations.remove(range)
+        clients[slot].indications.keep { !range.contains($0.handle) }
+        announceReadiness()
+        guard let transaction = clients[slot].transaction, transaction.question != nil,
+            range.contains(transaction.handle)
+        else { return }
+        clients[slot].transaction = nil
+        refuse(transaction.request, transaction.handle, .invalidHandle, slot)
+        pump(slot, now)
+    }
+
+    // MARK: Robust caching
+
+    /// Refuses a request of a client that does not know of the change, once; the next one shows that it does
+    /// (Core 5.4, Vol 3, Part G, 2.5.2.1).
+    mutating func refusesOutOfSync(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int) -> Bool {
+        if clients[slot].awareness == .told {
+            clients[slot].awareness = .aware
+            return false
+        }
+        if opcode == .readByTypeRequest, let request = try? ATTReadByTypeRequest(pdu), request.type == .databaseHash {
+            clients[slot].awareness = .told
+            return false
+        }
+        guard clients[slot].hasRobustCaching, opcode.kind == .request else { return false }
+        clients[slot].awareness = .told
+        var handle = AttributeHandle.none
+        if opcode != .executeWriteRequest, let low = pdu.byte(at: 1), let high = pdu.byte(at: 2) {
+            handle = AttributeHandle(rawValue: UInt16(low) | UInt16(high) << 8)
+        }
+        clients[slot].prepared.removeAll()
+        refuse(opcode, handle, .databaseOutOfSync, slot)
+        return true
+    }
+
+    /// A client wants the hash: it waits until somebody has computed it.
+    mutating func awaitHash(
+        for pdu: RawSpan, _ request: ATTOpcode, _ handle: AttributeHandle, _ slot: Int, _ now: Instant
+    ) {
+        clients[slot].transaction = ServerClient.Transaction(
+            request: request, handle: handle, question: nil, deadline: deadline(now), work: .hash(pdu.copied()))
+        guard hashAskedFor != database.revision else { return }
+        hashAskedFor = database.revision
+        act(.computeHash(message: database.hashMessage, revision: database.revision))
+    }
+
+    /// The answer to `computeHash`; one for a table that has changed since is dropped.
+    ///
+    /// - Parameter octets: 16, as the cipher gives them; in the attribute they stand the other way round.
+    public mutating func databaseHash(_ octets: [UInt8], revision: UInt64, at now: Instant) {
+        guard revision == database.revision, octets.count == 16 else { return }
+        database.hash = octets.reversed()
+        for slot in clients.indices { retryHash(slot, now) }
+    }
+
+    private mutating func retryHash(_ slot: Int, _ now: Instant) {
+        guard case .hash(let pdu)? = clients[slot].transaction?.work, let octet = pdu.first else { return }
+        clients[slot].transaction = nil
+        handle(pdu.span.bytes, ATTOpcode(rawValue: octet), slot, now)
+        pump(slot, now)
+    }
+
+    // MARK: Bonds
+
+    mutating func record(of slot: Int) -> GATTClientRecord {
+        let digest = database.digest
+        return GATTClientRecord(
+            configurations: clients[slot].configurations.entries.filter { !$0.modes.isEmpty }.map {
+                GATTClientRecord.Configuration(handle: $0.handle, modes: $0.modes)
+            },
+            features: clients[slot].features,
+            knownTable: clients[slot].awareness == .aware ? digest : ~digest)
+    }
+
+    /// A bonded client is back: it finds its configuration, and hears of what has changed meanwhile.
+    mutating func restore(_ record: GATTClientRecord, _ slot: Int, _ now: Instant) {
+        clients[slot].features = record.features
+        for kept in record.configurations {
+            guard case .clientConfiguration(let configuration)? = database.table[kept.handle]?.value else { continue }
+            configure(
+                kept.handle, configuration,
+                [UInt8(truncatingIfNeeded: kept.modes.rawValue), UInt8(truncatingIfNeeded: kept.modes.rawValue >> 8)],
+                slot)
+        }
+        guard record.knownTable != database.digest else { return }
+        clients[slot].awareness = .unaware
+        if let handle = database.table.handles(of: .serviceChanged).first,
+            let configuration = database.table[handle]?.configuration
+        {
+            announce(.all, configuration, slot, now)
+        }
+    }
+}
+
+extension GATTDatabase {
+    /// A digest of the table that needs no cipher, for records of our own.
+    var digest: UInt64 {
+        var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+        for octet in hashMessage { digest = (digest ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }
+        return digest
+    }
+}

@@ -1,0 +1,92 @@
+import BLEPackets
+
+/// Find Information, Find By Type Value and Read By Group Type (Core 5.4, Vol 3, Part F, 3.4.3 and 3.4.4.9).
+extension GATTServer {
+    /// Handles and types are public: no permission hides them.
+    mutating func findInformation(_ range: AttributeHandleRange, _ slot: Int) {
+        guard range.isValid else { return refuse(.findInformationRequest, range.first, .invalidHandle, slot) }
+        let attributes = database.table.attributes
+        var position = database.table.firstPosition(from: range.first)
+        guard position < attributes.count, attributes[position].handle <= range.last else {
+            return refuse(.findInformationRequest, range.first, .attributeNotFound, slot)
+        }
+        let width = attributes[position].type.width
+        let format: ATTFindInformationResponse.Format = width == .bits16 ? .bits16 : .bits128
+        let mtu = clients[slot].mtu
+        var response = PacketWriter(reservingCapacity: mtu)
+        ATTFindInformationResponse.encodeHeader(format, into: &response)
+        while position < attributes.count, attributes[position].handle <= range.last,
+            attributes[position].type.width == width, response.count + format.elementLength <= mtu
+        {
+            ATTFindInformationResponse.encode(
+                .init(handle: attributes[position].handle, type: attributes[position].type), into: &response)
+            position += 1
+        }
+        respond(response.bytes, slot)
+    }
+
+    /// What a client may not read, and what only the app knows, is not compared.
+    mutating func findByTypeValue(_ request: borrowing ATTFindByTypeValueRequest, _ slot: Int) {
+        let range = request.range
+        guard range.isValid else { return refuse(.findByTypeValueRequest, range.first, .invalidHandle, slot) }
+        let mtu = clients[slot].mtu
+        var response = PacketWriter(reservingCapacity: mtu)
+        ATTFindByTypeValueResponse.encodeHeader(into: &response)
+        for handle in database.table.handles(of: BluetoothUUID(request.type), in: range) {
+            guard response.count + 4 <= mtu else { break }
+            guard let position = database.table.position(of: handle), refusal(readingAt: position, slot) == nil,
+                case .octets(let octets) = held(at: position, slot), octets.span.bytes.holdsSame(as: request.value)
+            else { continue }
+            ATTFindByTypeValueResponse.encode(
+                AttributeHandleRange(handle, database.table.attributes[position].groupEnd), into: &response)
+        }
+        guard response.count > 1 else {
+            return refuse(.findByTypeValueRequest, range.first, .attributeNotFound, slot)
+        }
+        respond(response.bytes, slot)
+    }
+
+    /// Only services are groups for this request (Core 5.4, Vol 3, Part G, 2.5.3).
+    mutating func readByGroupType(_ request: ATTReadByGroupTypeRequest, _ slot: Int) {
+        let range = request.range
+        guard range.isValid else { return refuse(.readByGroupTypeRequest, range.first, .invalidHandle, slot) }
+        guard request.groupType == .primaryService || request.groupType == .secondaryService else {
+            return refuse(.readByGroupTypeRequest, range.first, .unsupportedGroupType, slot)
+        }
+        let mtu = clients[slot].mtu
+        var response = PacketWriter(reservingCapacity: mtu)
+        var length: Int?
+        for handle in database.table.handles(of: request.groupType, in: range) {
+            guard let position = database.table.position(of: handle) else { break }
+            if let error = refusal(readingAt: position, slot) {
+                if length == nil { return refuse(.readByGroupTypeRequest, handle, error, slot) }
+                break
+            }
+            guard case .octets(let octets) = held(at: position, slot) else { break }
+            let count = min(octets.count, mtu - 6, 251)
+            if let length {
+                guard octets.count == length, response.count + 4 + length <= mtu else { break }
+            } else {
+                length = octets.count
+                ATTReadByGroupTypeResponse.encodeHeader(valueLength: count, into: &response)
+            }
+            ATTReadByGroupTypeResponse.encode(
+                .init(
+                    range: AttributeHandleRange(handle, database.table.attributes[position].groupEnd),
+                    value: octets.span.bytes.extracting(first: count)), into: &response)
+            if count < octets.count { break }
+        }
+        guard length != nil else {
+            return refuse(.readByGroupTypeRequest, range.first, .attributeNotFound, slot)
+        }
+        respond(response.bytes, slot)
+    }
+}
+
+extension RawSpan {
+    func holdsSame(as other: RawSpan) -> Bool {
+        guard byteCount == other.byteCount else { return false }
+        for offset in 0..<byteCount where byte(at: offset) != other.byte(at: offset) { return false }
+        return true
+    }
+}

@@ -1,0 +1,181 @@
+import BLEPackets
+
+/// Read, Read Blob, Read Multiple and Read By Type (Core 5.4, Vol 3, Part F, 3.4.4).
+extension GATTServer {
+    @inline(__always)
+    mutating func read(
+        _ handle: AttributeHandle, offset: Int, _ request: ATTOpcode, _ pdu: RawSpan, _ slot: Int, _ now: Instant
+    ) {
+        guard let position = database.table.position(of: handle) else {
+            return refuse(request, handle, .invalidHandle, slot)
+        }
+        if let error = refusal(readingAt: position, slot) { return refuse(request, handle, error, slot) }
+        if case .stored(let octets) = database.table.attributes[position].value {
+            return respondValue(octets, from: offset, handle, request, slot)
+        }
+        switch held(at: position, slot) {
+        case .octets(let octets): respondValue(octets, from: offset, handle, request, slot)
+        case .app: ask(forValueOf: handle, offset: offset, request, .read, deadline(now), slot)
+        case .unknownHash: awaitHash(for: pdu, request, handle, slot, now)
+        }
+    }
+
+    func deadline(_ now: Instant) -> Instant { now.advanced(by: settings.answerTimeout) }
+
+    /// An offset at the end of the value is legal and answered with nothing (SPEC PER-14).
+    @inline(__always)
+    private mutating func respondValue(
+        _ octets: [UInt8], from offset: Int, _ handle: AttributeHandle, _ request: ATTOpcode, _ slot: Int
+    ) {
+        guard offset <= octets.count else { return refuse(request, handle, .invalidOffset, slot) }
+        respondValue(octets.span.bytes.extracting(droppingFirst: offset), request, slot)
+    }
+
+    /// Answers a Read or Read Blob Request, as far as the PDU reaches.
+    @inline(__always)
+    mutating func respondValue(_ value: RawSpan, _ request: ATTOpcode, _ slot: Int) {
+        let count = min(value.byteCount, clients[slot].mtu - 1)
+        var response = PacketWriter(reservingCapacity: 1 + count)
+        response.write(request.rawValue | 1)
+        response.write(bytes: value.extracting(first: count))
+        respond(response.bytes, slot)
+    }
+
+    /// Asks the app for a value; the client waits.
+    func question(
+        _ id: GATTRequestID, forValueOf handle: AttributeHandle, offset: Int, _ slot: Int
+    ) -> GATTServerEvent {
+        .read(
+            GATTReadRequest(
+                id: id, link: clients[slot].link, handle: handle, offset: offset,
+                owner: database.table[handle]?.owner ?? .local))
+    }
+
+    private mutating func ask(
+        forValueOf handle: AttributeHandle, offset: Int, _ request: ATTOpcode, _ work: ServerClient.Transaction.Work,
+        _ deadline: Instant, _ slot: Int
+    ) {
+        let id = nextQuestion()
+        clients[slot].transaction = ServerClient.Transaction(
+            request: request, handle: handle, question: id, deadline: deadline, work: work)
+        emit(question(id, forValueOf: handle, offset: offset, slot))
+    }
+
+    // MARK: Read Multiple
+
+    /// Every attribute is checked before the app is asked for the first value.
+    mutating func readMultiple(
+        _ list: consuming ATTHandleList, isVariable: Bool, _ pdu: RawSpan, _ slot: Int, _ now: Instant
+    ) {
+        let request: ATTOpcode = isVariable ? .readMultipleVariableRequest : .readMultipleRequest
+        var handles: [AttributeHandle] = []
+        handles.reserveCapacity(list.count)
+        var unknown: AttributeHandle?
+        while let handle = list.next() {
+            guard let position = database.table.position(of: handle) else {
+                return refuse(request, handle, .invalidHandle, slot)
+            }
+            if let error = refusal(readingAt: position, slot) { return refuse(request, handle, error, slot) }
+            if case .unknownHash = held(at: position, slot) { unknown = handle }
+            handles.append(handle)
+        }
+        if let unknown { return awaitHash(for: pdu, request, unknown, slot, now) }
+        var response = PacketWriter(reservingCapacity: clients[slot].mtu)
+        response.write(request.rawValue | 1)
+        let work = ServerClient.ReadMultiple(handles: handles, isVariable: isVariable, response: response)
+        runReadMultiple(work, request, deadline(now), slot)
+    }
+
+    private mutating func runReadMultiple(
+        _ begun: ServerClient.ReadMultiple, _ request: ATTOpcode, _ deadline: Instant, _ slot: Int
+    ) {
+        var work = begun
+        let mtu = clients[slot].mtu
+        while work.next < work.handles.count, work.response.count < mtu {
+            let handle = work.handles[work.next]
+            guard let position = database.table.position(of: handle) else {
+                return refuse(request, handle, .invalidHandle, slot)
+            }
+            guard case .octets(let octets) = held(at: position, slot) else {
+                return ask(forValueOf: handle, offset: 0, request, .readMultiple(work), deadline, slot)
+            }
+            work.append(octets, mtu: mtu)
+        }
+        respond(work.response.bytes, slot)
+    }
+
+    mutating func continueReadMultiple(
+        _ begun: ServerClient.ReadMultiple, with octets: [UInt8], _ transaction: ServerClient.Transaction, _ slot: Int,
+        _ now: Instant
+    ) {
+        var work = begun
+        clients[slot].transaction = nil
+        work.append(octets, mtu: clients[slot].mtu)
+        runReadMultiple(work, transaction.request, transaction.deadline, slot)
+    }
+
+    // MARK: Read By Type
+
+    /// A value of the app is answered alone: the client asks on behind it.
+    mutating func readByType(_ request: ATTReadByTypeRequest, _ pdu: RawSpan, _ slot: Int, _ now: Instant) {
+        guard request.range.isValid else {
+            return refuse(.readByTypeRequest, request.range.first, .invalidHandle, slot)
+        }
+        var elements: [(AttributeHandle, [UInt8])] = []
+        var room = clients[slot].mtu - 2
+        for handle in database.table.handles(of: request.type, in: request.range) {
+            guard let position = database.table.position(of: handle) else { break }
+            if let error = refusal(readingAt: position, slot) {
+                if elements.isEmpty { return refuse(.readByTypeRequest, handle, error, slot) }
+                break
+            }
+            guard case .octets(let octets) = held(at: position, slot) else {
+                guard elements.isEmpty else { break }
+                if case .app = held(at: position, slot) {
+                    return ask(forValueOf: handle, offset: 0, .readByTypeRequest, .readByType, deadline(now), slot)
+                }
+                return awaitHash(for: pdu, .readByTypeRequest, handle, slot, now)
+            }
+            if let first = elements.first {
+                guard octets.count == first.1.count, octets.count + 2 <= room else { break }
+            }
+            elements.append((handle, octets))
+            room -= octets.count + 2
+        }
+        guard !elements.isEmpty else {
+            return refuse(.readByTypeRequest, request.range.first, .attributeNotFound, slot)
+        }
+        respondReadByType(elements, slot)
+    }
+
+    /// Writes values of one length; a first one that is too long is cut and stands alone
+    /// (Core 5.4, Vol 3, Part F, 3.4.4.2).
+    mutating func respondReadByType(_ elements: [(AttributeHandle, [UInt8])], _ slot: Int) {
+        guard let first = elements.first else { return }
+        let length = min(first.1.count, clients[slot].mtu - 4, 253)
+        var response = PacketWriter(reservingCapacity: 2 + elements.count * (2 + length))
+        ATTReadByTypeResponse.encodeHeader(valueLength: length, into: &response)
+        for (handle, octets) in elements {
+            response.write(handle.rawValue)
+            response.write(bytes: octets.span.bytes.extracting(first: length))
+            if length < octets.count { break }
+        }
+        respond(response.bytes, slot)
+    }
+}
+
+extension ServerClient.ReadMultiple {
+    /// Puts the next value behind the others, as far as the PDU reaches (Core 5.4, Vol 3, Part F, 3.4.4.8, 3.4.4.12).
+    mutating func append(_ octets: [UInt8], mtu: Int) {
+        next += 1
+        if isVariable {
+            // A length is whole or not there.
+            guard response.count + 2 <= mtu else {
+                next = handles.count
+                return
+            }
+            response.write(UInt16(truncatingIfNeeded: octets.count))
+        }
+        response.write(bytes: octets.span.bytes.extracting(first: min(octets.count, mtu - response.count)))
+    }
+}

@@ -1,0 +1,225 @@
+import BLEPackets
+
+/// Subscriptions, notifications and indications (Core 5.4, Vol 3, Part G, 4.10 and 4.11; SPEC PER-20 to PER-23).
+extension GATTServer {
+    // MARK: Subscriptions
+
+    /// A client wrote its configuration.
+    mutating func configure(
+        _ handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, _ octets: [UInt8], _ slot: Int
+    ) {
+        let before = modes(of: handle, configuration, slot)
+        clients[slot].configurations.set(
+            handle, SubscriptionModes(octets: octets), octets: octets.count == 2 ? nil : octets)
+        tell(handle, configuration, before: before, slot)
+    }
+
+    private mutating func tell(
+        _ handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, before: SubscriptionModes,
+        _ slot: Int
+    ) {
+        let after = modes(of: handle, configuration, slot)
+        guard before != after else { return }
+        if !after.contains(.indications) {
+            clients[slot].indications.keep { $0.handle != configuration.valueHandle }
+            announceReadiness()
+        }
+        guard !isServiceChanged(configuration.valueHandle) else { return }
+        let subscription = subscription(to: configuration.valueHandle, after, slot)
+        emit(after.isEmpty ? .unsubscribed(subscription) : .subscribed(subscription))
+    }
+
+    /// What a client wants to hear of, as far as the characteristic offers it.
+    private func modes(
+        of handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, _ slot: Int
+    ) -> SubscriptionModes {
+        (clients[slot].configurations[handle]?.modes ?? configuration.initial).intersection(configuration.allowed)
+    }
+
+    private func subscription(
+        to handle: AttributeHandle, _ modes: SubscriptionModes, _ slot: Int
+    ) -> GATTSubscription {
+        GATTSubscription(
+            link: clients[slot].link, handle: handle, modes: modes, maximumUpdateLength: clients[slot].mtu - 3,
+            owner: database.table[handle]?.owner ?? .local)
+    }
+
+    private func configuration(of valueHandle: AttributeHandle) -> (AttributeHandle, Attribute.ClientConfiguration)? {
+        guard let handle = database.table[valueHandle]?.configuration, handle != .none,
+            case .clientConfiguration(let configuration)? = database.table[handle]?.value
+        else { return nil }
+        return (handle, configuration)
+    }
+
+    /// Who is subscribed to a characteristic's value, in the order in which the links came.
+    public func subscriptions(to handle: AttributeHandle) -> [GATTSubscription] {
+        guard let (place, configuration) = configuration(of: handle) else { return [] }
+        return clients.indices.compactMap { slot in
+            let modes = modes(of: place, configuration, slot)
+            return modes.isEmpty || clients[slot].isDead ? nil : subscription(to: handle, modes, slot)
+        }
+    }
+
+    /// The link of a client is gone: each of its subscriptions is over.
+    mutating func endSubscriptions(_ slot: Int) {
+        for entry in clients[slot].configurations.entries {
+            guard case .clientConfiguration(let configuration)? = database.table[entry.handle]?.value,
+                !isServiceChanged(configuration.valueHandle),
+                !modes(of: entry.handle, configuration, slot).isEmpty
+            else { continue }
+            emit(.unsubscribed(subscription(to: configuration.valueHandle, [], slot)))
+        }
+    }
+
+    // MARK: Updates
+
+    /// Sends a value to those who subscribed to it; everybody else is left out (SPEC PER-21).
+    ///
+    /// A client that asked for both gets notifications. A value that is longer than a client's link can carry is cut
+    /// there (SPEC PER-23, 2.4). Who waits to learn that the table has changed gets nothing until then.
+    /// - Parameters:
+    ///   - links: `nil` means all.
+    ///   - modes: the ways of sending that are allowed.
+    /// - Returns: false when there is no room for one of them: then nobody gets the value, and `readyToUpdate` follows
+    ///   once there is (SPEC PER-22).
+    public mutating func updateValue(
+        _ value: [UInt8], of handle: AttributeHandle, to links: [LinkID]? = nil,
+        as allowed: SubscriptionModes = [.notifications, .indications], at now: Instant
+    ) -> Bool {
+        guard let (place, configuration) = configuration(of: handle) else { return true }
+        var isFull = false
+        var targets: [(slot: Int, isNotified: Bool)] = []
+        for slot in clients.indices where !clients[slot].isDead && !clients[slot].isOutOfSync {
+            if let links, !links.contains(clients[slot].link) { continue }
+            let modes = modes(of: place, configuration, slot).intersection(allowed)
+            guard !modes.isEmpty, isSecureEnough(handle, place, slot) else { continue }
+            let isNotified = modes.contains(.notifications)
+            let waiting = isNotified ? clients[slot].unsentNotifications : clients[slot].indications.count
+            if waiting >= max(1, settings.updateLimit) {
+                isFull = true
+                clients[slot].isBlocking = true
+            }
+            targets.append((slot, isNotified))
+        }
+        if isFull {
+            owesReadiness = true
+            return false
+        }
+        for (slot, isNotified) in targets {
+            if isNotified {
+                clients[slot].unsentNotifications += 1
+                send(.handleValueNotification, handle, value, tag: .notification, slot)
+            } else {
+                clients[slot].indications.append(ServerClient.Indication(handle: handle, value: value))
+                pumpIndications(slot, now)
+            }
+        }
+        return true
+    }
+
+    /// A value that needs security does not go out on a link that has lost it (Core 5.4, Vol 3, Part C, 10.3.1.1).
+    private func isSecureEnough(_ handle: AttributeHandle, _ configuration: AttributeHandle, _ slot: Int) -> Bool {
+        guard let position = database.table.position(of: handle),
+            let place = database.table.position(of: configuration)
+        else { return false }
+        let isReadable = database.table.attributes[position].permissions.contains(.readable)
+        return refusal(writingAt: place, isCommand: false, slot) == nil
+            && (!isReadable || refusal(readingAt: position, slot) == nil)
+    }
+
+    private mutating func send(
+        _ opcode: ATTOpcode, _ handle: AttributeHandle, _ value: [UInt8], tag: GATTServerSendTag, _ slot: Int
+    ) {
+        let count = min(value.count, clients[slot].mtu - 3)
+        var pdu = PacketWriter(reservingCapacity: 3 + count)
+        pdu.write(opcode.rawValue)
+        pdu.write(handle.rawValue)
+        pdu.write(bytes: value.span.bytes.extracting(first: count))
+        act(.send(pdu.bytes, to: clients[slot].link, tag: tag))
+    }
+
+    /// The controller has a PDU.
+    public mutating func sent(_ tag: GATTServerSendTag, to link: LinkID, at now: Instant) {
+        guard let slot = slot(of: link) else { return }
+        switch tag {
+        case .response: clients[slot].unsentResponses = max(0, clients[slot].unsentResponses - 1)
+        case .notification:
+            clients[slot].unsentNotifications = max(0, clients[slot].unsentNotifications - 1)
+            announceReadiness()
+        case .indication: break  // its room is free once it is confirmed
+        }
+    }
+
+    /// Tells once that there is room, as soon as there is at each client that had none: half of the limit, so that the
+    /// app is not woken for each packet.
+    mutating func announceReadiness() {
+        guard owesReadiness else { return }
+        let limit = max(1, settings.updateLimit) / 2
+        var isBlocked = false
+        for slot in clients.indices where clients[slot].isBlocking {
+            if clients[slot].isDead
+                || clients[slot].unsentNotifications <= limit && clients[slot].indications.count <= limit
+            {
+                clients[slot].isBlocking = false
+            } else {
+                isBlocked = true
+            }
+        }
+        guard !isBlocked else { return }
+        owesReadiness = false
+        emit(.readyToUpdate)
+    }
+
+    // MARK: Indications
+
+    /// Sends the next indication unless one is to be confirmed (Core 5.4, Vol 3, Part F, 3.4.7.2).
+    mutating func pumpIndications(_ slot: Int, _ now: Instant) {
+        guard !clients[slot].isDead, clients[slot].unconfirmed == nil else { return }
+        if let range = clients[slot].changedRange, let handle = database.table.handles(of: .serviceChanged).first {
+            clients[slot].changedRange = nil
+            indicate(handle, range.octets, slot, now)
+        } else if !clients[slot].isOutOfSync, let indication = clients[slot].indications.popFirst() {
+            indicate(indication.handle, indication.value, slot, now)
+            announceReadiness()
+        }
+    }
+
+    private mutating func indicate(_ handle: AttributeHandle, _ value: [UInt8], _ slot: Int, _ now: Instant) {
+        clients[slot].unconfirmed = handle
+        clients[slot].confirmationDeadline = now.advanced(by: settings.confirmationTimeout)
+        send(.handleValueIndication, handle, value, tag: .indication, slot)
+    }
+
+    mutating func receiveConfirmation(_ pdu: RawSpan, _ slot: Int, _ now: Instant) {
+        guard pdu.byteCount == 1 else {
+            counters.malformedPDUs &+= 1
+            return
+        }
+        guard let handle = clients[slot].unconfirmed else {
+            counters.unexpectedConfirmations &+= 1
+            return
+        }
+        clients[slot].unconfirmed = nil
+        clients[slot].confirmationDeadline = nil
+        if isServiceChanged(handle) {
+            if clients[slot].changedRange == nil { clients[slot].awareness = .aware }
+        } else {
+            emit(.confirmed(clients[slot].link, handle))
+        }
+        pumpIndications(slot, now)
+    }
+
+    func isServiceChanged(_ handle: AttributeHandle) -> Bool {
+        database.table.handles(of: .serviceChanged).first == handle
+    }
+}
+
+extension AttributeHandleRange {
+    /// Both handles as Service Changed carries them.
+    var octets: [UInt8] {
+        [
+            UInt8(truncatingIfNeeded: first.rawValue), UInt8(truncatingIfNeeded: first.rawValue >> 8),
+            UInt8(truncatingIfNeeded: last.rawValue), UInt8(truncatingIfNeeded: last.rawValue >> 8),
+        ]
+    }
+}

@@ -1,0 +1,178 @@
+import BLEPackets
+
+/// Write Request, Write Command and prepared writes (Core 5.4, Vol 3, Part F, 3.4.5 and 3.4.6).
+extension GATTServer {
+    mutating func write(_ request: borrowing ATTWriteRequest, _ slot: Int, _ now: Instant) {
+        let handle = request.handle
+        guard let position = database.table.position(of: handle) else {
+            return refuse(.writeRequest, handle, .invalidHandle, slot)
+        }
+        if let error = refusal(writingAt: position, isCommand: false, slot) {
+            return refuse(.writeRequest, handle, error, slot)
+        }
+        let octets = request.value.copied()
+        if let error = checked(octets, at: position, slot) { return refuse(.writeRequest, handle, error, slot) }
+        let write = GATTWrite(handle: handle, offset: 0, value: octets)
+        if case .dynamic = database.table.attributes[position].value {
+            ask(forWriting: [write], .writeRequest, .write, deadline(now), slot)
+        } else {
+            // The response goes first: what the client asked for with the write follows it.
+            respond([ATTOpcode.writeResponse.rawValue], slot)
+            commit(write, slot)
+        }
+    }
+
+    /// Nobody answers a command, whatever is wrong with it.
+    mutating func receiveCommand(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
+        guard opcode == .writeCommand else {
+            counters.refusedSignedWrites &+= 1
+            return
+        }
+        do throws(DecodingError) {
+            let command = try ATTWriteCommand(pdu)
+            let write = GATTWrite(handle: command.handle, offset: 0, value: command.value.copied())
+            guard !clients[slot].isOutOfSync, let position = database.table.position(of: write.handle),
+                refusal(writingAt: position, isCommand: true, slot) == nil,
+                checked(write.value, at: position, slot) == nil
+            else {
+                counters.refusedCommands &+= 1
+                return
+            }
+            guard case .dynamic = database.table.attributes[position].value else { return commit(write, slot) }
+            let id = GATTRequestID(rawValue: nextQuestion().rawValue | Self.commandMark)
+            emit(
+                .write(
+                    GATTWriteRequest(
+                        id: id, link: clients[slot].link, writes: [write], needsAnswer: false,
+                        owner: database.table.attributes[position].owner)))
+        } catch {
+            counters.malformedPDUs &+= 1
+        }
+    }
+
+    /// Why an attribute cannot take a whole value; `nil` where it can.
+    private func checked(_ octets: [UInt8], at position: Int, _ slot: Int) -> ATTError? {
+        guard octets.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
+        switch database.table.attributes[position].value {
+        case .stored, .dynamic: return nil
+        case .clientConfiguration(let configuration):
+            guard configuration.isStrict else { return nil }
+            guard octets.count == 2 else { return .invalidAttributeValueLength }
+            return SubscriptionModes(octets: octets).isSubset(of: configuration.allowed) ? nil : .valueNotAllowed
+        case .clientSupportedFeatures:
+            // A client takes nothing back (Core 5.4, Vol 3, Part G, 7.2).
+            guard let features = octets.first else { return .invalidAttributeValueLength }
+            return clients[slot].features & ~features == 0 ? nil : .valueNotAllowed
+        case .databaseHash: return .writeNotPermitted
+        }
+    }
+
+    /// Puts a whole value, which has been checked, where the server keeps it.
+    private mutating func commit(_ write: GATTWrite, _ slot: Int) {
+        guard let position = database.table.position(of: write.handle) else { return }
+        switch database.table.attributes[position].value {
+        case .stored:
+            database.table.setValue(.stored(write.value), at: position)
+            emit(.stored(clients[slot].link, write))
+        case .clientConfiguration(let configuration):
+            configure(write.handle, configuration, write.value, slot)
+        case .clientSupportedFeatures: clients[slot].features = (write.value.first ?? 0) & Self.knownFeatures
+        case .dynamic, .databaseHash: break
+        }
+    }
+
+    /// Robust caching; the other features are not made use of, but kept.
+    private static let knownFeatures: UInt8 = 0x07
+
+    private mutating func ask(
+        forWriting writes: [GATTWrite], _ request: ATTOpcode, _ work: ServerClient.Transaction.Work,
+        _ deadline: Instant, _ slot: Int
+    ) {
+        guard let first = writes.first else { return }
+        let id = nextQuestion()
+        clients[slot].transaction = ServerClient.Transaction(
+            request: request, handle: first.handle, question: id, deadline: deadline, work: work)
+        emit(
+            .write(
+                GATTWriteRequest(
+                    id: id, link: clients[slot].link, writes: writes, needsAnswer: true,
+                    owner: database.table[first.handle]?.owner ?? .local)))
+    }
+
+    // MARK: Prepared writes
+
+    /// Offset and length are checked when the queue is carried out (Core 5.4, Vol 3, Part F, 3.4.6.1).
+    mutating func prepare(_ request: borrowing ATTPrepareWriteRequest, _ slot: Int) {
+        guard let position = database.table.position(of: request.handle) else {
+            return refuse(.prepareWriteRequest, request.handle, .invalidHandle, slot)
+        }
+        if let error = refusal(writingAt: position, isCommand: false, slot) {
+            return refuse(.prepareWriteRequest, request.handle, error, slot)
+        }
+        let write = GATTWrite(handle: request.handle, offset: Int(request.offset), value: request.value.copied())
+        guard clients[slot].prepared.append(write, settings) else {
+            return refuse(.prepareWriteRequest, request.handle, .prepareQueueFull, slot)
+        }
+        let response = ATTPrepareWriteResponse(handle: request.handle, offset: request.offset, value: request.value)
+        respond(response.encoded(), slot)
+    }
+
+    /// The queue is empty behind this, whatever comes of it.
+    mutating func execute(_ flags: ATTExecuteWriteRequest.Flags, _ slot: Int, _ now: Instant) {
+        let writes = clients[slot].prepared.writes
+        clients[slot].prepared.removeAll()
+        var work = PreparedExecution()
+        if flags == .write {
+            for write in writes {
+                if let error = stage(write, in: &work, slot) {
+                    return refuse(.executeWriteRequest, write.handle, error, slot)
+                }
+            }
+            for staged in work.staged {
+                guard let position = database.table.position(of: staged.handle) else { continue }
+                if let error = checked(staged.value, at: position, slot) {
+                    return refuse(.executeWriteRequest, staged.handle, error, slot)
+                }
+            }
+        }
+        run(work, deadline(now), slot)
+    }
+
+    private func stage(_ write: GATTWrite, in work: inout PreparedExecution, _ slot: Int) -> ATTError? {
+        guard let position = database.table.position(of: write.handle) else { return .invalidHandle }
+        if let error = refusal(writingAt: position, isCommand: false, slot) { return error }
+        if case .octets(let octets) = held(at: position, slot) { return work.stage(write, over: octets) }
+        guard write.offset <= maximumAttributeLength else { return .invalidOffset }
+        guard write.offset + write.value.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
+        work.add(write, for: database.table.attributes[position].owner)
+        return nil
+    }
+
+    /// The apps are asked one after another; where all agree, what the server keeps follows.
+    private mutating func run(_ work: PreparedExecution, _ deadline: Instant, _ slot: Int) {
+        if work.answered < work.parts.count {
+            let writes = work.parts[work.answered].writes
+            return ask(forWriting: writes, .executeWriteRequest, .execute(work), deadline, slot)
+        }
+        respond([ATTOpcode.executeWriteResponse.rawValue], slot)
+        for staged in work.staged {
+            commit(GATTWrite(handle: staged.handle, offset: 0, value: staged.value), slot)
+        }
+    }
+
+    mutating func continueExecution(
+        _ begun: PreparedExecution, _ transaction: ServerClient.Transaction, _ slot: Int, _ now: Instant
+    ) {
+        var work = begun
+        work.answered += 1
+        clients[slot].transaction = nil
+        run(work, transaction.deadline, slot)
+    }
+}
+
+extension SubscriptionModes {
+    /// The first two octets of a configuration.
+    init(octets: [UInt8]) {
+        self.init(rawValue: UInt16(octets.first ?? 0) | UInt16(octets.dropFirst().first ?? 0) << 8)
+    }
+}

@@ -1,0 +1,282 @@
+import BLEPackets
+
+/// The attribute server of a device: one table, many clients (Core 5.4, Vol 3, Parts F and G; SPEC 1.3, 2.4).
+///
+///     request ──▶ checked ──▶ value held here ──▶ response
+///                    │
+///                    ├──▶ value held by the app ──▶ question ──respond──▶ response
+///                    └──▶ refused ──▶ Error Response
+///
+/// For each client one request is under way at a time; an app has 30 s for its answer and gives exactly one. There is
+/// no clock and no I/O: time comes in with each input, and what is to be done is fetched with `nextAction` after it.
+/// ATT_MTU is exchanged elsewhere, by whoever owns the link's bearer.
+///
+/// An attribute is checked in this order: its handle, whether the access is permitted at all, authentication and
+/// encryption, the size of the key, authorization, then offset and length of the value.
+public struct GATTServer {
+    public let settings: GATTServerSettings
+    public internal(set) var database: GATTDatabase
+    public internal(set) var counters = GATTServerCounters()
+    var clients: [ServerClient] = []
+    /// The client that was looked up last.
+    private var recent = 0
+    private var actions: [GATTServerAction] = []
+    private var taken = 0
+    private var lastQuestion: UInt64 = 0
+    /// Whether an update was refused and no room was announced since.
+    var owesReadiness = false
+    /// The revision of the table for which a hash was asked.
+    var hashAskedFor: UInt64?
+
+    /// - Parameter database: a table that is there from the beginning.
+    public init(database: GATTDatabase = GATTDatabase(), settings: GATTServerSettings = GATTServerSettings()) {
+        self.database = database
+        self.settings = settings
+    }
+
+    /// When `advance` is due.
+    public var nextDeadline: Instant? {
+        var earliest: Instant?
+        for client in clients {
+            if let deadline = client.nextDeadline { earliest = min(earliest ?? deadline, deadline) }
+        }
+        return earliest
+    }
+
+    /// What is to be done next; to be called until `nil` after every input.
+    public mutating func nextAction() -> GATTServerAction? {
+        guard taken < actions.count else {
+            actions.removeAll(keepingCapacity: true)
+            taken = 0
+            return nil
+        }
+        taken += 1
+        return actions[taken - 1]
+    }
+
+    // MARK: Links
+
+    /// A link is up.
+    ///
+    /// - Parameters:
+    ///   - mtu: ATT_MTU, 23 before it is exchanged.
+    ///   - record: what was kept of a bonded client.
+    public mutating func connected(
+        _ link: LinkID, mtu: UInt16 = 23, security: GATTLinkSecurity = .none, restoring record: GATTClientRecord? = nil,
+        at now: Instant
+    ) {
+        guard slot(of: link) == nil else { return }
+        clients.append(ServerClient(link: link, mtu: mtu, security: security))
+        if let record { restore(record, clients.count - 1, now) }
+    }
+
+    /// A link is gone: its requests, prepared writes and updates are forgotten, and so are its subscriptions.
+    ///
+    /// - Parameter isBonded: whether the client will find its configuration again: then nobody hears that its
+    ///   subscriptions are over (SPEC 2.4).
+    /// - Returns: what is to be kept of a bonded client.
+    @discardableResult
+    public mutating func disconnected(_ link: LinkID, isBonded: Bool = false, at now: Instant) -> GATTClientRecord? {
+        guard let slot = slot(of: link) else { return nil }
+        let record = isBonded ? record(of: slot) : nil
+        if !isBonded { endSubscriptions(slot) }
+        clients.remove(at: slot)
+        recent = 0
+        announceReadiness()
+        return record
+    }
+
+    /// ATT_MTU of a link was agreed on.
+    public mutating func mtuChanged(to mtu: UInt16, on link: LinkID) {
+        guard let slot = slot(of: link) else { return }
+        clients[slot].mtu = max(Int(ATTBearer.defaultMTU), Int(mtu))
+    }
+
+    /// A link was encrypted, or its client paired or was authorized.
+    public mutating func securityChanged(to security: GATTLinkSecurity, on link: LinkID) {
+        guard let slot = slot(of: link) else { return }
+        clients[slot].security = security
+    }
+
+    @inline(__always)
+    func slot(of link: LinkID) -> Int? {
+        if recent < clients.count, clients[recent].link == link { return recent }
+        return clients.firstIndex { $0.link == link }
+    }
+
+    // MARK: Time
+
+    public mutating func advance(to now: Instant) {
+        for slot in clients.indices {
+            guard let deadline = clients[slot].nextDeadline, deadline <= now else { continue }
+            if let transaction = clients[slot].transaction, transaction.deadline <= now {
+                counters.expiredRequests &+= 1
+                if let question = transaction.question { emit(.requestExpired(question, clients[slot].link)) }
+                drop(slot, .answerTimeout)
+            } else {
+                counters.unconfirmedIndications &+= 1
+                drop(slot, .confirmationTimeout)
+            }
+        }
+    }
+
+    // MARK: PDUs
+
+    /// A request, command or confirmation of a client.
+    public mutating func receive(_ pdu: RawSpan, from link: LinkID, at now: Instant) {
+        guard let slot = slot(of: link), !clients[slot].isDead else {
+            counters.strayPDUs &+= 1
+            return
+        }
+        recent = slot
+        if let deadline = clients[slot].nextDeadline, deadline <= now {
+            advance(to: now)
+            if clients[slot].isDead { return }
+        }
+        guard let octet = pdu.byte(at: 0) else {
+            counters.malformedPDUs &+= 1
+            return
+        }
+        let opcode = ATTOpcode(rawValue: octet)
+        switch opcode.kind {
+        case .request: receiveRequest(pdu, opcode, slot, now)
+        case .command: receiveCommand(pdu, opcode, slot, now)
+        case .confirmation: receiveConfirmation(pdu, slot, now)
+        case .response, .notification, .indication: counters.strayPDUs &+= 1
+        case .unknown:
+            if opcode.isCommand { counters.refusedCommands &+= 1 } else { receiveRequest(pdu, opcode, slot, now) }
+        }
+    }
+
+    @inline(__always)
+    private mutating func receiveRequest(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
+        guard clients[slot].unsentResponses < settings.unsentResponseLimit else { return flooded(slot) }
+        guard clients[slot].transaction == nil else {
+            counters.earlyRequests &+= 1
+            guard clients[slot].early.count < settings.earlyRequestLimit else { return flooded(slot) }
+            return clients[slot].early.append(pdu.copied())
+        }
+        handle(pdu, opcode, slot, now)
+    }
+
+    private mutating func flooded(_ slot: Int) {
+        counters.floodedBearers &+= 1
+        drop(slot, .flooded)
+    }
+
+    /// Begins what came too early until something waits again.
+    mutating func pump(_ slot: Int, _ now: Instant) {
+        while clients[slot].transaction == nil, let pdu = clients[slot].early.popFirst(), let octet = pdu.first {
+            handle(pdu.span.bytes, ATTOpcode(rawValue: octet), slot, now)
+        }
+    }
+
+    /// Carries out a request, or begins to.
+    mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
+        if clients[slot].awareness != .aware, refusesOutOfSync(pdu, opcode, slot) { return }
+        do throws(DecodingError) {
+            switch opcode {
+            case .readRequest: read(try ATTReadRequest(pdu).handle, offset: 0, .readRequest, pdu, slot, now)
+            case .readBlobRequest:
+                let request = try ATTReadBlobRequest(pdu)
+                read(request.handle, offset: Int(request.offset), .readBlobRequest, pdu, slot, now)
+            case .writeRequest: write(try ATTWriteRequest(pdu), slot, now)
+            case .readByTypeRequest: readByType(try ATTReadByTypeRequest(pdu), pdu, slot, now)
+            case .readByGroupTypeRequest: readByGroupType(try ATTReadByGroupTypeRequest(pdu), slot)
+            case .findInformationRequest: findInformation(try ATTFindInformationRequest(pdu).range, slot)
+            case .findByTypeValueRequest: findByTypeValue(try ATTFindByTypeValueRequest(pdu), slot)
+            case .readMultipleRequest:
+                readMultiple(try ATTReadMultipleRequest(pdu).handles, isVariable: false, pdu, slot, now)
+            case .readMultipleVariableRequest:
+                readMultiple(try ATTReadMultipleVariableRequest(pdu).handles, isVariable: true, pdu, slot, now)
+            case .prepareWriteRequest: prepare(try ATTPrepareWriteRequest(pdu), slot)
+            case .executeWriteRequest: execute(try ATTExecuteWriteRequest(pdu).flags, slot, now)
+            default:
+                counters.unsupportedRequests &+= 1
+                refuse(opcode, .none, .requestNotSupported, slot)
+            }
+        } catch {
+            counters.malformedPDUs &+= 1
+            refuse(opcode, .none, .invalidPDU, slot)
+        }
+    }
+
+    // MARK: Outputs
+
+    mutating func emit(_ event: GATTServerEvent) { actions.append(.event(event)) }
+
+    mutating func act(_ action: GATTServerAction) { actions.append(action) }
+
+    @inline(__always)
+    mutating func respond(_ response: [UInt8], _ slot: Int) {
+        clients[slot].unsentResponses += 1
+        actions.append(.send(response, to: clients[slot].link, tag: .response))
+    }
+
+    mutating func refuse(_ request: ATTOpcode, _ handle: AttributeHandle, _ error: ATTError, _ slot: Int) {
+        respond(ATTErrorResponse(request: request, handle: handle, error: error).encoded(), slot)
+    }
+
+    /// The bearer is dead.
+    private mutating func drop(_ slot: Int, _ fault: GATTServerFault) {
+        clients[slot].die()
+        act(.disconnect(clients[slot].link, fault))
+        announceReadiness()
+    }
+
+    // MARK: Questions to the app
+
+    mutating func nextQuestion() -> GATTRequestID {
+        lastQuestion &+= 1
+        return GATTRequestID(rawValue: lastQuestion)
+    }
+
+    /// The app's answer to a read or write.
+    ///
+    /// - Returns: false when there is nothing to answer any more: a second answer, one that comes too late, or one for
+    ///   a client that is gone. It is dropped and counted. An answer to a command is true and goes nowhere.
+    @discardableResult
+    public mutating func respond(to id: GATTRequestID, with answer: GATTAnswer, at now: Instant) -> Bool {
+        advance(to: now)
+        if id.rawValue & Self.commandMark != 0 { return true }
+        guard let slot = clients.firstIndex(where: { $0.transaction?.question == id }),
+            let transaction = clients[slot].transaction
+        else {
+            counters.lateAnswers &+= 1
+            return false
+        }
+        answered(transaction, with: answer, slot, now)
+        pump(slot, now)
+        return true
+    }
+
+    /// Marks the names of questions that nobody waits for.
+    static let commandMark: UInt64 = 1 << 63
+
+    private mutating func answered(
+        _ transaction: ServerClient.Transaction, with answer: GATTAnswer, _ slot: Int, _ now: Instant
+    ) {
+        if case .failure(let error, let handle) = answer {
+            clients[slot].transaction = nil
+            // An error code of zero would tell the client nothing.
+            let code = error.rawValue == 0 ? ATTError.unlikelyError : error
+            return refuse(transaction.request, handle ?? transaction.handle, code, slot)
+        }
+        var octets: [UInt8] = []
+        if case .value(let value) = answer { octets = value }
+        switch transaction.work {
+        case .read:
+            clients[slot].transaction = nil
+            respondValue(octets.span.bytes, transaction.request, slot)
+        case .readByType:
+            clients[slot].transaction = nil
+            respondReadByType([(transaction.handle, octets)], slot)
+        case .readMultiple(let work): continueReadMultiple(work, with: octets, transaction, slot, now)
+        case .write:
+            clients[slot].transaction = nil
+            respond([ATTOpcode.writeResponse.rawValue], slot)
+        case .execute(let work): continueExecution(work, transaction, slot, now)
+        case .hash: break
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import BLEPackets
+
+/// The bounds and habits of an attribute server.
+public struct GATTServerSettings: Equatable, Sendable {
+    /// How long the app may take for an answer: then the client's transaction is over and its bearer is dead
+    /// (Core 5.4, Vol 3, Part F, 3.3.3).
+    public var answerTimeout = Microseconds.seconds(30)
+    /// How long a client may take to confirm an indication (Core 5.4, Vol 3, Part F, 3.3.3).
+    public var confirmationTimeout = Microseconds.seconds(30)
+    /// Requests that a client may have sent before the one under way is answered, though it must not send any
+    /// (Core 5.4, Vol 3, Part F, 3.3.2). One more, and the bearer is dropped.
+    public var earlyRequestLimit = 4
+    /// Answers to a client that may wait for the controller. One more, and the bearer is dropped.
+    public var unsentResponseLimit = 16
+    /// Values that may wait for each client: notifications for the controller, indications for confirmations
+    /// (SPEC PER-22).
+    public var updateLimit = 10
+    /// Prepared writes that a client may have in its queue (Core 5.4, Vol 3, Part F, 3.4.6).
+    public var preparedWriteLimit = 64
+    /// Octets of values that a client may have in its queue.
+    public var preparedOctetLimit = 4096
+    /// What a client without a key hears where a value needs encryption (Core 5.4, Vol 3, Part C, 10.3.1; SPEC 2.4).
+    public var errorWithoutKeys = ATTError.insufficientAuthentication
+
+    public init() {}
+}

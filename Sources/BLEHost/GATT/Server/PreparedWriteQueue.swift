@@ -1,0 +1,74 @@
+import BLEPackets
+
+/// The prepared writes of one client (Core 5.4, Vol 3, Part F, 3.4.6).
+struct PreparedWriteQueue {
+    private(set) var writes: [GATTWrite] = []
+    private var octets = 0
+
+    var isEmpty: Bool { writes.isEmpty }
+
+    /// Takes a write in; false when there is no room for it.
+    mutating func append(_ write: GATTWrite, _ settings: GATTServerSettings) -> Bool {
+        guard writes.count < settings.preparedWriteLimit,
+            octets + write.value.count <= settings.preparedOctetLimit
+        else { return false }
+        octets += write.value.count
+        writes.append(write)
+        return true
+    }
+
+    mutating func removeAll() {
+        writes.removeAll()
+        octets = 0
+    }
+}
+
+/// Prepared writes on their way into the attributes: all of them or none (SPEC PER-19).
+struct PreparedExecution {
+    /// A value that the server keeps, as it will be.
+    struct Staged {
+        var handle: AttributeHandle
+        var value: [UInt8]
+    }
+
+    /// One app's part.
+    struct Part {
+        var owner: ClientID
+        var writes: [GATTWrite]
+    }
+
+    /// In the order of their first writes.
+    private(set) var staged: [Staged] = []
+    /// In the order of their first writes.
+    private(set) var parts: [Part] = []
+    /// How many of the parts have been answered.
+    var answered = 0
+
+    mutating func add(_ write: GATTWrite, for owner: ClientID) {
+        if let index = parts.firstIndex(where: { $0.owner == owner }) {
+            parts[index].writes.append(write)
+        } else {
+            parts.append(Part(owner: owner, writes: [write]))
+        }
+    }
+
+    /// Puts octets into a value that the server keeps.
+    ///
+    /// A first part at offset zero begins the value anew, so that a long write can make it shorter; any other replaces
+    /// what stands at its place.
+    mutating func stage(_ write: GATTWrite, over present: [UInt8]) -> ATTError? {
+        let index = staged.firstIndex { $0.handle == write.handle }
+        let base = index.map { staged[$0].value } ?? (write.offset == 0 ? [] : present)
+        guard write.offset <= base.count else { return .invalidOffset }
+        guard write.offset + write.value.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
+        var value = Array(base[..<write.offset])
+        value.append(contentsOf: write.value)
+        if value.count < base.count { value.append(contentsOf: base[value.count...]) }
+        if let index {
+            staged[index].value = value
+        } else {
+            staged.append(Staged(handle: write.handle, value: value))
+        }
+        return nil
+    }
+}

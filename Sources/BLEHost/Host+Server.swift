@@ -1,0 +1,51 @@
+import BLEPackets
+
+/// The local attribute server, of which every link is a client.
+extension Host {
+    mutating func performOnServer(
+        _ command: HostCommand, operation: OperationID, client: ClientID, at now: Instant
+    ) {
+        guard configuration.ownership == .exclusive else {
+            return complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
+        }
+        var result: Result<HostResult, HostFailure> = .success(.done)
+        do throws(GATTPublishError) {
+            switch command {
+            case .publish(let service):
+                result = .success(.published(try gattServer.publish(service, owner: client, at: now)))
+            case .removeService(let handle):
+                try gattServer.remove(handle, at: now)
+            case .setDeviceName(let name):
+                gattServer.setDeviceName(name)
+            case .respond(let question, let answer):
+                result = .success(.accepted(gattServer.respond(to: question, with: answer, at: now)))
+            case .updateValue(let handle, let value, let links):
+                result = .success(.accepted(gattServer.updateValue(value, of: handle, to: links, at: now)))
+            default: break
+            }
+        } catch {
+            result = .failure(.publishing(error))
+        }
+        drainServer(at: now)
+        complete(operation, result)
+    }
+
+    /// Takes what the server wants done.
+    mutating func drainServer(at now: Instant) {
+        while let action = gattServer.nextAction() {
+            switch action {
+            case .send(let pdu, let link, let tag):
+                guard let slot = links.slot(of: link), !links[slot].isClosing else { continue }
+                send(pdu, on: .attributeProtocol, slot: slot, tag: .server(tag), at: now)
+            case .event(let event):
+                events.append(.server(event))
+            case .disconnect(let link, _):
+                guard let slot = links.slot(of: link) else { continue }
+                close(slot, reason: .remoteUserTerminatedConnection, at: now)
+            case .computeHash:
+                // Not offered: the own services are published without a database hash.
+                break
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import BLE
+
+struct AdPackCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pack",
+        abstract: "Find room for a name and services as Core Bluetooth does.",
+        discussion: """
+            Services without room are hashed into the overflow area, which serve and advertise send only with \
+            --emit-overflow.
+
+              bletool ad pack --name Lamp --service 180F --service 180D
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    @Option(help: ArgumentHelp("The name.", valueName: "name"))
+    var name: String?
+
+    @Option(help: ArgumentHelp("A service; may be repeated.", valueName: "uuid"))
+    var service: [BluetoothUUID] = []
+
+    @Flag(help: "Pack as for an app in the background.")
+    var background = false
+
+    @Option(help: ArgumentHelp("The flags, an octet in hexadecimal.", valueName: "hex"))
+    var flags: HexNumber?
+
+    func validate() throws {
+        if let flags, flags.value > 0xFF { throw ValidationError("The flags are one octet.") }
+    }
+
+    func run(in session: Session) async throws {
+        var settings = AdvertisingPackerSettings(overflow: .on(company: OverflowArea.company))
+        if let flags { settings.flags = AdvertisingFlags(rawValue: UInt8(truncatingIfNeeded: flags.value)) }
+        let contribution = AdvertisingContribution(
+            localName: name, serviceUUIDs: service, state: background ? .background : .foreground)
+        let output = PackedAdvertisementOutput(AdvertisingPacker.pack(contribution, settings: settings))
+        session.console.print(output.json, text: output.text)
+    }
+}

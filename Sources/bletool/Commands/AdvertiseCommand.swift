@@ -1,0 +1,32 @@
+import ArgumentParser
+import BLE
+
+struct AdvertiseCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "advertise",
+        abstract: "Advertise, and offer nothing.",
+        discussion: """
+            Goes on until ^C. What finds no room is left out, or hashed into the overflow area with --emit-overflow; \
+            ‘bletool ad pack’ shows beforehand what goes where.
+
+              bletool advertise --name Lamp --service 180F
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var advertising: AdvertisingOptions
+
+    @Option(help: ArgumentHelp("A service to advertise; may be repeated.", valueName: "uuid"))
+    var service: [BluetoothUUID] = []
+
+    @Option(help: ArgumentHelp("The time between two advertisements, from 20 to 10240 ms.", valueName: "ms"))
+    var interval: Double?
+
+    func validate() throws {
+        guard let interval else { return }
+        guard (20...10240).contains(interval) else { throw ValidationError("An interval is from 20 to 10240 ms.") }
+    }
+
+    func run(in session: Session) async throws {
+        try await advertising.run(service, interval: interval.map { .milliseconds($0) }, in: session)
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import BLE
+
+struct AttributeServerCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "att-server",
+        abstract: "Answer ATT PDUs from standard input, without any controller.",
+        discussion: """
+            Each line of standard input is a PDU in hexadecimal, notify HANDLE HEX, indicate HANDLE HEX, or reset. Each \
+            is answered with one line: PDUs in hexadecimal between spaces, or - for silence. Writes last until reset.
+
+            The file holds {"databases":{NAME:[{"handle":1,"type":"2800","permissions":["READ"],"value":"0118"}]}}; \
+            permissions are READ, WRITE, READ_ENCRYPT, WRITE_ENCRYPT, READ_AUTHEN and WRITE_AUTHEN.
+
+              echo 100100ffff0028 | bletool att-server --attributes tables.json --database small
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    @Option(
+        help: ArgumentHelp("The tables of attributes, as JSON.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var attributes: String
+
+    @Option(help: ArgumentHelp("The table to serve.", valueName: "name"))
+    var database: String
+
+    @Option(help: ArgumentHelp("Octets of a PDU that the server says it can receive, at least 23.", valueName: "n"))
+    var mtu: UInt16 = 517
+
+    func validate() throws {
+        guard mtu >= 23 else { throw ValidationError("An MTU has at least 23 octets.") }
+    }
+
+    func run(in session: Session) async throws {
+        let table: GATTDatabase
+        do {
+            table = try AttributeFile.database(named: database, in: try TextFile.bytes(of: attributes))
+        } catch let failure as Failure {
+            throw Failure("‘\(attributes)’: \(failure.message)", status: .usage)
+        }
+        var server = AttributeServerSession(database: table, receiveMTU: mtu)
+        var input = StandardInput()
+        var number = 0
+        while let line = input.nextLine() {
+            number += 1
+            guard line.contains(where: { !$0.isWhitespace }) else { continue }
+            let parsed: AttributeServerLine
+            do { parsed = try AttributeServerLine(line) } catch let failure as Failure {
+                throw failure.at(line: number)
+            }
+            session.console.printHelp(parsed.answer(of: &server))
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import BLE
+
+struct ServeCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Be a peripheral: offer the services of a file.",
+        discussion: """
+            Goes on until ^C, and tells who connects, reads, writes and subscribes. What is written is kept until then, \
+            and sent to who subscribed. The file is JSON; all keys but uuid may be absent:
+
+              {"services":[{"uuid":"180D","primary":true,"includes":["180F"],
+                "characteristics":[{"uuid":"2A37","properties":["read","notify"],
+                  "permissions":["readable"],"value":"0040","notifyEvery":1,
+                  "descriptors":[{"uuid":"2901","value":"70756c7365"}]}]},
+                {"uuid":"180F"}]}
+
+            Properties are read, write, writeWithoutResponse, notify, indicate, authenticatedSignedWrites, \
+            notifyEncryptionRequired and indicateEncryptionRequired; permissions are readable, writeable, \
+            readEncryptionRequired and writeEncryptionRequired; where there is no list of them, what the properties \
+            promise is open to everybody.
+
+              bletool serve --profile heart.json --name Heart --advertise 180D
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @OptionGroup var advertising: AdvertisingOptions
+
+    @Option(help: ArgumentHelp("The services, as JSON.", valueName: "file"), completion: .file(extensions: ["json"]))
+    var profile: String
+
+    @Option(help: ArgumentHelp("A service to advertise; may be repeated.", valueName: "uuid"))
+    var advertise: [BluetoothUUID] = []
+
+    @Option(help: ArgumentHelp("What this device can show and ask when it pairs: none.", valueName: "capability"))
+    var io: String?
+
+    @Option(help: .hidden) var passkey: String?
+    @Flag(help: .hidden) var mitm = false
+    @Flag(name: .customLong("no-sc"), help: .hidden) var withoutSecureConnections = false
+    @Flag(help: .hidden) var yes = false
+
+    /// Options of pairing are refused rather than without effect: who gives them relies on them.
+    func validate() throws {
+        let isWanted = [
+            ("--io", io != nil && io != "none"), ("--passkey", passkey != nil), ("--mitm", mitm),
+            ("--no-sc", withoutSecureConnections), ("--yes", yes),
+        ]
+        guard let option = isWanted.first(where: { $0.1 })?.0 else { return }
+        throw ValidationError("\(option) is about pairing, which cannot be done yet.")
+    }
+
+    func run(in session: Session) async throws {
+        let served: ServedProfile
+        let bytes = try TextFile.bytes(of: profile)
+        do { served = try ServedProfile(bytes) } catch let failure as Failure {
+            throw Failure("‘\(profile)’: \(failure.message)", status: .usage)
+        }
+        try await advertising.run(advertise, profile: served, in: session)
+    }
+}

@@ -1,0 +1,143 @@
+/// Reads JSON (RFC 8259) as it stands in the files that this program is given.
+///
+/// The order of keys is kept. What is wrong is told with its line; nesting is bounded.
+struct JSONReader {
+    private static let maximumDepth = 64
+
+    private let bytes: [UInt8]
+    private var position = 0
+
+    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// - Throws: `Failure` where the text is not one JSON value.
+    static func value(in bytes: [UInt8]) throws -> JSONValue {
+        var reader = JSONReader(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes)
+        let value = try reader.value(depth: 0)
+        reader.skipSpace()
+        guard reader.position == reader.bytes.count else { throw reader.failure("nothing was expected any more") }
+        return value
+    }
+
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private func failure(_ message: String) -> Failure {
+        let line = bytes[..<min(position, bytes.count)].count { $0 == 0x0A } + 1
+        return Failure("line \(line): \(message)", status: .usage)
+    }
+
+    private mutating func skipSpace() {
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        skipSpace()
+        guard next == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func take(word: StaticString) -> Bool {
+        let word = Array(word.description.utf8)
+        guard bytes[position...].starts(with: word) else { return false }
+        position += word.count
+        return true
+    }
+
+    private mutating func value(depth: Int) throws -> JSONValue {
+        guard depth < Self.maximumDepth else { throw failure("too deeply nested") }
+        skipSpace()
+        switch next {
+        case UInt8(ascii: "{"): return try object(depth: depth)
+        case UInt8(ascii: "["): return try array(depth: depth)
+        case UInt8(ascii: "\""): return .string(try string())
+        case let byte? where byte == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte):
+            return try number()
+        case nil: throw failure("a value is missing")
+        default:
+            if take(word: "true") { return true }
+            if take(word: "false") { return false }
+            if take(word: "null") { return .null }
+            throw failure("this is no JSON value")
+        }
+    }
+
+    private mutating func object(depth: Int) throws -> JSONValue {
+        var members: [JSONValue.Member] = []
+        position += 1
+        if take(UInt8(ascii: "}")) { return .object([]) }
+        repeat {
+            skipSpace()
+            guard next == UInt8(ascii: "\"") else { throw failure("a key in quotes was expected") }
+            let key = try string()
+            guard !members.contains(where: { $0.key == key }) else { throw failure("‘\(key)’ stands there twice") }
+            guard take(UInt8(ascii: ":")) else { throw failure("‘:’ was expected behind ‘\(key)’") }
+            members.append(JSONValue.Member(key: key, value: try value(depth: depth + 1)))
+        } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "}")) else { throw failure("‘,’ or ‘}’ was expected") }
+        return .object(members)
+    }
+
+    private mutating func array(depth: Int) throws -> JSONValue {
+        var values: [JSONValue] = []
+        position += 1
+        if take(UInt8(ascii: "]")) { return [] }
+        repeat { values.append(try value(depth: depth + 1)) } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "]")) else { throw failure("‘,’ or ‘]’ was expected") }
+        return .array(values)
+    }
+
+    private mutating func number() throws -> JSONValue {
+        let start = position
+        while let byte = next, "+-.0123456789eE".utf8.contains(byte) { position += 1 }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        if let value = Int(text) { return .integer(value) }
+        guard let value = Double(text), value.isFinite else { throw failure("‘\(text)’ is no number") }
+        return .number(value)
+    }
+
+    private mutating func string() throws -> String {
+        var octets: [UInt8] = []
+        position += 1
+        while let byte = next {
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard let text = String(validating: octets, as: UTF8.self) else { throw failure("this is not UTF-8") }
+                return text
+            case UInt8(ascii: "\\"): octets += String(try escaped()).utf8
+            case 0..<0x20: throw failure("the text does not end in its line")
+            default: octets.append(byte)
+            }
+        }
+        throw failure("the text does not end")
+    }
+
+    private mutating func escaped() throws -> Unicode.Scalar {
+        guard let byte = next else { throw failure("the text does not end") }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"):
+            let high = try codeUnit()
+            guard 0xD800..<0xDC00 ~= high, take(word: "\\u") else { return Unicode.Scalar(high) ?? "\u{FFFD}" }
+            let low = try codeUnit()
+            guard 0xDC00..<0xE000 ~= low else { throw failure("half a character") }
+            return Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)) ?? "\u{FFFD}"
+        default: throw failure("‘\\’ stands before what cannot follow it")
+        }
+    }
+
+    private mutating func codeUnit() throws -> UInt32 {
+        let digits = bytes[position...].prefix(4)
+        guard digits.count == 4, digits.allSatisfy({ $0 < 0x80 && Character(Unicode.Scalar($0)).isHexDigit }),
+            let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw failure("four digits were expected behind ‘\\u’") }
+        position += 4
+        return value
+    }
+}

@@ -1,0 +1,76 @@
+import BLE
+
+/// Tells what happens to us as a peripheral: an object a line for programs, a line for people.
+struct PeripheralLog {
+    let console: Console
+    private var peers: [LinkID: DeviceAddress] = [:]
+
+    init(console: Console) { self.console = console }
+
+    func advertising(_ packed: PackedAdvertisement) {
+        console.print(
+            [
+                "event": "advertising", "advertisement": .string(Hexadecimal.text(packed.advertisement)),
+                "scanResponse": .string(Hexadecimal.text(packed.scanResponse)),
+            ],
+            text: "advertising \(Hexadecimal.text(packed.advertisement))"
+                + (packed.scanResponse.isEmpty ? "" : ", scan response \(Hexadecimal.text(packed.scanResponse))"))
+    }
+
+    mutating func connected(_ link: LinkInformation) {
+        peers[link.id] = link.peer
+        tell("connected", link.id, [], "")
+    }
+
+    func mtu(_ mtu: Int, _ link: LinkID) { tell("mtu", link, [.init(key: "mtu", value: JSONValue(mtu))], " \(mtu)") }
+
+    mutating func disconnected(_ link: LinkID, _ reason: DisconnectionReason) {
+        tell("disconnected", link, [.init(key: "reason", value: .string("\(reason)"))], ": \(reason)")
+        peers[link] = nil
+    }
+
+    func read(_ request: GATTReadRequest, _ uuid: BluetoothUUID) {
+        tell(
+            "read", request.link,
+            Self.place(request.handle, uuid) + [.init(key: "offset", value: JSONValue(request.offset))],
+            " \(uuid)" + (request.offset == 0 ? "" : " from \(request.offset)"))
+    }
+
+    func written(_ value: [UInt8], _ handle: AttributeHandle, _ uuid: BluetoothUUID, _ link: LinkID) {
+        tell(
+            "written", link,
+            Self.place(handle, uuid) + [.init(key: "value", value: .string(Hexadecimal.text(value)))],
+            " \(uuid) \(ValueText.text(value))")
+    }
+
+    func subscription(_ subscription: GATTSubscription, _ uuid: BluetoothUUID) {
+        let isOver = subscription.modes.isEmpty
+        var members = Self.place(subscription.handle, uuid)
+        if !isOver {
+            members += [
+                .init(key: "notifications", value: .boolean(subscription.modes.contains(.notifications))),
+                .init(key: "indications", value: .boolean(subscription.modes.contains(.indications))),
+                .init(key: "maximumUpdateLength", value: JSONValue(subscription.maximumUpdateLength)),
+            ]
+        }
+        tell(isOver ? "unsubscribed" : "subscribed", subscription.link, members, " \(uuid)")
+    }
+
+    private static func place(_ handle: AttributeHandle, _ uuid: BluetoothUUID) -> [JSONValue.Member] {
+        [
+            .init(key: "handle", value: JSONValue(handle.rawValue)),
+            .init(key: "uuid", value: .string(uuid.description)),
+        ]
+    }
+
+    private func tell(_ event: String, _ link: LinkID, _ members: [JSONValue.Member], _ text: String) {
+        let peer = peers[link]
+        let object = JSONValue.object(
+            [
+                .init(key: "event", value: .string(event)),
+                .init(key: "address", value: JSONValue(peer?.addressText)),
+                .init(key: "addressType", value: JSONValue(peer?.kindText)),
+            ] + members)
+        console.print(object, text: "\(peer.map { "\($0.addressText) \($0.kindText)" } ?? "?") \(event)\(text)")
+    }
+}

@@ -1,0 +1,96 @@
+import BLE
+import Synchronization
+
+/// Advertises, and serves a profile where there is one, until it is cancelled or the adapter is lost.
+///
+/// Everything that happens goes through one queue and is dealt with in turn, so that values go out in the order in which
+/// they were written.
+struct PeripheralRunner: Sendable {
+    private enum Input: Sendable {
+        case event(ServerEvent)
+        case tick(AttributeHandle)
+    }
+
+    private let adapter: Adapter
+    private let console: Console
+    private let request: AdvertiseRequest
+    private let packed: PackedAdvertisement
+
+    init(_ adapter: Adapter, console: Console, request: AdvertiseRequest, packed: PackedAdvertisement) {
+        self.adapter = adapter
+        self.console = console
+        self.request = request
+        self.packed = packed
+    }
+
+    /// - Throws: `AdapterError` when the adapter is lost, or refuses to publish or to advertise.
+    func run(_ profile: ServedProfile?) async throws {
+        let events = await adapter.serverEvents()
+        var values = ServedValues()
+        let timers = try await publish(profile, into: &values)
+        let (inputs, queue) = AsyncStream<Input>.makeStream()
+        let waitingTicks = WaitingTicks()
+        let state = ServingState(
+            adapter: adapter, log: PeripheralLog(console: console), values: values, packed: packed)
+        let (adapter, request) = (adapter, request)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for try await event in events { queue.yield(.event(event)) }
+                if !Task.isCancelled { throw AdapterError.closed }
+            }
+            group.addTask {
+                do throws(AdapterError) { try await adapter.advertise(request) } catch {
+                    if !Task.isCancelled { throw error }
+                }
+            }
+            for (handle, interval) in timers {
+                group.addTask {
+                    while !Task.isCancelled {
+                        try? await Task.sleep(for: interval)
+                        if waitingTicks.insert(handle) { queue.yield(.tick(handle)) }
+                    }
+                }
+            }
+            group.addTask {
+                var state = state
+                for await input in inputs {
+                    switch input {
+                    case .event(let event): await state.receive(event)
+                    case .tick(let handle):
+                        waitingTicks.remove(handle)
+                        await state.tick(handle)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// - Returns: which values are sent again and again, and how often.
+    private func publish(
+        _ profile: ServedProfile?, into values: inout ServedValues
+    ) async throws -> [(AttributeHandle, Duration)] {
+        var timers: [(AttributeHandle, Duration)] = []
+        var places: [(uuid: BluetoothUUID, handle: AttributeHandle)] = []
+        for service in profile?.services ?? [] {
+            let included = service.includes.compactMap { uuid in places.first { $0.uuid == uuid }?.handle }
+            let published = try await adapter.publish(service.definition(including: included))
+            places.append((service.uuid, published.range.first))
+            for (characteristic, place) in zip(service.characteristics, published.characteristics) {
+                values[place.valueHandle] = ServedValues.Entry(
+                    uuid: characteristic.uuid, octets: characteristic.value, isNotifying: characteristic.isNotifying)
+                if let interval = characteristic.notifyEvery { timers.append((place.valueHandle, interval)) }
+            }
+        }
+        return timers
+    }
+
+    /// The values whose turn has come and that have not been sent yet: one tick each waits, however long it takes.
+    private final class WaitingTicks: Sendable {
+        private let handles = Mutex<Set<AttributeHandle>>([])
+
+        /// - Returns: whether none waited.
+        func insert(_ handle: AttributeHandle) -> Bool { handles.withLock { $0.insert(handle).inserted } }
+        func remove(_ handle: AttributeHandle) { handles.withLock { _ = $0.remove(handle) } }
+    }
+}

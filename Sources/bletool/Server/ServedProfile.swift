@@ -1,0 +1,134 @@
+import BLE
+
+/// What `serve` offers, as the profile file tells it:
+/// `{"services":[{"uuid":"180D","characteristics":[{"uuid":"2A37","properties":["notify"],"value":"0040"}]}]}`.
+struct ServedProfile: Equatable, Sendable {
+    struct Service: Equatable, Sendable {
+        var uuid: BluetoothUUID
+        var isPrimary: Bool
+        /// Services of the same profile.
+        var includes: [BluetoothUUID]
+        var characteristics: [Characteristic]
+    }
+
+    struct Characteristic: Equatable, Sendable {
+        var uuid: BluetoothUUID
+        var properties: CharacteristicProperties
+        var permissions: AttributePermissions
+        var needsEncryptionToSubscribe: Bool
+        /// At the beginning.
+        var value: [UInt8]
+        var descriptors: [GATTDescriptorDefinition]
+        /// How often the value is sent to those who subscribed; `nil`: only when it changes.
+        var notifyEvery: Duration?
+
+        var isNotifying: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
+    }
+
+    /// Each behind those that it includes; otherwise as in the file.
+    private(set) var services: [Service] = []
+
+    /// - Throws: `Failure` with the place of what is wrong.
+    init(_ bytes: [UInt8]) throws {
+        let file = try JSONObject(try JSONReader.value(in: bytes), path: "", keys: ["services"])
+        let keys = ["uuid", "primary", "includes", "characteristics"]
+        var waiting: [(service: Service, object: JSONObject)] = []
+        for object in try file.objects("services", keys: keys) {
+            waiting.append((try Self.service(object), object))
+        }
+        while !waiting.isEmpty {
+            let ready = waiting.firstIndex { entry in
+                entry.service.includes.allSatisfy { uuid in services.contains { $0.uuid == uuid } }
+            }
+            guard let ready else {
+                throw waiting[0].object.failure(
+                    "includes", "a service can include others of this profile, and not itself")
+            }
+            services.append(waiting.remove(at: ready).service)
+        }
+    }
+
+    private static func service(_ object: JSONObject) throws -> Service {
+        let keys = ["uuid", "properties", "permissions", "value", "descriptors", "notifyEvery"]
+        return Service(
+            uuid: try object.required("uuid", object.uuid), isPrimary: try object.boolean("primary") ?? true,
+            includes: try (object.strings("includes") ?? []).map { try object.uuid($0, "includes") },
+            characteristics: try object.objects("characteristics", keys: keys).map(characteristic))
+    }
+
+    private static func characteristic(_ object: JSONObject) throws -> Characteristic {
+        var properties: CharacteristicProperties = []
+        var needsEncryption = false
+        for name in try object.strings("properties") ?? ["read"] {
+            properties.formUnion(try known(name, in: Self.properties, "properties", of: object))
+            if name.hasSuffix("EncryptionRequired") { needsEncryption = true }
+        }
+        let characteristic = Characteristic(
+            uuid: try object.required("uuid", object.uuid), properties: properties,
+            permissions: try permissions(object) ?? usual(for: properties),
+            needsEncryptionToSubscribe: needsEncryption, value: try object.octets("value") ?? [],
+            descriptors: try object.objects("descriptors", keys: ["uuid", "value"]).map(descriptor),
+            notifyEvery: try object.seconds("notifyEvery").map { .milliseconds(Int64($0 * 1000)) })
+        if characteristic.notifyEvery != nil, !characteristic.isNotifying {
+            throw object.failure("notifyEvery", "the properties have neither notify nor indicate")
+        }
+        return characteristic
+    }
+
+    private static func descriptor(_ object: JSONObject) throws -> GATTDescriptorDefinition {
+        GATTDescriptorDefinition(
+            uuid: try object.required("uuid", object.uuid), value: try object.octets("value") ?? [])
+    }
+
+    // MARK: Core Bluetooth's names
+
+    private static let properties: [(String, CharacteristicProperties)] = [
+        ("read", .read), ("writeWithoutResponse", .writeWithoutResponse), ("write", .write), ("notify", .notify),
+        ("indicate", .indicate), ("authenticatedSignedWrites", .authenticatedSignedWrites),
+        ("notifyEncryptionRequired", .notify), ("indicateEncryptionRequired", .indicate),
+    ]
+
+    private static let permissions: [(String, AttributePermissions)] = [
+        ("readable", .readable), ("writeable", .writeable), ("readEncryptionRequired", .readEncryption),
+        ("writeEncryptionRequired", .writeEncryption),
+    ]
+
+    private static func known<Value>(
+        _ name: String, in table: [(String, Value)], _ key: String, of object: JSONObject
+    ) throws -> Value {
+        guard let entry = table.first(where: { $0.0 == name }) else {
+            throw object.failure(key, "‘\(name)’ is none of \(table.map(\.0).joined(separator: ", "))")
+        }
+        return entry.1
+    }
+
+    private static func permissions(_ object: JSONObject) throws -> AttributePermissions? {
+        try object.strings("permissions")?.reduce(into: []) { permissions, name in
+            permissions.formUnion(try known(name, in: Self.permissions, "permissions", of: object))
+        }
+    }
+
+    /// What the properties promise, for everybody.
+    private static func usual(for properties: CharacteristicProperties) -> AttributePermissions {
+        var permissions: AttributePermissions = []
+        if properties.contains(.read) { permissions.insert(.readable) }
+        if !properties.isDisjoint(with: [.write, .writeWithoutResponse, .authenticatedSignedWrites]) {
+            permissions.insert(.writeable)
+        }
+        return permissions
+    }
+}
+
+extension ServedProfile.Service {
+    /// - Parameter included: where the included services stand.
+    func definition(including included: [AttributeHandle]) -> GATTServiceDefinition {
+        GATTServiceDefinition(
+            uuid: uuid, isPrimary: isPrimary, includedServices: included,
+            characteristics: characteristics.map { characteristic in
+                GATTCharacteristicDefinition(
+                    uuid: characteristic.uuid, properties: characteristic.properties,
+                    permissions: characteristic.permissions, descriptors: characteristic.descriptors,
+                    needsEncryptionToSubscribe: characteristic.needsEncryptionToSubscribe)
+            })
+    }
+}

@@ -1,0 +1,74 @@
+import BLE
+
+/// What `serve` knows while it serves.
+struct ServingState: Sendable {
+    /// Updates that may wait for room; when there are more, the oldest is given up.
+    private static let maximumWaiting = 256
+
+    let adapter: Adapter
+    var log: PeripheralLog
+    var values: ServedValues
+    let packed: PackedAdvertisement
+    /// Updates for which there was no room, in order.
+    private var waiting: [(handle: AttributeHandle, octets: [UInt8])] = []
+
+    init(adapter: Adapter, log: PeripheralLog, values: ServedValues, packed: PackedAdvertisement) {
+        self.adapter = adapter
+        self.log = log
+        self.values = values
+        self.packed = packed
+    }
+
+    mutating func receive(_ event: ServerEvent) async {
+        switch event {
+        case .advertisingStarted: log.advertising(packed)
+        case .advertisingStopped: break
+        case .connected(let link): log.connected(link)
+        case .mtuChanged(let link, let mtu): log.mtu(mtu, link)
+        case .disconnected(let link, let reason): log.disconnected(link, reason)
+        case .gatt(let event): await receive(event)
+        }
+    }
+
+    private mutating func receive(_ event: GATTServerEvent) async {
+        switch event {
+        case .read(let request):
+            await adapter.respond(to: request.id, with: values.answer(request.handle, offset: request.offset))
+            if let entry = values[request.handle] { log.read(request, entry.uuid) }
+        case .write(let request): await write(request)
+        case .subscribed(let subscription), .unsubscribed(let subscription):
+            if let entry = values[subscription.handle] { log.subscription(subscription, entry.uuid) }
+        case .readyToUpdate: await sendWaiting()
+        case .confirmed, .requestExpired, .stored: break
+        }
+    }
+
+    private mutating func write(_ request: GATTWriteRequest) async {
+        let (written, answer) = values.write(
+            request.writes.map { (handle: $0.handle, offset: $0.offset, octets: $0.value) })
+        await adapter.respond(to: request.id, with: answer)
+        for handle in written {
+            guard let entry = values[handle] else { continue }
+            log.written(entry.octets, handle, entry.uuid, request.link)
+            if entry.isNotifying { await update(handle, entry.octets) }
+        }
+    }
+
+    /// It is time to send a value again. While something waits for room, this can wait for the next time.
+    mutating func tick(_ handle: AttributeHandle) async {
+        guard waiting.isEmpty, let entry = values[handle] else { return }
+        await update(handle, entry.octets)
+    }
+
+    private mutating func update(_ handle: AttributeHandle, _ octets: [UInt8]) async {
+        if waiting.isEmpty, await adapter.updateValue(octets, of: handle) { return }
+        if waiting.count == Self.maximumWaiting { waiting.removeFirst() }
+        waiting.append((handle, octets))
+    }
+
+    private mutating func sendWaiting() async {
+        while let next = waiting.first, await adapter.updateValue(next.octets, of: next.handle) {
+            waiting.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,221 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+/// What Core Bluetooth puts where, from captures of devices (SPEC 3.4, 8) and by rule (SPEC 3.5).
+@Suite("Advertising packer")
+struct AdvertisingPackerTests {
+    /// As iOS sends it.
+    let iOS = AdvertisingPackerSettings(
+        flags: AdvertisingFlags(rawValue: 0x1A), overflow: .on(company: OverflowArea.company))
+
+    func pack(
+        _ name: String? = nil, _ uuids: [String] = [], _ state: AdvertisingContribution.State = .foreground
+    ) throws -> PackedAdvertisement {
+        AdvertisingPacker.pack(try contribution(name, uuids, state), settings: iOS)
+    }
+
+    func contribution(
+        _ name: String? = nil, _ uuids: [String] = [], _ state: AdvertisingContribution.State = .foreground
+    ) throws -> AdvertisingContribution {
+        AdvertisingContribution(
+            localName: name, serviceUUIDs: try uuids.map { try #require(BluetoothUUID($0)) }, state: state)
+    }
+
+    // MARK: Captures
+
+    @Test("foreground: one 16-bit service and the name Fred, no scan response (SPEC 8)")
+    func fred() throws {
+        let packed = try pack("Fred", ["C007"])
+        #expect(hex(packed.advertisement) == "02011a030307c0050946726564")
+        #expect(packed.scanResponse.isEmpty)
+        #expect(packed.visible == [BluetoothUUID(UInt16(0xC007))])
+        #expect(packed.name == .init(value: "Fred", placement: .advertisement, isTruncated: false))
+    }
+
+    @Test("foreground: a 128-bit service stays one though it stands on the base, and the name Tester (SPEC 8)")
+    func tester() throws {
+        let packed = try pack("Tester", ["00003AC5-0000-1000-8000-00805F9B34FB"])
+        #expect(hex(packed.advertisement) == "02011a1107fb349b5f80000080001000 00c53a0000 0709546573746572".compact)
+        #expect(packed.scanResponse.isEmpty)
+    }
+
+    static let five = [
+        "1FA2FD8A-17E0-4D3B-AF45-305DA6130E39", "2FA2FD8A-17E0-4D3B-AF45-305DA6130E39",
+        "5FA2FD8A-17E0-4D3B-AF45-305DA6130E39", "4FA2FD8A-17E0-4D3B-AF45-305DA6130E39",
+        "3FA2FD8A-17E0-4D3B-AF45-305DA6130E39",
+    ]
+
+    @Test("foreground: the first of five 128-bit services is visible, four are hashed in the scan response (SPEC 8)")
+    func fiveServices() throws {
+        let packed = try pack("uynguyen", Self.five)
+        #expect(
+            hex(packed.advertisement) == "02011a1106390e13a65d3045af3b4de0178afda21f090975796e677579656e")
+        #expect(hex(packed.scanResponse) == "14ff4c000140004000080008" + "000000000000000000")
+        #expect(packed.overflow.count == 4)
+    }
+
+    @Test("foreground: the name is cut to the eight octets behind a 128-bit service (SPEC 8)")
+    func lightBlue() throws {
+        // Only the visible service of the capture is known; the hidden one sets the same bit.
+        let hidden = "00000000-0000-0000-0000-000000000072"
+        let packed = try pack("LightBlue", ["D2BD45F0-FB9D-3182-8EE7-E37900000" + "07F", hidden])
+        #expect(hex(packed.advertisement) == "02011a11067f000000" + "79e3e78e82319dfbf045bdd2" + "09084c69676874426c75")
+        #expect(hex(packed.scanResponse) == "14ff4c0001" + "000000000000000000000000000000" + "02")
+        #expect(packed.name == .init(value: "LightBlu", placement: .advertisement, isTruncated: true))
+    }
+
+    @Test(
+        "background: a mask of 21 octets in the advertisement, nothing else (SPEC 8, ADV-4)",
+        arguments: [
+            ("C007", "00000000100000000000000000000000"), ("C008", "00000000000000080000000000000000"),
+            ("1001", "00000000000000020000000000000000"), ("3333", "00000000000000020000000000000000"),
+            ("2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6", "00000000000000000000080000000000"),
+            ("428132AF-4746-42D3-801E-4572D65BFD9B", "00000000000000000000200000000000"),
+            ("00003AC5-0000-1000-8000-00805F9B34FB", "00000000000000000000000000200000"),
+        ])
+    func background(uuid: String, mask: String) throws {
+        let packed = try pack("Tester", [uuid], .background)
+        #expect(hex(packed.advertisement) == "02011a14ff4c0001" + mask)
+        #expect(packed.scanResponse.isEmpty)
+        #expect(packed.name == nil && packed.visible.isEmpty)
+    }
+
+    @Test("foreground: four 16-bit services and one of 128 bits fill the 28 octets (SPEC 3.4)")
+    func fourAndOne() throws {
+        let packed = try pack(nil, ["0001", "0002", "0003", "0004", Self.five[0]])
+        #expect(packed.advertisement.count == 31)
+        #expect(hex(packed.advertisement).hasPrefix("02011a" + "09030100020003000400" + "1107"))
+        #expect(packed.overflow.isEmpty && packed.scanResponse.isEmpty)
+    }
+
+    @Test("foreground: dozens of 16-bit services, those that fit in an incomplete list (SPEC 3.4)")
+    func dozens() throws {
+        let packed = try pack(nil, (1...40).map { "10" + ($0 < 16 ? "0" : "") + String($0, radix: 16) })
+        #expect(packed.visible.count == 13 && packed.overflow.count == 27)
+        #expect(hex(packed.advertisement).hasPrefix("02011a1b02"))
+        #expect(packed.scanResponse.count == 21)
+    }
+
+    // MARK: Rules
+
+    @Test("a list is incomplete only when a service of its own width was hidden (SPEC 3.4 rule 2)")
+    func completeness() throws {
+        let packed = try pack(nil, ["180D", Self.five[0], Self.five[1]])
+        #expect(hex(packed.advertisement).hasPrefix("02011a03030d181106"))
+        let other = try pack(nil, [Self.five[0]] + (0..<5).map { "180\($0)" })
+        #expect(other.visible.count == 5)
+        #expect(hex(other.advertisement).hasPrefix("02011a0902") && hex(other.advertisement).contains("1107"))
+    }
+
+    @Test("a smaller service behind one that does not fit is still visible (SPEC 3.5 step 3)")
+    func laterSmaller() throws {
+        let packed = try pack(nil, [Self.five[0], Self.five[1], "180D"])
+        #expect(packed.visible == [try #require(BluetoothUUID(Self.five[0])), BluetoothUUID(UInt16(0x180D))])
+        #expect(packed.overflow == [try #require(BluetoothUUID(Self.five[1]))])
+    }
+
+    @Test("the same service in two widths is one, in the width of the first (SPEC 3.5)")
+    func duplicates() throws {
+        let packed = try pack(nil, ["180D", "0000180D-0000-1000-8000-00805F9B34FB", "180D"])
+        #expect(hex(packed.advertisement) == "02011a03030d18")
+    }
+
+    @Test("a list of 32-bit services stands between the others (SPEC 3.5 step 4)")
+    func widths() throws {
+        let packed = try pack(nil, ["12345678", "180D"])
+        #expect(hex(packed.advertisement) == "02011a03030d18050578563412")
+    }
+
+    @Test(
+        "a name goes where more of it fits (SPEC 3.5 step 5)",
+        arguments: [
+            // 18 octets of services: room for 8 in the advertisement.
+            ("12345678", 1, "12345678", PackedAdvertisement.NamePlacement.advertisement, false),
+            ("123456789", 1, "12345678", .advertisement, true),
+            // 28 octets of services: the scan response takes 8.
+            ("1234", 5, "1234", .scanResponse, false),
+            ("12345678", 5, "12345678", .scanResponse, false),
+            ("123456789", 5, "12345678", .scanResponse, true),
+            // 22 octets: room for 4; both would cut at a character of three octets, or one can take more.
+            ("1234", 2, "1234", .advertisement, false),
+            ("12345", 2, "12345", .scanResponse, false),
+            ("€€€€€", 2, "€€", .scanResponse, true),
+            ("🎈🎈🎈", 5, "🎈🎈", .scanResponse, true),
+            ("aé", 1, "aé", .advertisement, false),
+            ("äöüäö", 1, "äöüä", .advertisement, true),
+            ("1234567é", 1, "1234567", .advertisement, true),
+        ] as [(String, Int, String, PackedAdvertisement.NamePlacement, Bool)])
+    func names(
+        name: String, services: Int, sent: String, placement: PackedAdvertisement.NamePlacement, isTruncated: Bool
+    ) throws {
+        let shorts = (0..<(services - 1)).map { "180\($0)" }
+        let packed = try pack(name, shorts + [Self.five[0]])
+        #expect(packed.name == .init(value: sent, placement: placement, isTruncated: isTruncated))
+        #expect(packed.advertisement.count <= 31 && packed.scanResponse.count <= 10)
+    }
+
+    @Test("a name stays in the advertisement when the scan response cannot take more of it (SPEC 3.5 step 5)")
+    func scanResponseTakesNoMore() throws {
+        // Room for seven octets: two characters of three, as many as fit into the eight of the scan response.
+        let packed = try pack("€€€", ["180D", "12345678", "12345679", "1234567A"])
+        #expect(packed.name?.placement == .advertisement)
+        let full = try pack("€€€", ["180D", "180F", "12345678", "12345679"])
+        #expect(full.name == .init(value: "€€€", placement: .advertisement, isTruncated: false))
+        let tight = try pack("€€€", ["12345678", "12345679", "1234567A", "180D", "180F"])
+        #expect(tight.name == .init(value: "€€", placement: .advertisement, isTruncated: true))
+    }
+
+    @Test("an empty name is none, and no wish at all is flags alone")
+    func nothing() throws {
+        #expect(hex(try pack("").advertisement) == "02011a")
+        #expect(try pack("").name == nil)
+        #expect(hex(AdvertisingPacker.pack(AdvertisingContribution()).advertisement) == "020106")
+    }
+
+    @Test("the overflow area goes on air only where it is asked for, and under the company that is set (SPEC 3.6)")
+    func emission() throws {
+        let wish = try contribution(nil, ["C007"], .background)
+        let silent = AdvertisingPacker.pack(wish)
+        #expect(hex(silent.advertisement) == "020106" && silent.scanResponse.isEmpty)
+        #expect(silent.overflow == [BluetoothUUID(UInt16(0xC007))])
+        let own = AdvertisingPacker.pack(wish, settings: .init(overflow: .on(company: 0xFFFF)))
+        #expect(hex(own.advertisement) == "02010614ffffff0100000000100000000000000000000000")
+    }
+
+    @Test("scan response: the overflow area, then the name (SPEC 3.5 step 6)")
+    func scanResponseOrder() throws {
+        let shorts = (0..<16).map { "18" + String(UInt8(0x10 + $0), radix: 16) }
+        let packed = try pack("Thermometer", shorts)
+        #expect(packed.advertisement.count == 31)
+        #expect(packed.scanResponse.count == 31)
+        #expect(hex(packed.scanResponse).hasPrefix("14ff4c0001"))
+        #expect(hex(packed.scanResponse).hasSuffix("0908546865726d6f6d65"))
+    }
+
+    @Test("several apps: the most recent in the foreground comes first, those in the background are hashed (SPEC 3.5)")
+    func severalApps() throws {
+        let packed = AdvertisingPacker.pack(
+            [
+                try contribution("Hidden", ["1801"], .background), try contribution("First", ["180D"]),
+                try contribution("Second", [Self.five[0], "180F"]),
+            ], settings: iOS)
+        #expect(packed.name?.value == "First")
+        #expect(packed.visible == [BluetoothUUID(UInt16(0x180D)), BluetoothUUID(UInt16(0x180F))])
+        #expect(packed.overflow == [try #require(BluetoothUUID(Self.five[0])), BluetoothUUID(UInt16(0x1801))])
+        #expect(hex(packed.advertisement) == "02011a" + "05020d180f18" + "06094669727374")
+        #expect(packed.scanResponse.count == 21)
+    }
+
+    @Test("a key that an app may not set is an error (SPEC PER-10)")
+    func keys() throws {
+        try AdvertisingContribution.check(keys: ["kCBAdvDataServiceUUIDs", "kCBAdvDataLocalName"])
+        do throws(AdvertisingKeyError) {
+            try AdvertisingContribution.check(keys: ["kCBAdvDataLocalName", "kCBAdvDataTxPowerLevel"])
+            Issue.record("allowed")
+        } catch {
+            #expect(error.key == "kCBAdvDataTxPowerLevel")
+        }
+    }
+}

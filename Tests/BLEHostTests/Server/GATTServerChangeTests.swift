@@ -1,0 +1,232 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+/// The server's own services, and what clients hear when the table changes.
+@Suite("GATT server changes")
+struct GATTServerChangeTests {
+    static let one = ServerBench.link(1)
+
+    /// Generic Access at 1 to 5, Generic Attribute from 6: Service Changed at 8, its configuration at 9, Client Supported
+    /// Features at 11, Database Hash at 13; a service of an app at 14 to 17.
+    func bench(hasDatabaseHash: Bool = true) throws -> ServerBench {
+        let bench = ServerBench()
+        try bench.server.publishOwnServices(deviceName: "Jelling", hasDatabaseHash: hasDatabaseHash, at: .zero)
+        _ = try bench.publish(.of(0x180D, [.dynamic(0x2A37)]))
+        bench.connect(Self.one, mtu: 100)
+        return bench
+    }
+
+    @Test("the services that each device has: name, appearance, Service Changed (SPEC 2.3)")
+    func ownServices() throws {
+        let bench = try bench()
+        #expect(bench.ask("100100ffff0028") == ["1106" + "010005000018" + "06000d000118" + "0e0011000d18"])
+        #expect(bench.ask("080100ffff002a") == ["0909" + "03004a656c6c696e67"])
+        #expect(bench.ask("080100ffff012a") == ["0904" + "05000000"])
+        #expect(bench.ask("0a0800") == ["010a080002"])
+        bench.server.setDeviceName("ß" + String(repeating: "ü", count: 124))
+        #expect(bench.ask("0c0300f700") == ["0d" + "bc"])
+        let plain = try self.bench(hasDatabaseHash: false)
+        #expect(plain.ask("100600ffff0028") == ["1106" + "060009000118" + "0a000d000d18"])
+        for handle: AttributeHandle in [1, 6] {
+            do throws(GATTPublishError) {
+                try plain.server.remove(handle, at: .zero)
+                Issue.record("removed")
+            } catch {
+                #expect(error == .unknownService(handle))
+            }
+        }
+    }
+
+    @Test("who asked for Service Changed is told the range, one indication for changes that wait (pain 13)")
+    func serviceChanged() throws {
+        let bench = try bench()
+        let other = ServerBench.link(2)
+        bench.connect(other)
+        #expect(bench.ask("1209000200") == ["13"])
+        #expect(bench.events.isEmpty)
+        let added = try bench.publish(.of(0x180F, [.cached(0x2A19, [1])]))
+        #expect(bench.take() == ["1d0800" + "12001400"])
+        #expect(bench.take(other).isEmpty)
+        try bench.remove(added.range.first)
+        _ = try bench.publish(.of(0x1811, []))
+        #expect(bench.take().isEmpty)
+        #expect(bench.ask("1e") == ["1d0800" + "12001500"])
+        #expect(bench.ask("1e").isEmpty)
+        #expect(bench.events.isEmpty)
+        bench.disconnect()
+        #expect(bench.events.isEmpty)
+    }
+
+    @Test("Service Changed goes before the values that wait")
+    func priority() throws {
+        let bench = try bench()
+        let service = try bench.publish(.of(0x1900, [.dynamic(0x2B00, [.indicate])]))
+        _ = bench.ask("1209000200")
+        _ = bench.ask("1215000200")
+        bench.update([1], of: 0x14)
+        bench.update([2], of: 0x14)
+        _ = try bench.publish(.of(0x1901, []))
+        #expect(bench.take() == ["1d140001"])
+        #expect(bench.ask("1e") == ["1d0800" + "16001600"])
+        try bench.remove(service.range.first)
+        #expect(bench.ask("1e") == ["1d0800" + "12001500"])
+        #expect(bench.ask("1e").isEmpty)
+    }
+
+    @Test("a question about a service that goes is answered for the app, whose answer is late")
+    func removedWhileAsked() throws {
+        let bench = try bench()
+        _ = bench.ask("0a1000")
+        let id = try #require(bench.takeEvents().first?.readRequest).id
+        try bench.remove(14)
+        #expect(bench.take() == ["010a100001"])
+        #expect(!bench.respond(id, .value([1])))
+        #expect(bench.ask("0a1000") == ["010a100001"])
+    }
+
+    // MARK: Hash
+
+    /// The table of the specification's own example (Core 5.4, Vol 3, Part G, Appendix B).
+    static func exampleTable() throws -> GATTDatabase {
+        let rows: [(UInt16, UInt16, [UInt8])] = [
+            (1, 0x2800, [0x00, 0x18]), (2, 0x2803, [0x0A, 3, 0, 0x00, 0x2A]), (3, 0x2A00, [1, 2]),
+            (4, 0x2803, [0x02, 5, 0, 0x01, 0x2A]), (5, 0x2A01, [0, 0]), (6, 0x2800, [0x01, 0x18]),
+            (7, 0x2803, [0x20, 8, 0, 0x05, 0x2A]), (8, 0x2A05, []), (9, 0x2902, [0, 0]),
+            (10, 0x2803, [0x0A, 11, 0, 0x29, 0x2B]), (11, 0x2B29, [0]), (12, 0x2803, [0x02, 13, 0, 0x2A, 0x2B]),
+            (13, 0x2B2A, []), (14, 0x2800, [0x08, 0x18]), (15, 0x2802, [0x14, 0, 0x16, 0, 0x0F, 0x18]),
+            (16, 0x2803, [0xA2, 0x11, 0, 0x18, 0x2A]), (17, 0x2A18, []), (18, 0x2902, [0, 0]),
+            (19, 0x2900, [0, 0]), (20, 0x2801, [0x0F, 0x18]), (21, 0x2803, [0x02, 0x16, 0, 0x19, 0x2A]),
+            (22, 0x2A19, []),
+        ]
+        return try GATTDatabase(attributes: rows.map { .row($0.0, $0.1, .readable, $0.2) })
+    }
+
+    @Test("the message of the database hash is the specification's example (Core 5.4, Vol 3, Part G, Appendix B)")
+    func hashMessage() throws {
+        #expect(
+            hex(try Self.exampleTable().hashMessage)
+                == "0100002800180200032 80a0300002a0400032802 0500012a".compact
+                + "06000028011807000328200800052a090002290a0003280a0b00292b0c0003 28020d002a2b".compact
+                + "0e00002808180f000228140016000f181000 0328a21100182a12000229130000290000".compact
+                + "14000128 0f181500032802 1600192a".compact)
+    }
+
+    @Test("the hash is asked for once, readers wait for it, and a change makes it anew (Core 5.4, Vol 3, Part G, 7.3)")
+    func hash() throws {
+        let bench = try bench()
+        let other = ServerBench.link(2)
+        bench.connect(other)
+        #expect(bench.ask("0a0d00").isEmpty && bench.ask("080100ffff2a2b", from: other).isEmpty)
+        #expect(bench.hashes.count == 1)
+        let question = try #require(bench.hashes.first)
+        bench.server.databaseHash([1], revision: question.revision, at: .zero)
+        bench.server.databaseHash(Array(0..<16), revision: question.revision &- 1, at: .zero)
+        bench.drain()
+        #expect(bench.sent.isEmpty)
+        bench.server.databaseHash(Array(0..<16), revision: question.revision, at: .zero)
+        bench.drain()
+        let hash = "0f0e0d0c0b0a09080706050403020100"
+        #expect(bench.take() == ["0b" + hash] && bench.take(other) == ["0912" + "0d00" + hash])
+        #expect(bench.ask("0a0d00") == ["0b" + hash])
+        _ = try bench.publish(.of(0x1811, []))
+        #expect(bench.ask("0a0d00").isEmpty)
+        #expect(bench.hashes.count == 2)
+        bench.advance(seconds: 30)
+        #expect(bench.faults == [.answerTimeout])
+    }
+
+    // MARK: Robust caching
+
+    @Test("a client that does not know of a change is refused once, commands are ignored (Core 5.4, G, 2.5.2.1)")
+    func outOfSync() throws {
+        let bench = try bench()
+        #expect(bench.ask("120b0001") == ["13"])
+        #expect(bench.ask("0a0b00") == ["0b01"])
+        #expect(bench.ask("120b0000") == ["01120b0013"])
+        #expect(bench.ask("120b00") == ["01120b000d"])
+        #expect(bench.ask("1211000100") == ["13"])
+        _ = bench.takeEvents()
+        #expect(bench.ask("160900000002") == ["170900000002"])
+        _ = try bench.publish(.of(0x1811, []))
+        #expect(bench.update([1], of: 0x10))
+        #expect(bench.ask("52100001").isEmpty && bench.events.isEmpty)
+        #expect(bench.ask("0a0300") == ["010a030012"])
+        #expect(bench.update([1], of: 0x10) && bench.sent.isEmpty)
+        // The next request shows that the client has understood.
+        #expect(bench.ask("0a0300") == ["0b4a656c6c696e67"])
+        #expect(bench.update([1], of: 0x10))
+        #expect(bench.take() == ["1b100001"])
+        // What was prepared before is not carried out.
+        #expect(bench.ask("1801") == ["19"] && bench.ask("0a0900") == ["0b0000"])
+    }
+
+    @Test("reading the hash, or confirming Service Changed, makes a client know (Core 5.4, Vol 3, Part G, 2.5.2.1)")
+    func becomesAware() throws {
+        let bench = try bench()
+        _ = bench.ask("120b0001")
+        let first = try bench.publish(.of(0x1811, []))
+        _ = bench.ask("080100ffff2a2b")
+        bench.server.databaseHash(
+            Array(0..<16), revision: try #require(bench.hashes.first).revision, at: .zero)
+        bench.drain()
+        #expect(bench.take().first?.hasPrefix("0912") == true)
+        #expect(bench.ask("0a0300") == ["0b4a656c6c696e67"])
+        _ = bench.ask("1209000200")
+        try bench.remove(first.range.first)
+        #expect(bench.take() == ["1d0800" + "12001200"])
+        _ = bench.ask("1e")
+        #expect(bench.ask("0a0300") == ["0b4a656c6c696e67"])
+        // Without the feature nobody is refused.
+        let plain = try self.bench()
+        _ = try plain.publish(.of(0x1811, []))
+        #expect(plain.ask("0a0300") == ["0b4a656c6c696e67"])
+    }
+
+    // MARK: Bonds
+
+    @Test("a bonded client finds its configuration again, and hears of what has changed (pains 12 and 13)")
+    func bonds() throws {
+        let bench = try bench()
+        _ = bench.ask("1211000100")
+        _ = bench.ask("1209000200")
+        _ = bench.ask("120b0001")
+        _ = bench.takeEvents()
+        let record = try #require(bench.disconnect(isBonded: true))
+        // The subscription goes on.
+        #expect(bench.events.isEmpty)
+        #expect(record.configurations.map(\.handle) == [9, 0x11] && record.features == 1)
+        let again = ServerBench.link(5)
+        bench.connect(again, restoring: record)
+        #expect(
+            bench.takeEvents() == [
+                .subscribed(
+                    GATTSubscription(
+                        link: again, handle: 0x10, modes: .notifications, maximumUpdateLength: 20, owner: .local))
+            ])
+        #expect(bench.sent.isEmpty)
+        #expect(bench.update([1], of: 0x10))
+        #expect(bench.take(again) == ["1b100001"])
+        let kept = try #require(bench.disconnect(again, isBonded: true))
+        #expect(kept == record)
+        _ = try bench.publish(.of(0x1811, []))
+        bench.connect(again, restoring: kept)
+        #expect(bench.take(again) == ["1d0800" + "0100ffff"])
+        #expect(bench.ask("0a0300", from: again) == ["010a030012"])
+        #expect(bench.disconnect(again, isBonded: true)?.knownTable != bench.server.database.digest)
+    }
+
+    @Test("what a record knows of services that are gone is forgotten")
+    func staleRecord() throws {
+        let bench = try bench()
+        _ = bench.ask("1211000100")
+        let record = try #require(bench.disconnect(isBonded: true))
+        try bench.remove(14)
+        _ = bench.takeEvents()
+        bench.connect(Self.one, restoring: record)
+        #expect(bench.events.isEmpty)
+        #expect(bench.disconnect(isBonded: true)?.configurations.isEmpty == true)
+        #expect(bench.disconnect(isBonded: true) == nil)
+    }
+}

@@ -1,0 +1,113 @@
+import BLEPackets
+import Foundation
+import Testing
+
+@testable import BLEHost
+
+/// Public GATT qualification cases for a server, where their file is at hand; `JELLING_VECTORS` names its folder.
+@Suite("GATT server vectors")
+struct GATTServerVectorTests {
+    struct File: Decodable {
+        var databases: [String: [Row]]
+        var tests: [Case]
+    }
+
+    struct Row: Decodable, Sendable {
+        var handle: UInt16
+        var type: String
+        var permissions: [String]
+        var value: String
+    }
+
+    struct Case: Decodable, CustomTestStringConvertible, Sendable {
+        struct Step: Decodable, Sendable {
+            var from: String?
+            var pdu: String?
+            var trigger: String?
+            var handle: UInt16?
+            var value: String?
+        }
+
+        var name: String
+        var database: String
+        var mtu: UInt16?
+        var steps: [Step]
+
+        enum CodingKeys: String, CodingKey {
+            case name, database, steps
+            case mtu = "dut_mtu"
+        }
+
+        var testDescription: String { name }
+    }
+
+    static let path: String = {
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let folder =
+            ProcessInfo.processInfo.environment["JELLING_VECTORS"]
+            ?? package.deletingLastPathComponent().appendingPathComponent("shared/vectors").path
+        return folder + "/gatt_server.json"
+    }()
+
+    static let isPresent = FileManager.default.fileExists(atPath: path)
+    static let absence: Comment = "gatt_server.json is missing: set JELLING_VECTORS to the folder of the vectors"
+
+    static let file: Result<File, any Error> = Result {
+        guard isPresent else { return File(databases: [:], tests: []) }
+        return try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    static let cases: [Case] = ((try? file.get().tests) ?? []).filter { !$0.steps.isEmpty }
+
+    @Test("the file of the cases can be read", .enabled(if: isPresent, absence))
+    func reads() throws { #expect(try !Self.file.get().tests.isEmpty) }
+
+    @Test("a public qualification case goes as it should", .enabled(if: isPresent, absence), arguments: cases)
+    func plays(_ vector: Case) throws {
+        let rows = try #require(try Self.file.get().databases[vector.database])
+        let bench = ServerBench(mtu: 23, try GATTDatabase(attributes: rows.map(Self.attribute)))
+        var mtu = vector.mtu ?? 512
+        var answers: [String] = []
+        for step in vector.steps {
+            if step.from == "tester", let pdu = step.pdu {
+                #expect(answers.isEmpty, "not expected")
+                // The bearer of the link answers this one.
+                if let request = try? ATTExchangeMTURequest(bytes(pdu).span.bytes) {
+                    answers = [hex(ATTExchangeMTUResponse(serverReceiveMTU: mtu).encoded())]
+                    mtu = max(23, min(mtu, request.clientReceiveMTU))
+                    bench.server.mtuChanged(to: mtu, on: ServerBench.link(1))
+                } else {
+                    answers = bench.ask(pdu)
+                }
+            } else if let trigger = step.trigger, let handle = step.handle, let value = step.value {
+                let modes: SubscriptionModes = trigger.contains("indication") ? .indications : .notifications
+                let isTaken = bench.update(bytes(value), of: AttributeHandle(rawValue: handle), as: modes)
+                #expect(isTaken)
+                answers = bench.take()
+            } else if step.from == "dut", let pdu = step.pdu {
+                #expect(answers.first == hex(bytes(pdu)))
+                answers = Array(answers.dropFirst())
+            }
+        }
+        #expect(answers.isEmpty, "not expected")
+    }
+
+    static func attribute(_ row: Row) throws -> RawAttribute {
+        var permissions: AttributePermissions = []
+        for name in row.permissions {
+            switch name {
+            case "READ": permissions.insert(.readable)
+            case "WRITE": permissions.insert(.writeable)
+            case "READ_ENCRYPT": permissions.insert(.readEncryption)
+            case "WRITE_ENCRYPT": permissions.insert(.writeEncryption)
+            case "READ_AUTHEN": permissions.insert(.readAuthentication)
+            case "WRITE_AUTHEN": permissions.insert(.writeAuthentication)
+            default: Issue.record("unknown permission \(name)")
+            }
+        }
+        return RawAttribute(
+            handle: AttributeHandle(rawValue: row.handle), type: try #require(BluetoothUUID(row.type)),
+            permissions: permissions, value: bytes(row.value))
+    }
+}

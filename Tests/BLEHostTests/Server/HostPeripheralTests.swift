@@ -1,0 +1,184 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+@Suite("Host as a peripheral")
+struct HostPeripheralTests {
+    private let batteryLevel = BluetoothUUID(UInt16(0x2A19))
+
+    private func started(extended: Bool = false) -> HostRig {
+        let rig = HostRig()
+        if extended { rig.features = [.extendedAdvertising] }
+        rig.start()
+        rig.forget()
+        return rig
+    }
+
+    private var lamp: AdvertiseRequest {
+        AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: [BluetoothUUID(UInt16(0x180F))]))
+    }
+
+    private func centralConnects(_ rig: HostRig, handle: UInt16 = 0x40) {
+        rig.receive(
+            LEConnectionComplete(
+                connectionHandle: ConnectionHandle(rawValue: handle), role: .peripheral, peerAddress: HostRig.peer,
+                interval: .milliseconds(30), latency: 0, supervisionTimeout: .milliseconds(5000)))
+    }
+
+    private func publishBattery(_ rig: HostRig) -> GATTPublishedCharacteristic? {
+        let operation = rig.submit(
+            .publish(
+                GATTServiceDefinition(
+                    uuid: BluetoothUUID(UInt16(0x180F)),
+                    characteristics: [
+                        GATTCharacteristicDefinition(
+                            uuid: batteryLevel, properties: [.read, .notify], permissions: .readable)
+                    ])))
+        guard case .success(.published(let service))? = rig.results(of: operation).first else { return nil }
+        return service.characteristics.first
+    }
+
+    private func questions(_ rig: HostRig) -> [GATTRequestID] {
+        rig.events.compactMap { if case .server(.read(let request)) = $0 { request.id } else { nil } }
+    }
+
+    /// The ATT PDUs that went out, without their headers.
+    private func pdus(_ rig: HostRig) -> [[UInt8]] { rig.data.map { Array($0.dropFirst(8)) } }
+
+    @Test(
+        "name and services are advertised in one PDU, and the wish ends with its cancellation (SPEC PER-8, PER-9, PER-12)"
+    )
+    func advertises() {
+        let rig = started()
+        let operation = rig.submit(.advertise(lamp))
+        #expect(
+            rig.commands.map(\.opcode) == [
+                LESetAdvertisingParameters.opcode, LESetAdvertisingData.opcode, LESetScanResponseData.opcode,
+                LESetAdvertisingEnable.opcode,
+            ])
+        #expect(rig.commands[1].parameters.starts(with: [13, 2, 1, 6, 3, 3, 0x0F, 0x18, 5, 9] + Array("Lamp".utf8)))
+        #expect(rig.events.contains(.advertisingChanged(isAdvertising: true)))
+        rig.submit(.cancel(operation))
+        #expect(rig.commands.last == .init(opcode: LESetAdvertisingEnable.opcode, parameters: [0]))
+        #expect(rig.results(of: operation) == [.failure(.cancelled)])
+    }
+
+    @Test("an extended controller advertises legacy PDUs by extended commands")
+    func extended() {
+        let rig = started(extended: true)
+        rig.submit(.advertise(lamp))
+        #expect(rig.commands.first?.opcode == LESetExtendedAdvertisingParameters.opcode)
+        #expect(rig.count(of: LESetExtendedAdvertisingEnable.opcode) == 1)
+        #expect(rig.count(of: LESetAdvertisingEnable.opcode) == 0)
+    }
+
+    @Test("in the background neither name nor service is visible (SPEC ADV-4, BGP-3, BGP-4)")
+    func background() throws {
+        let rig = started()
+        var request = lamp
+        request.isInBackground = true
+        rig.submit(.advertise(request))
+        let data = try #require(rig.commands.first { $0.opcode == LESetAdvertisingData.opcode })
+        #expect(data.parameters.starts(with: [3, 2, 1, 6, 0]))
+    }
+
+    @Test("the foreground's pace slows down after a while, the background's is slower (SPEC BGP-5)")
+    func pace() {
+        let rig = started()
+        rig.submit(.advertise(lamp))
+        rig.advance(by: .seconds(31))
+        let intervals = rig.commands.filter { $0.opcode == LESetAdvertisingParameters.opcode }.map {
+            UInt16($0.parameters[0]) | UInt16($0.parameters[1]) << 8
+        }
+        #expect(intervals.count == 2)
+        #expect(intervals.first ?? 0 < intervals.last ?? 0)
+        #expect(Timing.gateway.backgroundAdvertising.initial > Timing.gateway.foregroundAdvertising.initial)
+    }
+
+    @Test("advertising goes on after a connection, or ends with it, as was asked", arguments: [true, false])
+    func connection(resumes: Bool) {
+        let rig = started()
+        var request = lamp
+        request.resumesAfterConnection = resumes
+        let operation = rig.submit(.advertise(request))
+        rig.forget()
+        centralConnects(rig)
+        #expect(rig.count(of: LESetAdvertisingEnable.opcode) == (resumes ? 1 : 0))
+        #expect(rig.results(of: operation) == (resumes ? [] : [.success(.done)]))
+        #expect(rig.events.contains { if case .centralConnected = $0 { true } else { false } })
+    }
+
+    @Test("a dynamic value is asked of the app and its answer sent (SPEC PER-13, PER-15)")
+    func reads() throws {
+        let rig = started()
+        let level = try #require(publishBattery(rig))
+        centralConnects(rig)
+        rig.forget()
+        rig.receive(frame: [0x0A, UInt8(level.valueHandle.rawValue), 0], handle: 0x40)
+        let question = try #require(questions(rig).first)
+        let answer = rig.submit(.respond(question, .value([87])))
+        #expect(rig.results(of: answer) == [.success(.accepted(true))])
+        #expect(pdus(rig) == [[0x0B, 87]])
+        let second = rig.submit(.respond(question, .value([88])))
+        #expect(rig.results(of: second) == [.success(.accepted(false))])
+        #expect(pdus(rig).count == 1)
+    }
+
+    @Test("an answer that comes after the disconnection is dropped (SPEC PER-16)")
+    func lateAnswer() throws {
+        let rig = started()
+        let level = try #require(publishBattery(rig))
+        centralConnects(rig)
+        rig.receive(frame: [0x0A, UInt8(level.valueHandle.rawValue), 0], handle: 0x40)
+        let question = try #require(questions(rig).first)
+        rig.receive(
+            DisconnectionComplete(connectionHandle: ConnectionHandle(rawValue: 0x40), reason: .connectionTimeout))
+        rig.forget()
+        let answer = rig.submit(.respond(question, .value([87])))
+        #expect(rig.results(of: answer) == [.success(.accepted(false))])
+        #expect(rig.data.isEmpty)
+    }
+
+    @Test("both roles on one link: the central's request is served while we read its database")
+    func bothRoles() throws {
+        let rig = started()
+        centralConnects(rig)
+        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        guard case .success(.connected(let link))? = rig.results(of: connect).first else {
+            Issue.record("a link that stands is shared")
+            return
+        }
+        rig.forget()
+        let read = rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))))
+        rig.receive(frame: [0x0A, 0x03, 0x00], handle: 0x40)
+        #expect(pdus(rig) == [[0x0A, 3, 0], [0x0B] + Array("Jelling".utf8)])
+        rig.receive(frame: [0x0B, 1, 2], handle: 0x40)
+        #expect(rig.results(of: read) == [.success(.gatt(.value([1, 2])))])
+        let disconnect = rig.submit(.disconnect(link))
+        #expect(rig.results(of: disconnect) == [.success(.done)])
+        #expect(rig.count(of: Disconnect.opcode) == 0, "the link is the central's to end")
+    }
+
+    @Test("updates wait for the controller's room, then the app hears of it once (SPEC PER-21, PER-22)")
+    func backPressure() throws {
+        let rig = started()
+        let level = try #require(publishBattery(rig))
+        centralConnects(rig)
+        rig.receive(frame: [0x12, UInt8(level.configuration.rawValue), 0, 1, 0], handle: 0x40)
+        rig.forget()
+        rig.confirmsData = false
+        var taken = 0
+        for value in 0..<100 {
+            let update = rig.submit(.updateValue(level.valueHandle, value: [UInt8(value)], links: nil))
+            guard rig.results(of: update) == [.success(.accepted(true))] else { break }
+            taken += 1
+        }
+        #expect(taken > 4 && taken < 100)
+        rig.confirmsData = true
+        rig.receive(
+            NumberOfCompletedPackets(links: [.init(connectionHandle: ConnectionHandle(rawValue: 0x40), count: 4)]))
+        #expect(rig.events.count { $0 == .server(.readyToUpdate) } == 1)
+        #expect(pdus(rig) == (0..<taken).map { [0x1B, UInt8(level.valueHandle.rawValue), 0, UInt8($0)] })
+    }
+}
