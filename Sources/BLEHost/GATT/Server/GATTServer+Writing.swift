@@ -28,6 +28,10 @@ extension GATTServer {
             counters.refusedSignedWrites &+= 1
             return
         }
+        guard pdu.byteCount <= clients[slot].mtu else {
+            counters.malformedPDUs &+= 1
+            return
+        }
         do throws(DecodingError) {
             let command = try ATTWriteCommand(pdu)
             let write = GATTWrite(handle: command.handle, offset: 0, value: command.value.copied())
@@ -128,6 +132,7 @@ extension GATTServer {
                     return refuse(.executeWriteRequest, write.handle, error, slot)
                 }
             }
+            work.cutWholeValues()
             for staged in work.staged {
                 guard let position = database.table.position(of: staged.handle) else { continue }
                 if let error = checked(staged.value, at: position, slot) {

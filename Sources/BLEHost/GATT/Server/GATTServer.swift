@@ -174,6 +174,11 @@ public struct GATTServer {
     /// Carries out a request, or begins to.
     mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
         if clients[slot].awareness != .aware, refusesOutOfSync(pdu, opcode, slot) { return }
+        // Nothing longer than ATT_MTU is a PDU of this bearer (Core 5.4, Vol 3, Part F, 3.2.8).
+        if pdu.byteCount > clients[slot].mtu, opcode.kind == .request {
+            counters.malformedPDUs &+= 1
+            return refuse(opcode, .none, .invalidPDU, slot)
+        }
         do throws(DecodingError) {
             switch opcode {
             case .readRequest: read(try ATTReadRequest(pdu).handle, offset: 0, .readRequest, pdu, slot, now)
