@@ -9,6 +9,7 @@ import BLEPackets
 /// After each input the owner drains the packets and the events, and arms one timer for `nextDeadline`:
 ///
 ///     host.receive(packet, at: now)
+///     while let question = host.nextToolboxQuestion() { … host.answer(question.id, with: result, at: now) }
 ///     host.drainPackets { transport.send($0) }
 ///     while let event = host.nextEvent() { … }
 ///     timer.set(host.nextDeadline)
@@ -34,6 +35,7 @@ public struct Host: ~Copyable {
     var outbox = Outbox()
     var events = EventQueue()
     var commands = CommandQueue()
+    var desk = ToolboxDesk()
 
     var scanner: Scanner
     var scanMachine: ScanMachine
@@ -67,7 +69,8 @@ public struct Host: ~Copyable {
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
         // An empty table has room for these.
         do throws(GATTPublishError) {
-            try gattServer.publishOwnServices(deviceName: configuration.deviceName, at: .zero)
+            try gattServer.publishOwnServices(
+                deviceName: configuration.deviceName, hasDatabaseHash: configuration.hasToolbox, at: .zero)
         } catch {}
     }
 
