@@ -1,18 +1,22 @@
 import BLE
 import BenchmarkService
+import Dispatch
 
 /// A peripheral that streams when its control point is written.
 ///
-///     Server ADAPTER
+///     Server ADAPTER ADDRESS
 ///
-/// Says `ready` once it advertises; ends with its standard input.
+/// ADDRESS is a random static one, under which it advertises. Says `ready` once it advertises; ends with its standard input.
 @main
 struct Server {
     static func main() async {
         let arguments = CommandLine.arguments
-        guard arguments.count == 2 else { return print("usage: Server ADAPTER") }
+        guard arguments.count == 3, let address = DeviceAddress(arguments[2] + "/random") else {
+            return print("usage: Server ADAPTER ADDRESS")
+        }
         do {
-            let adapter = try await Adapter.open(arguments[1])
+            let configuration = AdapterConfiguration(ownAddress: .random(address))
+            let adapter = try await Adapter.open(arguments[1], configuration: configuration)
             let events = await adapter.serverEvents()
             let published = try await adapter.publish(
                 GATTServiceDefinition(
@@ -25,12 +29,20 @@ struct Server {
                     ]))
             let stream = published.characteristics[1].valueHandle
             let advertising = Task {
-                try await adapter.advertise(
-                    AdvertiseRequest(.packed(localName: "Benchmark", serviceUUIDs: [])))
+                do throws(AdapterError) {
+                    try await adapter.advertise(
+                        AdvertiseRequest(.packed(localName: "Benchmark", serviceUUIDs: [])))
+                } catch {
+                    if error != .host(.cancelled) { print(error) }
+                }
+            }
+            // Who waits for a line must not take one of the threads on which everything else runs.
+            DispatchQueue(label: "input").async {
+                while readLine() != nil {}
+                advertising.cancel()
             }
             let serving = Task { try await serve(events, stream, with: adapter) }
-            while readLine() != nil {}
-            advertising.cancel()
+            await advertising.value
             serving.cancel()
             await adapter.close()
         } catch {
