@@ -15,7 +15,7 @@ CENTRAL = os.path.abspath(sys.argv[1])
 SERVER = os.path.join(os.path.dirname(CENTRAL), 'Server')
 PEER = bench.PEER_ADDRESS
 RUNS = 15
-STREAM_RUNS, STREAM_OCTETS, STREAM_LENGTH = 5, 4 << 20, 512
+STREAM_RUNS, STREAM_OCTETS, STREAM_LENGTH = 5, 1 << 20, 512
 IDLE_SECONDS = 10
 
 

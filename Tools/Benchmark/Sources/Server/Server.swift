@@ -72,8 +72,7 @@ struct Server {
         for try await event in events {
             switch event {
             case .advertisingStarted:
-                print("{\"event\":\"ready\"}")
-                flush()
+                say("{\"event\":\"ready\"}")
             case .gatt(.write(let request)):
                 let octets = request.writes.first?.value ?? []
                 guard octets.count == 7, octets[0] == 1 else {
