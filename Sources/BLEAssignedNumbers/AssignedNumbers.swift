@@ -1,0 +1,2 @@
+/// The names that the Bluetooth SIG gives to numbers.
+public enum AssignedNumbers {}
