@@ -26,6 +26,7 @@ public struct CaptureSummary: ~Copyable {
     var attOpcodes = [Int](repeating: 0, count: 256)
     var smpOpcodes = [Int](repeating: 0, count: 256)
     var addresses = AddressSet()
+    private let tables = PacketTables.shared
     private var adapters = AdapterIndexes()
     private var fragments = FragmentCounter()
 
@@ -76,8 +77,10 @@ public struct CaptureSummary: ~Copyable {
 
     private mutating func countCommand(_ bytes: RawSpan, isShortened: Bool) -> Bool {
         guard bytes.byteCount >= 3 else { return isShortened }
-        opcodes[Int(bytes.uint16(1))] += 1
-        return isShortened || bytes.byteCount == 4 + Int(bytes.octet(3))
+        let opcode = bytes.uint16(1)
+        opcodes[Int(opcode)] += 1
+        guard !isShortened else { return true }
+        return bytes.byteCount == 4 + Int(bytes.octet(3)) && PacketCheck.isWholeCommand(opcode, bytes.rest(4), tables)
     }
 
     private mutating func countEvent(_ bytes: RawSpan, isShortened: Bool, adapter: UInt16) -> Bool {
@@ -90,18 +93,22 @@ public struct CaptureSummary: ~Copyable {
             guard bytes.byteCount >= 4 else { return isShortened }
             let subevent = bytes.octet(3)
             subevents[Int(subevent)] += 1
-            guard subevent == 0x02 || subevent == 0x0B || subevent == 0x0D else { return true }
+            guard subevent == 0x02 || subevent == 0x0B || subevent == 0x0D else {
+                return isShortened || PacketCheck.isWholeEvent(code, bytes.rest(3), tables)
+            }
             advertisingReportEvents += 1
             let isWhole = AdvertisingReportFields.forEach(subevent: subevent, in: bytes.rest(4)) { report in
                 addresses.insert(report.address)
+                // More fragments of the data may follow: then a structure may be cut.
+                if subevent == 0x0D, report.fields.uint16(0) >> 5 & 3 == 1 { return true }
                 return AdvertisingDataCheck.isWellFormed(report.data)
             }
             return isWhole || isShortened
         case 0x05:
             // Disconnection: what was begun on the link never ends.
             if bytes.octet(3) == 0 { fragments.forget(adapter: adapters.index(of: adapter), handle: bytes.uint16(4)) }
-            return true
-        default: return true
+            return isShortened || PacketCheck.isWholeEvent(code, bytes.rest(3), tables)
+        default: return isShortened || PacketCheck.isWholeEvent(code, bytes.rest(3), tables)
         }
     }
 
@@ -124,11 +131,13 @@ public struct CaptureSummary: ~Copyable {
             switch frame.channel {
             case 0x0004:
                 attOpcodes[Int(frame.first & 0xFF)] += 1
+                guard frame.capturedByteCount > 1 || frame.payloadByteCount == 1 else { return true }
+                return PacketCheck.isWholeAttribute(first: frame.first, count: frame.payloadByteCount)
             case 0x0006, 0x0007:
                 smpOpcodes[Int(frame.first & 0xFF)] += 1
-            default: break
+                return PacketCheck.isWholePairing(first: frame.first, count: frame.payloadByteCount, tables)
+            default: return true
             }
-            return true
         }
     }
 }
