@@ -40,7 +40,10 @@ struct BLETool: CommandGroupHelp {
                 ]),
             CommandGroup(
                 name: "Data",
-                subcommands: [DecodeCommand.self, AdCommand.self, ReplayCommand.self, AttributeServerCommand.self]),
+                subcommands: [
+                    DecodeCommand.self, ConvertCommand.self, AdCommand.self, ReplayCommand.self,
+                    AttributeServerCommand.self,
+                ]),
         ])
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

@@ -46,6 +46,7 @@ extension CaptureDecoder {
         case 0x06: request.type = AttributeType(pdu.part(5, 2))
         default: break
         }
+        if opcode == 0x06 || opcode == 0x08 || opcode == 0x10 { headlineType(request.type) }
         out.beginFields()
         switch opcode {
         case 0x02: writeMTU(pdu)
@@ -120,6 +121,8 @@ extension CaptureDecoder {
             if pdu.uint16(2) != 0 { headlineHandle(pdu.uint16(2), index, server) }
         } else if let request, request.handle != 0 {
             headlineHandle(request.handle, index, server)
+        } else if let request, request.opcode == 0x06 || request.opcode == 0x08 || request.opcode == 0x10 {
+            headlineType(request.type)
         }
         out.beginFields()
         if let request { writePairing(with: request) }
@@ -405,6 +408,18 @@ extension CaptureDecoder {
             appendAttributeName(handle, index, server)
             fieldsOffset = out.buffer.count
         }
+    }
+
+    /// In the headline of text: the type of the attributes that are searched for.
+    private mutating func headlineType(_ type: AttributeType) {
+        guard !out.isJSON else { return }
+        out.buffer.append(UInt8(ascii: " "))
+        if let name = type.name {
+            unsafe out.buffer.append(name.utf8)
+        } else {
+            type.write(into: &out.buffer)
+        }
+        fieldsOffset = out.buffer.count
     }
 
     private mutating func appendAttributeName(_ handle: UInt16, _ index: Int, _ server: Int) {

@@ -128,7 +128,7 @@ extension CaptureDecoder {
         reader.write(range, tables, into: &out, facts: &facts)
         if reader.isBroken, !mayEnd {
             malformed("it ends within its fields", bytes, isSecret: isSecret)
-        } else if facts.hasBrokenData, !mayEnd {
+        } else if facts.hasBrokenData, !mayEnd, facts.kinds.contains(.advertising) {
             facts.kinds.insert(.malformed)
             out.begin("Malformed", "malformed")
             out.word("its advertising data break their form")

@@ -1,6 +1,9 @@
 import BLECapture
 
 extension CaptureDecoder {
+    /// Connections have no higher handles; some controllers send traces of their own there.
+    static var lastConnectionHandle: UInt16 { 0x0EFF }
+
     mutating func writeACL(_ bytes: RawSpan, _ isShortened: Bool, _ adapter: Int, _ direction: CaptureDirection) {
         guard bytes.byteCount >= 5 else {
             title("ACL data")
@@ -11,9 +14,22 @@ extension CaptureDecoder {
         }
         let field = bytes.uint16(1)
         let handle = field & 0x0FFF
+        let stated = Int(bytes.uint16(3))
+        guard handle <= Self.lastConnectionHandle else {
+            facts.note(handle: handle)
+            title("Vendor diagnostics")
+            out.beginFields()
+            out.begin("Handle", "connectionHandle")
+            out.isJSON ? out.number(UInt64(handle)) : out.hexadecimal(UInt64(handle), width: 2)
+            out.end()
+            out.begin("Data", "data")
+            out.bytes(bytes.rest(5))
+            out.end()
+            out.endFields()
+            return
+        }
         let index = table.index(adapter: adapter, handle: handle)
         writeLink(index, handle)
-        let stated = Int(bytes.uint16(3))
         let data = bytes.part(5, stated)
         guard bytes.byteCount == 5 + stated || isShortened else {
             title("ACL data")
@@ -214,7 +230,7 @@ extension CaptureDecoder {
             let count = Int(payload.uint16(position + 2))
             let parameters = payload.part(position + 4, count)
             let place = Int(tables.signallingCodes[Int(code)])
-            out.beginGroup()
+            out.beginGroup(isPlain: true)
             if position > 0 || out.isJSON {
                 out.begin("Command", "name")
                 if place < 0 {
@@ -235,7 +251,7 @@ extension CaptureDecoder {
             } else {
                 writeRest(parameters)
             }
-            out.endGroup()
+            out.endGroup(isPlain: true)
             if parameters.byteCount < count { break }
             position += 4 + count
         }

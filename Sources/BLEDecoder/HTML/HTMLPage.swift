@@ -23,7 +23,7 @@ enum HTMLPage {
         header{display:flex;gap:14px;align-items:center;padding:10px 16px;border-bottom:1px solid var(--line);background:var(--panel);flex-wrap:wrap}
         h1{font-size:15px;margin:0;font-weight:650;white-space:nowrap;overflow:hidden;text-overflow:ellipsis;max-width:32vw}
         #count{color:var(--dim);font-variant-numeric:tabular-nums;min-width:11em}
-        input[type=search]{flex:1;min-width:180px;max-width:420px;padding:6px 10px;border:1px solid var(--line);border-radius:8px;
+        input[type=search]{flex:1;min-width:300px;max-width:520px;padding:6px 10px;border:1px solid var(--line);border-radius:8px;
         background:var(--bg);color:inherit;font:inherit}
         input[type=search]:focus{outline:2px solid var(--accent);outline-offset:-1px}
         button{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--line);border-radius:8px;padding:4px 10px;cursor:pointer}
@@ -37,8 +37,8 @@ enum HTMLPage {
         #time .bar b{color:var(--text);font-weight:600}
         #time .bar .space{flex:1}
         #timeline{width:100%;display:block;cursor:grab;border-radius:8px;touch-action:none}
-        nav{display:flex;gap:4px;padding:8px 16px 0;flex-wrap:wrap;max-height:84px;overflow:auto}
-        nav button{border-radius:8px 8px 0 0;border-bottom:none;font-size:13px}
+        nav{display:flex;gap:4px;padding:8px 16px 0;overflow-x:auto;flex:none;scrollbar-width:thin}
+        nav button{white-space:nowrap;flex:none;border-radius:8px 8px 0 0;border-bottom:none;font-size:13px}
         nav button[aria-selected=true]{background:var(--panel);font-weight:600;box-shadow:0 2px 0 var(--panel)}
         main{flex:1;min-height:0;display:flex;margin:0 16px 14px;border:1px solid var(--line);border-radius:0 10px 10px 10px;background:var(--panel);overflow:hidden}
         #view{flex:1;min-width:0;overflow:auto;position:relative;outline:none}
@@ -155,7 +155,8 @@ enum HTMLPage {
             const t=sent?-1:1,z=Math.max(3,Math.min(7,rowHeight*.2));
             g.beginPath();g.moveTo(x2,y+font*.62);g.lineTo(x2+t*z*1.5,y+font*.62-z*.8);g.lineTo(x2+t*z*1.5,y+font*.62+z*.8);g.fill();
             if(rowHeight>=12){g.font=(i===selected?"600 ":"")+font+"px system-ui,Segoe UI,DejaVu Sans,sans-serif";g.textAlign="center";
-              let text=r[5].replace(/^0x[0-9a-f]{4} (?:(?:[0-9A-F]{2}:){5}[0-9A-F]{2} (?:random |public )?)?/,"");
+              let text=r[5].replace(/^0x[0-9a-f]{4} (?:(?:[0-9A-F]{2}:){5}[0-9A-F]{2} (?:random |public )?)?/,"").replace(/ \(0x[0-9a-f]{2}\)/,"");
+              const value=/\n? *Value: (.*)/.exec(r[6]);if(value&&k===3&&!text.includes("Read By"))text+=": "+(/ = (.*)/.exec(value[1])||[0,value[1]])[1];
               const room=right-left-20;while(text.length>8&&g.measureText(text).width>room)text=text.slice(0,Math.max(8,text.length*.92|0))+"…";
               g.fillText(text,(left+right)/2,y-font*.18)}}
           g.clearRect(0,0,w,TOP-8);
@@ -168,15 +169,16 @@ enum HTMLPage {
           h.textContent=r[5];h.style.color=colours[k];
           p.textContent="#"+r[0]+" · "+["host to controller","controller to host","note"][r[2]]+" · "+clock(r[1])+" UTC · "+seconds(r[1])+" s";
           x.textContent=r[6].replace(/^ {6}/gm,"").trimEnd();d.append(h,p,x);draw();drawTimeline()}
-        // The timeline: a lane for HCI, one for advertising, one for each connection.
-        function lanes(){const ids=[...links.keys()].slice(0,12);return {ids,count:2+ids.length,of:r=>r[4]>=0?(ids.indexOf(r[4])+2)||-1:r[3]&1024?1:0}}
+        // The timeline: a lane for HCI, one for advertising, one for each device that is connected.
+        const laneNames=["HCI","Advertising"],laneOf=new Map();
+        for(const [c,l] of links){const n=l.address||l.name;let i=laneNames.indexOf(n);if(i<0&&laneNames.length<14){i=laneNames.length;laneNames.push(n)}laneOf.set(c,i)}
+        function lanes(){return {count:laneNames.length,of:r=>r[4]>=0?laneOf.get(r[4]):r[3]&1024?1:0}}
         function drawTimeline(){
-          const c=$("timeline"),w=c.parentElement.clientWidth-32,L=lanes(),lane=Math.max(9,Math.min(20,120/L.count)),h=L.count*lane+20,g=fit(c,w,h),span=Math.max(1,to-from);
+          const c=$("timeline"),w=c.parentElement.clientWidth-32,L=lanes(),lane=Math.max(14,Math.min(20,140/L.count)),h=L.count*lane+20,g=fit(c,w,h),span=Math.max(1,to-from);
           const label=w>500?118:0,width=w-label,x=us=>label+(us-from)/span*width;
           g.font="11px system-ui,DejaVu Sans,sans-serif";g.textBaseline="middle";
-          const names=["HCI","Advertising",...L.ids.map(i=>links.get(i).address||links.get(i).name)];
           for(let i=0;i<L.count;i++){g.fillStyle=i%2?css("--bg"):css("--hover");g.fillRect(label,i*lane,width,lane);
-            if(label&&lane>=9){g.fillStyle=dim;g.textAlign="left";g.fillText(names[i],0,i*lane+lane/2,label-8)}}
+            if(label){g.fillStyle=dim;g.textAlign="left";g.fillText(laneNames[i],0,i*lane+lane/2,label-8)}}
           const drawn=new Set();
           for(const r of ROWS){if(r[1]<from||r[1]>to)continue;const k=kindOf(r[3]);if(off.has(k))continue;const n=L.of(r);if(n<0||n>=L.count)continue;
             const at=x(r[1])|0,key=at*64+n*8+k;if(drawn.has(key))continue;drawn.add(key);g.fillStyle=r[3]&2048?bad:colours[k];g.fillRect(at,n*lane+2,1.5,lane-4)}

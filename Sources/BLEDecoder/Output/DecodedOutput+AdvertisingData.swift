@@ -13,11 +13,11 @@ extension DecodedOutput {
             let type = data.octet(position + 1)
             let isWhole = position + 1 + length <= data.byteCount
             if !isWhole || length - 1 < AdvertisingDataCheck.leastByteCount(of: type) {
-                beginGroup()
+                beginGroup(isPlain: true)
                 begin("Broken structure", "broken")
                 bytes(data.rest(position))
                 end()
-                endGroup()
+                endGroup(isPlain: true)
                 return false
             }
             writeStructure(type, data.part(position + 2, length - 1))
@@ -27,7 +27,7 @@ extension DecodedOutput {
     }
 
     private mutating func writeStructure(_ type: UInt8, _ value: RawSpan) {
-        beginGroup()
+        beginGroup(isPlain: true)
         if isJSON {
             begin("Type", "type")
             buffer.append(decimal: UInt64(type))
@@ -46,7 +46,7 @@ extension DecodedOutput {
         }
         writeValue(type, value)
         end()
-        endGroup()
+        endGroup(isPlain: true)
     }
 
     private mutating func writeValue(_ type: UInt8, _ value: RawSpan) {
@@ -77,6 +77,7 @@ extension DecodedOutput {
                 writeAppearance(appearance)
             }
         // Keys of pairing out of band, and of encrypted broadcasts.
+        case 0x10 where value.byteCount == 8: bytes(value)  // Device ID
         case 0x0E, 0x0F, 0x10, 0x1D, 0x1E, 0x22, 0x23, 0x2D: withheld()
         case 0xFF:
             if isJSON {

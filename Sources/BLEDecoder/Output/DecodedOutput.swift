@@ -26,6 +26,8 @@ struct DecodedOutput: ~Copyable {
     let isColoured: Bool
     private var depth = 0
     private var needsComma = false
+    /// Whether the next field is the first of a group, which a dash shows.
+    private var beginsGroup = false
 
     init(_ style: DecodingStyle) {
         isJSON = style == .json
@@ -43,6 +45,7 @@ struct DecodedOutput: ~Copyable {
         }
         depth = 1
         needsComma = false
+        beginsGroup = false
     }
 
     /// Ends the fields; a packet without any has none to end.
@@ -72,26 +75,43 @@ struct DecodedOutput: ~Copyable {
         needsComma = false
     }
 
-    mutating func beginGroup() {
+    /// - Parameter isPlain: whether text shows it like the fields around it.
+    mutating func beginGroup(isPlain: Bool = false) {
         if isJSON {
             comma()
             buffer.append(UInt8(ascii: "{"))
             needsComma = false
+        } else if !isPlain {
+            depth += 1
+            beginsGroup = true
         }
     }
 
-    mutating func endGroup() {
-        if isJSON { buffer.append(UInt8(ascii: "}")) }
+    mutating func endGroup(isPlain: Bool = false) {
+        if isJSON {
+            buffer.append(UInt8(ascii: "}"))
+        } else if !isPlain {
+            depth -= 1
+            beginsGroup = false
+        }
         needsComma = true
+    }
+
+    @inline(__always)
+    private mutating func indentation() {
+        if beginsGroup {
+            buffer.append(spaces: 2 + depth * 2)
+            buffer.append("- ")
+            beginsGroup = false
+        } else {
+            buffer.append(spaces: 4 + depth * 2)
+        }
     }
 
     mutating func endGroups() {
         if isJSON { buffer.append(UInt8(ascii: "]")) }
         needsComma = true
     }
-
-    /// Fields that stand below others.
-    mutating func indent(_ more: Int) { depth += more }
 
     @inline(__always)
     private mutating func comma() {
@@ -107,7 +127,7 @@ struct DecodedOutput: ~Copyable {
             comma()
             unsafe buffer.append(field.key.utf8)
         } else {
-            buffer.append(spaces: 4 + depth * 2)
+            indentation()
             unsafe buffer.append(field.text.utf8)
         }
     }
@@ -120,7 +140,7 @@ struct DecodedOutput: ~Copyable {
             buffer.append(key)
             buffer.append("\":")
         } else {
-            buffer.append(spaces: 4 + depth * 2)
+            indentation()
             buffer.append(name)
             buffer.append(": ")
         }

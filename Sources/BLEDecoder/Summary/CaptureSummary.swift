@@ -119,6 +119,7 @@ public struct CaptureSummary: ~Copyable {
         let stated = Int(bytes.uint16(3))
         let data = bytes.part(5, stated)
         guard data.byteCount == stated || isShortened else { return false }
+        guard bytes.uint16(1) & 0x0FFF <= CaptureDecoder.lastConnectionHandle else { return true }
         let outcome = fragments.receive(
             adapter: adapters.index(of: adapter), handleField: bytes.uint16(1), direction: direction, data: data,
             stated: stated)

@@ -30,6 +30,13 @@ struct CaptureReading: ~Copyable {
         byteCount = console.showsProgress && stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : nil
     }
 
+    /// Whether a file holds records of the Linux monitor; pcapng tells it with its first record, which is read for it.
+    static func holdsMonitorRecords(path: String) -> Bool {
+        guard path != "-", var reader = try? CaptureReader(path: path) else { return false }
+        if reader.format == .pcapng { _ = try? reader.next() }
+        return reader.holdsMonitorRecords
+    }
+
     /// Gives each record that can be read. Damage is told on standard error, the first few times.
     mutating func readAll(_ body: (borrowing CaptureRecord) throws -> Void) throws {
         var countdown = Self.recordsBetweenLooks
