@@ -47,6 +47,14 @@ enum PacketCheck {
         }
     }
 
+    /// Whether the first command of a signalling frame is there, with its fields (Core 5.4, Vol 3, Part A, 4).
+    static func isWholeSignalling(first: UInt64, count: Int, _ tables: borrowing PacketTables) -> Bool {
+        let length = Int(first >> 16 & 0xFFFF)
+        guard count >= 4, length + 4 <= count else { return false }
+        let place = Int(tables.signallingCodes[Int(first & 0xFF)])
+        return place < 0 || length >= tables.layouts[place].byteCount
+    }
+
     /// Whether an SMP PDU is as long as its code needs (Core 5.4, Vol 3, Part H, 3.5 and 3.6).
     static func isWholePairing(first: UInt64, count: Int, _ tables: borrowing PacketTables) -> Bool {
         let place = Int(tables.smpCodes[Int(first & 0xFF)])

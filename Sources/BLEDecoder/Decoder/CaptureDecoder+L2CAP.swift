@@ -22,9 +22,13 @@ extension CaptureDecoder {
             out.begin("Handle", "connectionHandle")
             out.isJSON ? out.number(UInt64(handle)) : out.hexadecimal(UInt64(handle), width: 2)
             out.end()
-            out.begin("Data", "data")
-            out.bytes(bytes.rest(5))
-            out.end()
+            if bytes.byteCount == 5 + stated || isShortened {
+                out.begin("Data", "data")
+                out.bytes(bytes.rest(5))
+                out.end()
+            } else {
+                malformed("the length in its header is not the packet's", bytes, isSecret: true)
+            }
             out.endFields()
             return
         }
@@ -256,7 +260,7 @@ extension CaptureDecoder {
             position += 4 + count
         }
         out.endGroups()
-        if payload.byteCount != position, payload.byteCount == stated {
+        if payload.byteCount != position || position == 0, payload.byteCount == stated {
             malformed("it ends within a command", payload)
         }
     }

@@ -188,7 +188,7 @@ enum HTMLPage {
           $("range").textContent=clock(from)+" – "+clock(to)+" UTC";$("scale").textContent=nice(span)+" across · ×"+(lastTime/span).toFixed(lastTime/span<10?1:0)}
         function zoom(factor,centre){const span=to-from,n=Math.min(lastTime,Math.max(50,span*factor));const m=centre===undefined?.5:centre;
           const at=from+span*m;from=Math.max(0,Math.min(lastTime-n,at-n*m));to=from+n;later()}
-        let pending=0;function later(){if(pending)return;pending=1;requestAnimationFrame(()=>{pending=0;select()})}
+        let pending=0;function later(){if(pending)return;pending=1;setTimeout(()=>{pending=0;select()},16)}
         $("in").onclick=()=>zoom(.5);$("out").onclick=()=>zoom(2);$("all").onclick=()=>{from=0;to=lastTime;rowHeight=ROW;select()};
         const place=e=>{const b=$("timeline").getBoundingClientRect(),label=b.width>500?118:0;return Math.min(1,Math.max(0,(e.clientX-b.left-label)/(b.width-label)))};
         $("timeline").addEventListener("wheel",e=>{e.preventDefault();zoom(Math.exp(Math.sign(e.deltaY)*.25),place(e))},{passive:false});

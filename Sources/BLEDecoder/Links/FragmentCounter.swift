@@ -31,8 +31,9 @@ struct FragmentCounter {
         var first: UInt64 = 0
     }
 
-    /// Per adapter: 4096 handles in two directions, made when the adapter first sends data.
-    private var tables: [[Link]] = []
+    /// Per adapter: pages of 32 handles in two directions, made when one of them first sends data.
+    private var tables: [[[Link]]] = []
+    private static let pageSize = 64
 
     /// Takes an ACL packet's handle field and what follows its header.
     /// - Parameters:
@@ -52,17 +53,22 @@ struct FragmentCounter {
             }
         }
         while tables.count <= adapter { tables.append([]) }
-        if tables[adapter].isEmpty { tables[adapter] = [Link](repeating: Link(), count: 8192) }
+        if tables[adapter].isEmpty { tables[adapter] = [[Link]](repeating: [], count: 8192 / Self.pageSize) }
         let index = Int(handleField & 0x0FFF) << 1 | Int(direction.rawValue)
-        return tables[adapter][index].receive(isContinuation: isContinuation, data: data, stated: stated)
+        let page = index / Self.pageSize
+        if tables[adapter][page].isEmpty { tables[adapter][page] = [Link](repeating: Link(), count: Self.pageSize) }
+        return tables[adapter][page][index % Self.pageSize].receive(
+            isContinuation: isContinuation, data: data, stated: stated)
     }
 
     /// Forgets what links of an ended connection had begun.
     mutating func forget(adapter: Int, handle: UInt16) {
         guard adapter < tables.count, !tables[adapter].isEmpty else { return }
         let index = Int(handle & 0x0FFF) << 1
-        tables[adapter][index] = Link()
-        tables[adapter][index + 1] = Link()
+        let page = index / Self.pageSize
+        guard !tables[adapter][page].isEmpty else { return }
+        tables[adapter][page][index % Self.pageSize] = Link()
+        tables[adapter][page][index % Self.pageSize + 1] = Link()
     }
 }
 

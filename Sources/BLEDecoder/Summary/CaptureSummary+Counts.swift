@@ -18,6 +18,12 @@ extension CaptureSummary {
     /// Whole L2CAP frames by channel identifier, in order.
     public var l2capByChannel: [Count] { Self.nonzero(channels) }
 
+    private static func nonzero(_ counts: SparseCounts) -> [Count] {
+        var found: [Count] = []
+        counts.forEach { found.append(Count(number: $0, count: $1)) }
+        return found
+    }
+
     private static func nonzero(_ counts: [Int]) -> [Count] {
         counts.indices.compactMap { counts[$0] == 0 ? nil : Count(number: UInt16($0), count: counts[$0]) }
     }

@@ -19,8 +19,8 @@ public struct CaptureSummary: ~Copyable {
     /// Packets that break the rules of HCI, L2CAP, ATT, SMP or advertising data.
     public private(set) var malformed = 0
 
-    var opcodes = [Int](repeating: 0, count: 1 << 16)
-    var channels = [Int](repeating: 0, count: 1 << 16)
+    var opcodes = SparseCounts()
+    var channels = SparseCounts()
     var eventCodes = [Int](repeating: 0, count: 256)
     var subevents = [Int](repeating: 0, count: 256)
     var attOpcodes = [Int](repeating: 0, count: 256)
@@ -78,7 +78,7 @@ public struct CaptureSummary: ~Copyable {
     private mutating func countCommand(_ bytes: RawSpan, isShortened: Bool) -> Bool {
         guard bytes.byteCount >= 3 else { return isShortened }
         let opcode = bytes.uint16(1)
-        opcodes[Int(opcode)] += 1
+        opcodes.add(opcode)
         guard !isShortened else { return true }
         return bytes.byteCount == 4 + Int(bytes.octet(3)) && PacketCheck.isWholeCommand(opcode, bytes.rest(4), tables)
     }
@@ -118,7 +118,7 @@ public struct CaptureSummary: ~Copyable {
         guard bytes.byteCount >= 5 else { return isShortened }
         let stated = Int(bytes.uint16(3))
         let data = bytes.part(5, stated)
-        guard data.byteCount == stated || isShortened else { return false }
+        guard bytes.byteCount == 5 + stated || isShortened else { return false }
         guard bytes.uint16(1) & 0x0FFF <= CaptureDecoder.lastConnectionHandle else { return true }
         let outcome = fragments.receive(
             adapter: adapters.index(of: adapter), handleField: bytes.uint16(1), direction: direction, data: data,
@@ -127,7 +127,7 @@ public struct CaptureSummary: ~Copyable {
         case .pending: return true
         case .malformed: return false
         case .frame(let frame):
-            channels[Int(frame.channel)] += 1
+            channels.add(frame.channel)
             guard frame.capturedByteCount > 0 else { return frame.payloadByteCount > 0 || frame.channel > 6 }
             switch frame.channel {
             case 0x0004:
@@ -137,6 +137,9 @@ public struct CaptureSummary: ~Copyable {
             case 0x0006, 0x0007:
                 smpOpcodes[Int(frame.first & 0xFF)] += 1
                 return PacketCheck.isWholePairing(first: frame.first, count: frame.payloadByteCount, tables)
+            case 0x0001, 0x0005:
+                return frame.capturedByteCount < min(frame.payloadByteCount, 4)
+                    || PacketCheck.isWholeSignalling(first: frame.first, count: frame.payloadByteCount, tables)
             default: return true
             }
         }

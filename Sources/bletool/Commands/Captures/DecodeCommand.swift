@@ -117,7 +117,7 @@ struct DecodeCommand: ToolCommand {
                 style: console.isJSON ? .json : .text(isColoured: console.showsColours), filter: filter)
             try reading.readAll { record in
                 decoder.decode(record)
-                guard decoder.output.byteCount > 64 << 10 || console.isTerminal else { return }
+                guard decoder.output.byteCount > 48 << 10 || console.isTerminal else { return }
                 console.write(decoder.output)
                 decoder.removeOutput()
                 if console.outputHasEnded { throw Failure.interrupted }
