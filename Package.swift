@@ -14,6 +14,8 @@ let package = Package(
         .library(name: "BLEHost", targets: ["BLEHost"]),
         .library(name: "BLEPackets", targets: ["BLEPackets"]),
         .library(name: "BLECapture", targets: ["BLECapture"]),
+        .library(name: "BLEDecoder", targets: ["BLEDecoder"]),
+        .library(name: "BLEAssignedNumbers", targets: ["BLEAssignedNumbers"]),
         .library(name: "BLESimulator", targets: ["BLESimulator"]),
         .library(name: "BLEVirtualTransports", targets: ["BLEVirtualTransports"]),
         .executable(name: "bletool", targets: ["bletool"]),
@@ -25,6 +27,12 @@ let package = Package(
         .target(name: "CLinux"),
         .target(name: "BLEPackets", swiftSettings: common),
         .target(name: "BLECapture", dependencies: ["BLEPackets"], swiftSettings: common),
+        // Names of numbers, apart from BLEPackets so that firmware need not carry them.
+        .target(name: "BLEAssignedNumbers", swiftSettings: common),
+        // Pure: imports nothing but the modules below it and the standard library.
+        .target(
+            name: "BLEDecoder", dependencies: ["BLEPackets", "BLECapture", "BLEAssignedNumbers"],
+            swiftSettings: common),
         .target(name: "BLETransport", dependencies: ["BLEPackets", "CLinux"], swiftSettings: common),
         .target(name: "BLESimulator", dependencies: ["BLEPackets"], swiftSettings: common),
         .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: common),
@@ -36,7 +44,7 @@ let package = Package(
         .executableTarget(
             name: "bletool",
             dependencies: [
-                "BLE", "BLECapture", "BLERecording", "BLEVirtualTransports",
+                "BLE", "BLECapture", "BLEDecoder", "BLERecording", "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
@@ -45,6 +53,9 @@ let package = Package(
             swiftSettings: common),
         .testTarget(name: "BLEPacketsTests", dependencies: ["BLEPackets"], swiftSettings: common),
         .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
+        .testTarget(
+            name: "BLEDecoderTests", dependencies: ["BLEDecoder", "BLEAssignedNumbers", "BLECapture"],
+            swiftSettings: common),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
         .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator"], swiftSettings: common),

@@ -38,7 +38,12 @@ struct BLETool: CommandGroupHelp {
                     ResolvingListClearCommand.self, ResolvingListSizeCommand.self, ResolvingOnCommand.self,
                     ResolvingOffCommand.self,
                 ]),
-            CommandGroup(name: "Data", subcommands: [AdCommand.self, ReplayCommand.self, AttributeServerCommand.self]),
+            CommandGroup(
+                name: "Data",
+                subcommands: [
+                    DecodeCommand.self, ConvertCommand.self, AdCommand.self, ReplayCommand.self,
+                    AttributeServerCommand.self,
+                ]),
         ])
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

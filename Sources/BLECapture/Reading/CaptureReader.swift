@@ -22,6 +22,9 @@ public struct CaptureReader: ~Copyable {
     /// The last count of lost packets that the capture program wrote beside a record (btsnoop, obsolete pcapng blocks).
     public internal(set) var droppedPacketCount: UInt32 = 0
 
+    /// Whether the file holds records of the Linux monitor, which may be notes; pcapng tells it with its first record.
+    public internal(set) var holdsMonitorRecords = false
+
     /// Where in the file the next record starts.
     public var byteOffset: UInt64 { buffer.offset }
 
@@ -71,6 +74,11 @@ public struct CaptureReader: ~Copyable {
     init(_ file: consuming InputFile) throws(CaptureError) {
         buffer = InputBuffer(file)
         (format, decoder) = try Self.recognise(&buffer)
+        switch decoder {
+        case .btsnoop(.monitor): holdsMonitorRecords = true
+        case .pcap(let header): holdsMonitorRecords = header.link == .linuxMonitor
+        default: break
+        }
     }
 
     /// The next record; `nil` behind the last.

@@ -95,6 +95,7 @@ extension CaptureReader {
             default: break
             }
         }
+        if interface.link == .linuxMonitor { holdsMonitorRecords = true }
         section.interfaces.append(interface)
     }
 

@@ -25,6 +25,8 @@ public struct CaptureWriter: ~Copyable, Sendable {
     public let format: CaptureFormat
     /// What pcap and pcapng count time in.
     public let resolution: CaptureTimeResolution
+    /// What the frames of pcap and pcapng hold.
+    public let link: CaptureLink
     /// How many records went to the file or wait in memory to do so.
     public private(set) var recordCount: UInt64 = 0
     /// How many records the format had no form for.
@@ -45,32 +47,37 @@ public struct CaptureWriter: ~Copyable, Sendable {
     /// Creates the file, or empties it, and writes its header.
     /// - Parameters:
     ///   - resolution: what pcap and pcapng count time in.
+    ///   - link: what their frames hold; `linuxMonitor` has room for notes.
     ///   - permissions: what the file's mode may allow at most; captures hold keys and names.
     /// - Throws: `CaptureError.Reason.cannotOpen` or `cannotWrite`.
     public init(
         path: String, format: CaptureFormat, flushing: Flushing = .everyRecord,
-        resolution: CaptureTimeResolution = .microseconds, permissions: UInt32 = 0o600
+        resolution: CaptureTimeResolution = .microseconds, link: CaptureLink = .h4WithDirection,
+        permissions: UInt32 = 0o600
     ) throws(CaptureError) {
         let file: OutputFile
         do { file = try OutputFile(path: path, permissions: permissions) } catch {
             throw CaptureError(.cannotOpen(error))
         }
-        try self.init(file, format: format, flushing: flushing, resolution: resolution)
+        try self.init(file, format: format, flushing: flushing, resolution: resolution, link: link)
     }
 
     /// Writes to an open descriptor, which may be a pipe, and closes it in the end.
     public init(
         fileDescriptor: Int32, format: CaptureFormat, flushing: Flushing = .everyRecord,
-        resolution: CaptureTimeResolution = .microseconds
+        resolution: CaptureTimeResolution = .microseconds, link: CaptureLink = .h4WithDirection
     ) throws(CaptureError) {
         try self.init(
-            OutputFile(descriptor: fileDescriptor), format: format, flushing: flushing, resolution: resolution)
+            OutputFile(descriptor: fileDescriptor), format: format, flushing: flushing, resolution: resolution,
+            link: link)
     }
 
     private init(
-        _ file: consuming OutputFile, format: CaptureFormat, flushing: Flushing, resolution: CaptureTimeResolution
+        _ file: consuming OutputFile, format: CaptureFormat, flushing: Flushing, resolution: CaptureTimeResolution,
+        link: CaptureLink
     ) throws(CaptureError) {
         self.file = file
+        self.link = link
         self.format = format
         self.resolution = resolution
         switch flushing {
@@ -201,9 +208,12 @@ extension CaptureWriter {
         switch (format, content) {
         case (.btsnoop, .packet(let direction)):
             writeBtsnoop(bytes, flags: Btsnoop.flags(of: bytes, direction), microseconds, original)
-        case (.pcap, .packet(let direction)): writePcap(bytes, direction, microseconds, original)
-        case (.pcapng, .packet(let direction)):
-            writeEnhancedPacket(bytes, direction, microseconds, interface: interface(of: adapter), original)
+        case (.pcap, _):
+            guard let frame = LinkFrame(content, bytes, adapter: adapter, link: link) else { return false }
+            writePcap(frame, bytes, microseconds, original)
+        case (.pcapng, _):
+            guard let frame = LinkFrame(content, bytes, adapter: adapter, link: link) else { return false }
+            writeEnhancedPacket(frame, bytes, microseconds, interface: interface(of: adapter), original)
         case (.btsnoopMonitor, .packet(let direction)):
             guard let opcode = MonitorOpcode(h4: bytes, direction: direction) else { return false }
             writeMonitor(bytes.extracting(droppingFirst: 1), opcode, microseconds, adapter, original &- 1)

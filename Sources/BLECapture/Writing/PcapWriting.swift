@@ -1,31 +1,27 @@
 extension CaptureWriter {
-    private static var linkHeaderByteCount: Int { LinkType.h4WithDirection.headerByteCount }
-
     mutating func writePcapHeader() {
         buffer.append(little: resolution == .nanoseconds ? 0xA1B2_3C4D : 0xA1B2_C3D4 as UInt32)
         buffer.append(little: UInt16(2))  // version 2.4
         buffer.append(little: UInt16(4))
         buffer.append(little: UInt64(0))  // time zone and accuracy, never used
         buffer.append(little: UInt32(CaptureReader.maximumRecordByteCount))
-        buffer.append(little: LinkType.h4WithDirection.rawValue)
+        buffer.append(little: link.rawValue)
     }
 
-    mutating func writePcap(
-        _ packet: RawSpan, _ direction: CaptureDirection, _ microseconds: Int64, _ original: UInt32
-    ) {
+    mutating func writePcap(_ frame: LinkFrame, _ bytes: RawSpan, _ microseconds: Int64, _ original: UInt32) {
         let (seconds, rest) = Self.secondsAndMicroseconds(microseconds)
         buffer.append(little: seconds)
         buffer.append(little: resolution == .nanoseconds ? rest * 1000 : rest)
-        writeLinkFrame(packet, direction, original)
+        writeLinkFrame(frame, bytes, original)
     }
 
-    /// Lengths, direction and packet, as both pcap formats have them.
-    private mutating func writeLinkFrame(_ packet: RawSpan, _ direction: CaptureDirection, _ original: UInt32) {
-        let header = Self.linkHeaderByteCount
-        buffer.append(little: UInt32(packet.byteCount + header))
-        buffer.append(little: UInt32(clamping: Int(original) + header))
-        buffer.append(big: UInt32(direction.rawValue))
-        buffer.append(packet)
+    /// Lengths, header and packet, as both pcap formats have them.
+    private mutating func writeLinkFrame(_ frame: LinkFrame, _ bytes: RawSpan, _ original: UInt32) {
+        let added = frame.header == nil ? 0 : 4
+        buffer.append(little: UInt32(bytes.byteCount - frame.droppedByteCount + added))
+        buffer.append(little: UInt32(clamping: Int(original) - frame.droppedByteCount + added))
+        if let header = frame.header { buffer.append(big: header) }
+        buffer.append(bytes.extracting(droppingFirst: frame.droppedByteCount))
     }
 
     /// A time in the form of formats with 32 bits of seconds; before 1970 and after 2105 the nearest that they hold.
@@ -59,7 +55,7 @@ extension CaptureWriter {
         let total = UInt32(20 + 4 + (name.utf8.count + 3) & ~3 + 8 + 4)
         buffer.append(little: PcapNG.interfaceDescriptionBlock)
         buffer.append(little: total)
-        buffer.append(little: UInt16(LinkType.h4WithDirection.rawValue))
+        buffer.append(little: UInt16(link.rawValue))
         buffer.append(little: UInt16(0))
         buffer.append(little: UInt32(0))  // packets are not shortened
         appendOption(PcapNG.interfaceName, text: name)
@@ -79,11 +75,12 @@ extension CaptureWriter {
     }
 
     mutating func writeEnhancedPacket(
-        _ packet: RawSpan, _ direction: CaptureDirection, _ microseconds: Int64, interface: UInt32,
-        _ original: UInt32
+        _ frame: LinkFrame, _ bytes: RawSpan, _ microseconds: Int64, interface: UInt32, _ original: UInt32
     ) {
-        let count = packet.byteCount + Self.linkHeaderByteCount
-        let total = UInt32(32 + (count + 3) & ~3)
+        let count = bytes.byteCount - frame.droppedByteCount + (frame.header == nil ? 0 : 4)
+        // Frames without a header of their own tell their direction in an option.
+        let optionsByteCount = frame.header == nil ? 12 : 0
+        let total = UInt32(32 + (count + 3) & ~3 + optionsByteCount)
         let held = UInt64(max(microseconds, 0))
         let ticks = resolution == .nanoseconds ? held &* 1000 : held
         buffer.append(little: PcapNG.enhancedPacketBlock)
@@ -91,8 +88,14 @@ extension CaptureWriter {
         buffer.append(little: interface)
         buffer.append(little: UInt32(truncatingIfNeeded: ticks >> 32))
         buffer.append(little: UInt32(truncatingIfNeeded: ticks))
-        writeLinkFrame(packet, direction, original)
+        writeLinkFrame(frame, bytes, original)
         buffer.pad(after: count)
+        if frame.header == nil {
+            buffer.append(little: PcapNG.packetFlags)
+            buffer.append(little: UInt16(4))
+            buffer.append(little: UInt32(frame.direction == .controllerToHost ? 1 : 2))  // inbound, outbound
+            buffer.append(little: UInt32(0))  // end of options
+        }
         buffer.append(little: total)
     }
 }

@@ -9,6 +9,10 @@ final class Console: Sendable {
     let isJSON: Bool
     /// Whether progress may be shown: somebody sits at a terminal and standard output is not read by a program.
     let showsProgress: Bool
+    /// Whether results go to a terminal.
+    let isTerminal: Bool
+    /// Whether results may have colours: a terminal shows them, and `NO_COLOR` does not forbid it.
+    let showsColours: Bool
     private let output: Int32
     private let errors: Int32
     private let outputEnded: @Sendable () -> Void
@@ -28,8 +32,23 @@ final class Console: Sendable {
         self.output = output
         self.errors = errors
         self.outputEnded = outputEnded
-        showsProgress = !isJSON && isatty(output) == 1 && isatty(errors) == 1
+        isTerminal = isatty(output) == 1
+        showsProgress = !isJSON && isTerminal && isatty(errors) == 1
+        showsColours = !isJSON && isTerminal && getenv("NO_COLOR") == nil
     }
+
+    /// Prints octets that are lines already.
+    func write(_ lines: RawSpan) {
+        let hasEnded = state.withLock { state -> Bool in
+            guard state.outputError == nil, lines.byteCount > 0 else { return false }
+            state.outputError = Self.writeAll(output, lines)
+            return state.outputError != nil
+        }
+        if hasEnded { outputEnded() }
+    }
+
+    /// Whether nothing more that is printed reaches anybody.
+    var outputHasEnded: Bool { state.withLock { $0.outputError != nil } }
 
     /// Prints a result: the object with `--json`, else the text.
     func print(_ object: @autoclosure () -> JSONValue, text: @autoclosure () -> String) {
@@ -87,20 +106,27 @@ final class Console: Sendable {
     /// - Returns: the error of the system; `nil` when the text went out whole.
     @discardableResult
     private func write(_ descriptor: Int32, _ text: String) -> Int32? {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                if errno == EAGAIN {
-                    var waited = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    _ = poll(&waited, 1, -1)
-                    continue
+        Self.writeAll(descriptor, Array(text.utf8).span.bytes)
+    }
+
+    /// - Returns: the error of the system; `nil` when the octets went out whole.
+    static func writeAll(_ descriptor: Int32, _ bytes: RawSpan) -> Int32? {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    if errno == EAGAIN {
+                        var waited = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                        _ = poll(&waited, 1, -1)
+                        continue
+                    }
+                    return errno
                 }
-                return errno
+                rest = rest.dropFirst(count)
             }
-            bytes = bytes.dropFirst(count)
+            return nil
         }
-        return nil
     }
 }

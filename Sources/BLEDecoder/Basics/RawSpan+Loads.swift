@@ -1,0 +1,39 @@
+extension RawSpan {
+    /// The octet at `offset`; zero where there is none. Who needs to know asks `byteCount` before.
+    @inline(__always)
+    func octet(_ offset: Int) -> UInt8 {
+        guard offset >= 0, offset < byteCount else { return 0 }
+        return unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)  // in bounds: checked on the line above
+    }
+
+    /// A little-endian integer of `width` octets, at most eight; octets past the end count as zero.
+    @inline(__always)
+    func integer(_ offset: Int, width: Int) -> UInt64 {
+        var value: UInt64 = 0
+        var index = width - 1
+        while index >= 0 {
+            value = value << 8 | UInt64(octet(offset + index))
+            index -= 1
+        }
+        return value
+    }
+
+    /// Two octets, least significant first.
+    @inline(__always)
+    func uint16(_ offset: Int) -> UInt16 {
+        guard offset >= 0, offset + 2 <= byteCount else { return UInt16(octet(offset)) }
+        let value = unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)  // in bounds: checked above
+        return UInt16(littleEndian: value)
+    }
+
+    /// The octets from `start`, as many of `count` as there are.
+    @inline(__always) @_lifetime(copy self)
+    func part(_ start: Int, _ count: Int) -> RawSpan {
+        let from = min(max(start, 0), byteCount)
+        return extracting(from..<(from + min(max(count, 0), byteCount - from)))
+    }
+
+    /// The octets from `start` to the end.
+    @inline(__always) @_lifetime(copy self)
+    func rest(_ start: Int) -> RawSpan { extracting(min(max(start, 0), byteCount)..<byteCount) }
+}

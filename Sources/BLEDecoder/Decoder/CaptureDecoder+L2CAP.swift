@@ -1,0 +1,305 @@
+import BLECapture
+
+extension CaptureDecoder {
+    /// Connections have no higher handles; some controllers send traces of their own there.
+    static var lastConnectionHandle: UInt16 { 0x0EFF }
+
+    mutating func writeACL(_ bytes: RawSpan, _ isShortened: Bool, _ adapter: Int, _ direction: CaptureDirection) {
+        guard bytes.byteCount >= 5 else {
+            title("ACL data")
+            out.beginFields()
+            if !isShortened { malformed("it ends within its header", bytes) }
+            out.endFields()
+            return
+        }
+        let field = bytes.uint16(1)
+        let handle = field & 0x0FFF
+        let stated = Int(bytes.uint16(3))
+        guard handle <= Self.lastConnectionHandle else {
+            facts.note(handle: handle)
+            title("Vendor diagnostics")
+            out.beginFields()
+            out.begin("Handle", "connectionHandle")
+            out.isJSON ? out.number(UInt64(handle)) : out.hexadecimal(UInt64(handle), width: 2)
+            out.end()
+            if bytes.byteCount == 5 + stated || isShortened {
+                out.begin("Data", "data")
+                out.bytes(bytes.rest(5))
+                out.end()
+            } else {
+                malformed("the length in its header is not the packet's", bytes, isSecret: true)
+            }
+            out.endFields()
+            return
+        }
+        let index = table.index(adapter: adapter, handle: handle)
+        writeLink(index, handle)
+        let data = bytes.part(5, stated)
+        guard bytes.byteCount == 5 + stated || isShortened else {
+            title("ACL data")
+            out.beginFields()
+            malformed("the length in its header is not the packet's", bytes, isSecret: true)
+            out.endFields()
+            return
+        }
+        assemble(index, direction, data, stated: stated, isContinuation: field >> 12 & 3 == 1)
+    }
+
+    /// The connection, in the headline.
+    private mutating func writeLink(_ index: Int, _ handle: UInt16) {
+        facts.connection = table.links[index].number
+        facts.note(handle: handle)
+        if out.isJSON {
+            out.buffer.append(",\"connectionHandle\":")
+            out.buffer.append(decimal: UInt64(handle))
+        } else {
+            out.buffer.append("0x")
+            out.buffer.append(hexadecimal: UInt64(handle), digits: 4)
+        }
+        guard let address = table.links[index].address else {
+            if !out.isJSON { out.buffer.append(UInt8(ascii: " ")) }
+            return
+        }
+        facts.note(address: address)
+        if out.isJSON {
+            out.buffer.append(",\"address\":\"")
+            out.buffer.append(address: address)
+            out.buffer.append(UInt8(ascii: "\""))
+            guard let isRandom = table.links[index].isRandom else { return }
+            out.buffer.append(isRandom ? ",\"addressType\":\"random\"" : ",\"addressType\":\"public\"")
+        } else {
+            out.buffer.append(UInt8(ascii: " "))
+            out.buffer.append(address: address)
+            if let isRandom = table.links[index].isRandom { out.buffer.append(isRandom ? " random" : " public") }
+            out.buffer.append(UInt8(ascii: " "))
+        }
+    }
+
+    /// Puts fragments together, and writes the frame that is whole.
+    private mutating func assemble(
+        _ index: Int, _ direction: CaptureDirection, _ data: RawSpan, stated: Int, isContinuation: Bool
+    ) {
+        let way = Int(direction.rawValue)
+        if !isContinuation {
+            table.links[index].assemblies[way].received = 0
+            if stated >= 4, data.byteCount >= 4, Int(data.uint16(0)) + 4 <= stated {
+                writeFrame(index, direction, data.uint16(2), data.part(4, Int(data.uint16(0))), Int(data.uint16(0)))
+                return
+            }
+            table.links[index].assemblies[way].bytes.removeAll(keepingCapacity: true)
+        } else if table.links[index].assemblies[way].received == 0 {
+            title("ACL data, continued")
+            out.beginFields()
+            malformed("nothing was begun that it could go on with", data)
+            out.endFields()
+            return
+        }
+        table.links[index].assemblies[way].received += stated
+        let received = table.links[index].assemblies[way].received
+        var held = table.links[index].assemblies[way].bytes
+        table.links[index].assemblies[way].bytes = []
+        unsafe data.withUnsafeBytes { unsafe held.append(contentsOf: $0) }
+        let length = received >= 4 && held.count >= 4 ? Int(held[0]) | Int(held[1]) << 8 : Int.max - 4
+        if received < length + 4, !(received >= 4 && held.count < 4) {
+            title("ACL fragment")
+            out.beginFields()
+            out.begin("Length", "length")
+            out.number(UInt64(stated))
+            out.end()
+            out.endFields()
+            table.links[index].assemblies[way].bytes = held
+            return
+        }
+        table.links[index].assemblies[way].received = 0
+        if received == length + 4 {
+            let channel = UInt16(held[2]) | UInt16(held[3]) << 8
+            writeFrame(index, direction, channel, held.span.bytes.part(4, length), length)
+        } else {
+            title("ACL data, continued")
+            out.beginFields()
+            malformed("the fragments do not make up a frame", held.span.bytes, isSecret: true)
+            out.endFields()
+        }
+        held.removeAll(keepingCapacity: true)
+        table.links[index].assemblies[way].bytes = held
+    }
+
+    /// - Parameter stated: how long the payload is; the capture may hold less of it.
+    private mutating func writeFrame(
+        _ index: Int, _ direction: CaptureDirection, _ channel: UInt16, _ payload: RawSpan, _ stated: Int
+    ) {
+        facts.kinds.insert(.l2cap)
+        if out.isJSON {
+            out.buffer.append(",\"cid\":")
+            out.buffer.append(decimal: UInt64(channel))
+        }
+        switch channel {
+        case 0x0004: writeATT(index, direction, payload, stated)
+        case 0x0006, 0x0007: writePairing(payload, stated)
+        case 0x0001, 0x0005: writeSignalling(index, direction, payload, stated)
+        default:
+            let psm = table.links[index].channels.last {
+                $0.identifier == channel && $0.isLocal == (direction == .controllerToHost)
+            }?.psm
+            if psm == 0x001F {
+                writeATT(index, direction, payload, stated)
+            } else {
+                writeChannelData(channel, psm, payload, stated)
+            }
+        }
+    }
+
+    private mutating func writeChannelData(_ channel: UInt16, _ psm: UInt16?, _ payload: RawSpan, _ stated: Int) {
+        let name = psm.flatMap { tables.name(of: UInt64($0), in: tables.psm) }
+        protocolName("L2CAP")
+        if let name {
+            title(name, "", code: UInt64(psm ?? 0), width: 2)
+        } else {
+            title("Data")
+        }
+        if !out.isJSON {
+            out.buffer.append(" channel 0x")
+            out.buffer.append(hexadecimal: UInt64(channel), digits: 4)
+            fieldsOffset = out.buffer.count
+        }
+        out.beginFields()
+        if let psm {
+            out.begin("PSM", "psm")
+            out.number(UInt64(psm))
+            out.end()
+        }
+        out.begin("Length", "length")
+        out.number(UInt64(stated))
+        out.end()
+        out.begin("Data", "data")
+        out.bytes(payload)
+        out.end()
+        out.endFields()
+    }
+
+    mutating func protocolName(_ name: StaticString) {
+        if out.isJSON {
+            out.buffer.append(",\"protocol\":\"")
+            out.buffer.append(name)
+            out.buffer.append(UInt8(ascii: "\""))
+        } else {
+            out.buffer.append(name)
+            out.buffer.append(UInt8(ascii: " "))
+        }
+    }
+
+    // MARK: SMP
+
+    private mutating func writePairing(_ payload: RawSpan, _ stated: Int) {
+        facts.kinds.insert(.smp)
+        protocolName("SMP")
+        let code = payload.octet(0)
+        let place = payload.byteCount >= 1 ? Int(tables.smpCodes[Int(code)]) : -1
+        title(place >= 0 ? tables.layouts[place].name : nil, "Unknown PDU", code: UInt64(code), width: 1)
+        out.beginFields()
+        if place >= 0 {
+            writeFields(tables.layouts[place].fields, payload.rest(1), payload.byteCount < stated, isSecret: true)
+        } else if stated == 0 {
+            malformed("the frame is empty", payload)
+        } else {
+            writeLength(stated)
+        }
+        out.endFields()
+    }
+
+    private mutating func writeLength(_ length: Int) {
+        out.begin("Length", "length")
+        out.number(UInt64(length))
+        out.end()
+    }
+
+    // MARK: Signalling
+
+    private mutating func writeSignalling(
+        _ index: Int, _ direction: CaptureDirection, _ payload: RawSpan, _ stated: Int
+    ) {
+        facts.kinds.insert(.signalling)
+        protocolName("L2CAP")
+        let first = Int(tables.signallingCodes[Int(payload.octet(0))])
+        title(
+            payload.byteCount >= 4 && first >= 0 ? tables.layouts[first].name : nil, "Signalling",
+            code: UInt64(payload.octet(0)), width: 1)
+        out.beginFields()
+        defer { out.endFields() }
+        // Several commands may share a frame on BR/EDR.
+        out.beginGroups("commands")
+        var position = 0
+        while payload.byteCount - position >= 4 {
+            let code = payload.octet(position)
+            let count = Int(payload.uint16(position + 2))
+            let parameters = payload.part(position + 4, count)
+            let place = Int(tables.signallingCodes[Int(code)])
+            out.beginGroup(isPlain: true)
+            if position > 0 || out.isJSON {
+                out.begin("Command", "name")
+                if place < 0 {
+                    out.word("Unknown Command")
+                } else if out.isJSON {
+                    out.quoted(tables.layouts[place].name)
+                } else {
+                    unsafe out.buffer.append(tables.layouts[place].name.utf8)
+                }
+                out.end()
+            }
+            out.begin("Identifier", "identifier")
+            out.number(UInt64(payload.octet(position + 1)))
+            out.end()
+            if place >= 0 {
+                writeFields(tables.layouts[place].fields, parameters, payload.byteCount < stated, isSecret: false)
+                followSignalling(index, direction, code, payload.octet(position + 1), parameters)
+            } else {
+                writeRest(parameters)
+            }
+            out.endGroup(isPlain: true)
+            if parameters.byteCount < count { break }
+            position += 4 + count
+        }
+        out.endGroups()
+        if payload.byteCount != position || position == 0, payload.byteCount == stated {
+            malformed("it ends within a command", payload)
+        }
+    }
+
+    /// Learns which protocol a dynamic channel carries.
+    private mutating func followSignalling(
+        _ index: Int, _ direction: CaptureDirection, _ code: UInt8, _ identifier: UInt8, _ parameters: RawSpan
+    ) {
+        let isFromHost = direction == .hostToController
+        switch code {
+        case 0x02, 0x14:
+            let asked = (identifier, parameters.uint16(0), parameters.uint16(2), isFromHost)
+            if table.links[index].asked.count >= Link.maximumChannelCount { table.links[index].asked.removeFirst() }
+            table.links[index].asked.append(asked)
+        case 0x03 where parameters.uint16(4) == 0:
+            learnChannel(index, identifier, parameters.uint16(0), isFromHost)
+        case 0x15 where parameters.uint16(8) == 0:
+            learnChannel(index, identifier, parameters.uint16(0), isFromHost)
+        case 0x07:
+            let ends = [parameters.uint16(0), parameters.uint16(2)]
+            table.links[index].channels.removeAll { ends.contains($0.identifier) }
+        default: break
+        }
+    }
+
+    private mutating func learnChannel(_ index: Int, _ identifier: UInt8, _ destination: UInt16, _ isFromHost: Bool) {
+        guard
+            let place = table.links[index].asked.lastIndex(where: {
+                $0.identifier == identifier && $0.isFromHost != isFromHost
+            })
+        else { return }
+        let asked = table.links[index].asked.remove(at: place)
+        if table.links[index].channels.count + 2 > Link.maximumChannelCount {
+            table.links[index].channels.removeFirst(2)
+        }
+        // The host's end receives what the controller hands up, the peer's what the host sends.
+        table.links[index].channels.append(
+            Link.Channel(identifier: asked.channel, isLocal: asked.isFromHost, psm: asked.psm))
+        table.links[index].channels.append(
+            Link.Channel(identifier: destination, isLocal: !asked.isFromHost, psm: asked.psm))
+    }
+}

@@ -1,0 +1,334 @@
+public import BLECapture
+import BLEPackets
+
+/// Turns the records of a capture into lines of text or JSON, a packet at a time.
+///
+/// It follows connections, puts fragments together, pairs requests of ATT with their responses, and remembers what
+/// discovery told of attributes, all in bounded memory. Keys, and passkeys of pairing, are never written.
+///
+///     var decoder = CaptureDecoder(style: .text(isColoured: false))
+///     while let record = try reader.next() {
+///         decoder.decode(record)
+///         if decoder.output.byteCount > 65_536 { … write decoder.output; decoder.removeOutput() }
+///     }
+public struct CaptureDecoder: ~Copyable {
+    /// How many records were given.
+    public private(set) var frameCount = 0
+    /// How many of them the filter let through.
+    public private(set) var shownCount = 0
+    /// How many packets broke the rules.
+    public internal(set) var malformedCount = 0
+    /// What the last packet was about.
+    public internal(set) var facts = PacketFacts()
+    /// In text: where the last packet's headline stands behind time and number, and where its fields begin.
+    public private(set) var headlineOffset = 0
+    public internal(set) var fieldsOffset = 0
+
+    var out: DecodedOutput
+    var table = LinkTable()
+    let tables = PacketTables.shared
+    private var adapters = AdapterIndexes()
+    private var day = Int64.min
+    private let hasFilter: Bool
+    private let showsTime: Bool
+
+    /// - Parameter showsTime: whether headlines begin with direction, time and number (text only).
+    public init(style: DecodingStyle, filter: DecodingFilter = DecodingFilter(), showsTime: Bool = true) {
+        out = DecodedOutput(style)
+        facts.filter = filter
+        hasFilter = !filter.isEmpty
+        self.showsTime = showsTime
+    }
+
+    /// What has been written since the last `removeOutput()`.
+    public var output: RawSpan {
+        @_lifetime(borrow self)
+        get { out.buffer.bytes }
+    }
+
+    public mutating func removeOutput() { out.buffer.truncate(to: 0) }
+
+    /// How many octets of a headline say what kind of packet it is.
+    static let kindWordByteCount = 8
+
+    /// How many connections were seen.
+    public var connectionCount: Int { table.connectionCount }
+
+    /// Writes a record, when the filter lets it through.
+    /// - Returns: whether it was written.
+    @discardableResult
+    public mutating func decode(_ record: borrowing CaptureRecord) -> Bool {
+        frameCount += 1
+        let start = out.buffer.count
+        let lastDay = day
+        facts.reset()
+        facts.frame = frameCount
+        facts.timestampMicroseconds = record.timestampMicroseconds
+        switch record.content {
+        case .note(let note):
+            facts.kinds = .other
+            begin(record, nil, "other", "note   ", .note)
+            write(note, record.bytes)
+        case .packet(let direction):
+            facts.isFromHost = direction == .hostToController
+            write(record, direction)
+        }
+        out.isJSON ? out.buffer.append("}\n") : ()
+        if facts.kinds.contains(.malformed) { malformedCount += 1 }
+        if hasFilter, !facts.passes {
+            out.buffer.truncate(to: start)
+            day = lastDay
+            return false
+        }
+        shownCount += 1
+        return true
+    }
+
+    private mutating func write(_ record: borrowing CaptureRecord, _ direction: CaptureDirection) {
+        let bytes = record.bytes
+        let adapter = adapters.index(of: record.adapter)
+        let isShortened = record.isShortened
+        switch bytes.octet(0) {
+        case _ where bytes.byteCount == 0:
+            facts.kinds = .other
+            begin(record, direction, "other", "other  ", .bad)
+            title("Empty packet")
+            out.beginFields()
+            out.endFields()
+        case 0x01:
+            facts.kinds = .command
+            begin(record, direction, "command", "command", .command)
+            writeCommand(bytes, isShortened)
+        case 0x04:
+            facts.kinds = .event
+            begin(record, direction, "event", "event  ", .event)
+            writeEvent(bytes, isShortened, adapter)
+        case 0x02:
+            facts.kinds = .acl
+            begin(record, direction, "acl", "acl    ", .data)
+            writeACL(bytes, isShortened, adapter, direction)
+        case 0x03:
+            facts.kinds = .sco
+            begin(record, direction, "sco", "sco    ", .data)
+            writeStream(bytes, isShortened, adapter, header: 4, stated: Int(bytes.octet(3)), "SCO data")
+        case 0x05:
+            facts.kinds = .iso
+            begin(record, direction, "iso", "iso    ", .data)
+            writeStream(bytes, isShortened, adapter, header: 5, stated: Int(bytes.uint16(3) & 0x3FFF), "ISO data")
+        default:
+            facts.kinds = .other
+            begin(record, direction, "other", "other  ", .bad)
+            title("Packet of unknown type")
+            out.beginFields()
+            out.begin("Octets", "octets")
+            out.bytes(bytes)
+            out.end()
+            out.endFields()
+        }
+    }
+
+    // MARK: Headline
+
+    private mutating func begin(
+        _ record: borrowing CaptureRecord, _ direction: CaptureDirection?, _ type: StaticString, _ word: StaticString,
+        _ colour: DecodedOutput.Colour
+    ) {
+        let time = record.timestampMicroseconds
+        if out.isJSON {
+            out.buffer.append("{\"frame\":")
+            out.buffer.append(decimal: UInt64(frameCount))
+            out.buffer.append(",\"time\":")
+            if time < 0 { out.buffer.append(UInt8(ascii: "-")) }
+            out.buffer.append(decimal: time.magnitude / 1_000_000)
+            out.buffer.append(UInt8(ascii: "."))
+            out.buffer.append(decimal: time.magnitude % 1_000_000, digits: 6)
+            if let direction {
+                out.buffer.append(",\"direction\":\"")
+                out.buffer.append(direction == .hostToController ? "sent\"" : "received\"")
+            }
+            if record.adapter != CaptureRecord.noAdapter {
+                out.buffer.append(",\"adapter\":")
+                out.buffer.append(decimal: UInt64(record.adapter))
+            }
+            out.buffer.append(",\"type\":\"")
+            out.buffer.append(type)
+            out.buffer.append(UInt8(ascii: "\""))
+            return
+        }
+        if showsTime {
+            writeTime(time, direction)
+            if record.adapter != 0, record.adapter != CaptureRecord.noAdapter {
+                out.buffer.append("hci")
+                out.buffer.append(decimal: UInt64(record.adapter))
+                out.buffer.append(UInt8(ascii: " "))
+            }
+        }
+        headlineOffset = out.buffer.count
+        out.colour(colour)
+        out.buffer.append(word)
+        out.plain()
+        out.buffer.append(UInt8(ascii: " "))
+    }
+
+    /// `< 12:34:56.123456 #12 `: `<` for what the host sends, `>` for what it gets; a line before it for each new day.
+    private mutating func writeTime(_ time: Int64, _ direction: CaptureDirection?) {
+        let seconds = time >= 0 ? time / 1_000_000 : (time - 999_999) / 1_000_000
+        let today = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        if today != day {
+            day = today
+            let (year, month, date) = Self.civil(today)
+            out.buffer.append("== ")
+            out.buffer.append(signed: year)
+            out.buffer.append(UInt8(ascii: "-"))
+            out.buffer.append(decimal: UInt64(month), digits: 2)
+            out.buffer.append(UInt8(ascii: "-"))
+            out.buffer.append(decimal: UInt64(date), digits: 2)
+            out.buffer.append(" UTC\n")
+        }
+        let ofDay = UInt64(truncatingIfNeeded: seconds - today * 86_400)
+        switch direction {
+        case .hostToController: out.buffer.append("< ")
+        case .controllerToHost: out.buffer.append("> ")
+        case nil: out.buffer.append("= ")
+        }
+        out.dim()
+        out.buffer.append(decimal: ofDay / 3600, digits: 2)
+        out.buffer.append(UInt8(ascii: ":"))
+        out.buffer.append(decimal: ofDay / 60 % 60, digits: 2)
+        out.buffer.append(UInt8(ascii: ":"))
+        out.buffer.append(decimal: ofDay % 60, digits: 2)
+        out.buffer.append(UInt8(ascii: "."))
+        out.buffer.append(decimal: UInt64(truncatingIfNeeded: time - seconds * 1_000_000), digits: 6)
+        out.buffer.append(" #")
+        out.buffer.append(decimal: UInt64(frameCount))
+        out.plain()
+        out.buffer.append(UInt8(ascii: " "))
+    }
+
+    /// The date of a day counted from 1970-01-01, in the Gregorian calendar.
+    private static func civil(_ day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = day + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let ofEra = shifted - era * 146_097
+        let year = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
+        let ofYear = ofEra - (365 * year + year / 4 - year / 100)
+        let month = (5 * ofYear + 2) / 153
+        return (
+            year + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9,
+            ofYear - (153 * month + 2) / 5 + 1
+        )
+    }
+
+    mutating func title(_ text: StaticString) {
+        if out.isJSON {
+            out.buffer.append(",\"name\":\"")
+            out.buffer.append(text)
+            out.buffer.append(UInt8(ascii: "\""))
+        } else {
+            out.bold()
+            out.buffer.append(text)
+            out.plain()
+        }
+        fieldsOffset = out.buffer.count
+    }
+
+    /// A name of the tables with its number.
+    mutating func title(_ name: Name?, _ unknown: StaticString, code: UInt64, width: Int) {
+        if out.isJSON {
+            out.buffer.append(",\"name\":\"")
+            if let name { unsafe out.buffer.append(name.utf8) } else { out.buffer.append(unknown) }
+            out.buffer.append("\",\"code\":\"0x")
+            out.buffer.append(hexadecimal: code, digits: width * 2)
+            out.buffer.append(UInt8(ascii: "\""))
+        } else {
+            out.bold()
+            if let name { unsafe out.buffer.append(name.utf8) } else { out.buffer.append(unknown) }
+            out.plain()
+            out.buffer.append(" (0x")
+            out.buffer.append(hexadecimal: code, digits: width * 2)
+            out.buffer.append(UInt8(ascii: ")"))
+        }
+        fieldsOffset = out.buffer.count
+    }
+
+    /// Tells that a packet breaks the rules, and shows its octets unless they may hold a key.
+    mutating func malformed(_ reason: StaticString, _ bytes: RawSpan, isSecret: Bool = false) {
+        facts.kinds.insert(.malformed)
+        out.colour(.bad)
+        out.begin("Malformed", "malformed")
+        out.word(reason)
+        out.plain()
+        out.end()
+        out.begin("Octets", "octets")
+        isSecret ? out.withheld() : out.bytes(bytes)
+        out.end()
+    }
+
+    // MARK: Notes and streams
+
+    private mutating func write(_ note: CaptureNote, _ bytes: RawSpan) {
+        var isText = false
+        switch note {
+        case .monitor(let opcode):
+            switch opcode {
+            case .newIndex: title("New Index")
+            case .deleteIndex: title("Delete Index")
+            case .openIndex: title("Open Index")
+            case .closeIndex: title("Close Index")
+            case .indexInfo: title("Index Information")
+            case .vendorDiagnostic: title("Vendor Diagnostic")
+            case .systemNote:
+                title("System Note")
+                isText = true
+            case .userLogging:
+                title("User Logging")
+                isText = true
+            case .controlOpen: title("Control Open")
+            case .controlClose: title("Control Close")
+            case .controlCommand: title("Control Command")
+            case .controlEvent: title("Control Event")
+            default: title("Monitor Note")
+            }
+        case .packetLogger: title("PacketLogger Note")
+        }
+        out.beginFields()
+        if isText {
+            var count = bytes.byteCount
+            while count > 0, bytes.octet(count - 1) <= 0x20 { count -= 1 }
+            var start = 0
+            if case .monitor(.userLogging) = note {
+                // Priority, the length of the program's name, the name and a zero, then the text.
+                start = min(2 + Int(bytes.octet(1)), count)
+            }
+            out.begin("Text", "text")
+            out.text(bytes.part(start, count - start))
+            out.end()
+        } else {
+            // Messages of the management socket carry keys: their length is all that is told.
+            out.begin("Length", "length")
+            out.number(UInt64(bytes.byteCount))
+            out.end()
+        }
+        out.endFields()
+    }
+
+    private mutating func writeStream(
+        _ bytes: RawSpan, _ isShortened: Bool, _ adapter: Int, header: Int, stated: Int, _ name: StaticString
+    ) {
+        title(name)
+        let handle = bytes.uint16(1) & 0x0FFF
+        out.beginFields()
+        if bytes.byteCount >= header, isShortened || bytes.byteCount == header + stated {
+            facts.note(handle: handle)
+            out.begin("Connection Handle", "connectionHandle")
+            out.isJSON ? out.number(UInt64(handle)) : out.hexadecimal(UInt64(handle), width: 2)
+            out.end()
+            out.begin("Length", "length")
+            out.number(UInt64(stated))
+            out.end()
+        } else if !isShortened {
+            malformed("the length in its header is not the packet's", bytes)
+        }
+        out.endFields()
+    }
+}

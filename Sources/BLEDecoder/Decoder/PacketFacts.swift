@@ -1,0 +1,100 @@
+/// What a packet is about, for filters and charts.
+public struct PacketFacts: Sendable {
+    /// Kinds of packets that can be asked for.
+    public struct Kinds: OptionSet, Sendable {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        public static let command = Kinds(rawValue: 1)
+        public static let event = Kinds(rawValue: 2)
+        public static let acl = Kinds(rawValue: 4)
+        public static let sco = Kinds(rawValue: 8)
+        public static let iso = Kinds(rawValue: 16)
+        /// Notes of the capture program and packets of unknown type.
+        public static let other = Kinds(rawValue: 32)
+        /// L2CAP frames on any channel.
+        public static let l2cap = Kinds(rawValue: 64)
+        /// L2CAP signalling.
+        public static let signalling = Kinds(rawValue: 128)
+        public static let att = Kinds(rawValue: 256)
+        public static let smp = Kinds(rawValue: 512)
+        /// Advertising reports.
+        public static let advertising = Kinds(rawValue: 1024)
+        /// Packets that break the rules.
+        public static let malformed = Kinds(rawValue: 2048)
+    }
+
+    /// The number of the record in the capture, from 1.
+    public internal(set) var frame = 0
+    public internal(set) var kinds = Kinds()
+    /// Whether the host sent it; `nil` for notes.
+    public internal(set) var isFromHost: Bool?
+    public internal(set) var timestampMicroseconds: Int64 = 0
+    /// The connection that it belongs to, by its number in the order in which connections began; `nil` for none.
+    public internal(set) var connection: Int?
+
+    var filter = DecodingFilter()
+    var hasHandle = false
+    var hasAddress = false
+    var hasAttribute = false
+    var hasBrokenData = false
+    var linkCount = 0
+
+    mutating func reset() {
+        kinds = []
+        isFromHost = nil
+        connection = nil
+        hasHandle = false
+        hasAddress = false
+        hasAttribute = false
+        hasBrokenData = false
+    }
+
+    @inline(__always)
+    mutating func note(handle: UInt16) {
+        if filter.connectionHandle == handle { hasHandle = true }
+    }
+
+    @inline(__always)
+    mutating func note(address: UInt64) {
+        if filter.address == address { hasAddress = true }
+    }
+
+    @inline(__always)
+    mutating func note(attribute: UInt16) {
+        if filter.attributeHandle == attribute { hasAttribute = true }
+    }
+
+    /// Whether the filter lets the packet through.
+    var passes: Bool {
+        if !filter.kinds.isEmpty, filter.kinds.isDisjoint(with: kinds) { return false }
+        if filter.connectionHandle != nil, !hasHandle { return false }
+        if filter.address != nil, !hasAddress { return false }
+        return filter.attributeHandle == nil || hasAttribute
+    }
+}
+
+/// Which packets are wanted; all conditions must hold.
+public struct DecodingFilter: Sendable {
+    /// Any of these; empty: all.
+    public var kinds = PacketFacts.Kinds()
+    public var connectionHandle: UInt16?
+    /// 48 bits, the first octet of the text highest.
+    public var address: UInt64?
+    public var attributeHandle: UInt16?
+
+    public init(
+        kinds: PacketFacts.Kinds = [], connectionHandle: UInt16? = nil, address: UInt64? = nil,
+        attributeHandle: UInt16? = nil
+    ) {
+        self.kinds = kinds
+        self.connectionHandle = connectionHandle
+        self.address = address
+        self.attributeHandle = attributeHandle
+    }
+
+    /// Whether every packet passes.
+    public var isEmpty: Bool {
+        kinds.isEmpty && connectionHandle == nil && address == nil && attributeHandle == nil
+    }
+}

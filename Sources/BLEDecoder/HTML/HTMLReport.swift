@@ -1,0 +1,110 @@
+public import BLECapture
+
+/// Turns the records of a capture into one page of HTML that holds all it needs: a timeline, a message-sequence chart of
+/// each connection, every packet with its fields, a search, and zoom.
+///
+/// The page is written as the records come: memory does not grow with the file. Call `begin`, `add` for each record,
+/// `end`, and write out `output` in between whenever it has grown.
+public struct HTMLReport: ~Copyable {
+    private var decoder: CaptureDecoder
+    private var buffer = TextBuffer()
+    private var firstTime: Int64?
+
+    /// How many packets the page shows.
+    public private(set) var rowCount = 0
+
+    public init(filter: DecodingFilter = DecodingFilter()) {
+        decoder = CaptureDecoder(style: .text(isColoured: false), filter: filter, showsTime: false)
+    }
+
+    /// What has been written since the last `removeOutput()`.
+    public var output: RawSpan {
+        @_lifetime(borrow self)
+        get { buffer.bytes }
+    }
+
+    public mutating func removeOutput() { buffer.truncate(to: 0) }
+
+    /// Writes the head of the page.
+    /// - Parameter title: the name of the capture.
+    public mutating func begin(title: String) {
+        buffer.append(HTMLPage.head)
+        buffer.append("<title>")
+        appendHTML(title)
+        buffer.append("</title>\n")
+        buffer.append(HTMLPage.style)
+        buffer.append(HTMLPage.body)
+        buffer.append("<script>\nconst NAME=")
+        Self.appendString(Array(title.utf8).span.bytes, to: &buffer)
+        buffer.append(";\nconst ROWS=[\n")
+    }
+
+    /// Writes a record, when the filter lets it through.
+    public mutating func add(_ record: borrowing CaptureRecord) {
+        decoder.removeOutput()
+        guard decoder.decode(record) else { return }
+        let facts = decoder.facts
+        if firstTime == nil { firstTime = facts.timestampMicroseconds }
+        rowCount += 1
+        buffer.append(UInt8(ascii: "["))
+        buffer.append(decimal: UInt64(facts.frame))
+        buffer.append(UInt8(ascii: ","))
+        buffer.append(signed: facts.timestampMicroseconds &- (firstTime ?? 0))
+        buffer.append(UInt8(ascii: ","))
+        buffer.append(facts.isFromHost == nil ? "2" : facts.isFromHost == true ? "0" : "1")
+        buffer.append(UInt8(ascii: ","))
+        buffer.append(decimal: UInt64(facts.kinds.rawValue))
+        buffer.append(UInt8(ascii: ","))
+        buffer.append(signed: Int64(facts.connection ?? -1))
+        buffer.append(UInt8(ascii: ","))
+        Self.appendTexts(of: decoder, to: &buffer)
+        buffer.append("],\n")
+    }
+
+    /// The headline without its time and kind, and the fields.
+    private static func appendTexts(of decoder: borrowing CaptureDecoder, to buffer: inout TextBuffer) {
+        let start = decoder.headlineOffset + CaptureDecoder.kindWordByteCount
+        appendString(decoder.output.part(start, decoder.fieldsOffset - start), to: &buffer)
+        buffer.append(UInt8(ascii: ","))
+        appendString(decoder.output.rest(decoder.fieldsOffset + 1), to: &buffer)
+    }
+
+    /// Writes the rest of the page.
+    public mutating func end() {
+        buffer.append("];\nconst START=")
+        buffer.append(signed: firstTime ?? 0)
+        buffer.append(";\n</script>\n<script>\n")
+        buffer.append(HTMLPage.script)
+        buffer.append("</script>\n</body>\n</html>\n")
+    }
+
+    private mutating func appendHTML(_ text: String) {
+        for octet in text.utf8 {
+            switch octet {
+            case UInt8(ascii: "<"): buffer.append("&lt;")
+            case UInt8(ascii: "&"): buffer.append("&amp;")
+            default: buffer.append(octet)
+            }
+        }
+    }
+
+    /// A string of JavaScript that ends no script element.
+    private static func appendString(_ bytes: RawSpan, to buffer: inout TextBuffer) {
+        buffer.append(UInt8(ascii: "\""))
+        for index in 0..<bytes.byteCount {
+            let octet = bytes.octet(index)
+            switch octet {
+            case 0x0A: buffer.append("\\n")
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                buffer.append(UInt8(ascii: "\\"))
+                buffer.append(octet)
+            case UInt8(ascii: "<"): buffer.append("\\x3c")
+            case 0..<0x20:
+                buffer.append("\\x")
+                buffer.append(hexadecimal: UInt64(octet), digits: 2)
+            default: buffer.append(octet)
+            }
+        }
+        buffer.append(UInt8(ascii: "\""))
+    }
+}

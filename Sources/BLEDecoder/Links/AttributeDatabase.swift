@@ -1,0 +1,26 @@
+import BLEAssignedNumbers
+
+/// The attributes of a server, as far as discovery told of them.
+struct AttributeDatabase {
+    /// The most attributes that are kept; what is told beyond them has no name.
+    static let maximumCount = 8192
+
+    enum Kind: UInt8 { case service, characteristic, value, descriptor }
+
+    struct Entry {
+        var kind: Kind
+        var type: AttributeType
+        var name: AssignedName?
+    }
+
+    private var entries: [UInt16: Entry] = [:]
+
+    /// Keeps what an attribute is. Services and characteristics say more than a bare type.
+    mutating func learn(_ handle: UInt16, _ kind: Kind, _ type: AttributeType) {
+        guard handle != 0, entries.count < Self.maximumCount || entries[handle] != nil else { return }
+        if kind == .descriptor, let known = entries[handle], known.kind != .descriptor { return }
+        entries[handle] = Entry(kind: kind, type: type, name: type.name)
+    }
+
+    subscript(handle: UInt16) -> Entry? { entries[handle] }
+}

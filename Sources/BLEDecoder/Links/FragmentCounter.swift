@@ -1,0 +1,103 @@
+import BLECapture
+
+/// Follows the fragments of L2CAP frames by their lengths alone: nothing is copied but the first octets.
+///
+/// Links are told apart by adapter, handle and direction (Core 5.4, Vol 3, Part A, 7.2.1).
+struct FragmentCounter {
+    /// A frame that has come whole.
+    struct Frame {
+        var channel: UInt16
+        /// How many octets the payload has; more than `first` holds.
+        var payloadByteCount: Int
+        /// The first eight octets of the payload, the first of them lowest; as many as were captured.
+        var first: UInt64
+        var capturedByteCount: Int
+    }
+
+    enum Outcome {
+        /// More fragments must come.
+        case pending
+        case frame(Frame)
+        /// The fragments do not make up a frame.
+        case malformed
+    }
+
+    fileprivate struct Link {
+        /// How many octets of the frame have come.
+        var received = 0
+        /// How many of its first twelve are held: its header and up to eight octets of payload.
+        var gathered = 0
+        var header: UInt32 = 0
+        var first: UInt64 = 0
+    }
+
+    /// Per adapter: pages of 32 handles in two directions, made when one of them first sends data.
+    private var tables: [[[Link]]] = []
+    private static let pageSize = 64
+
+    /// Takes an ACL packet's handle field and what follows its header.
+    /// - Parameters:
+    ///   - stated: how many octets of data the packet says it has; `data` holds fewer when the capture shortened it.
+    mutating func receive(
+        adapter: Int, handleField: UInt16, direction: CaptureDirection, data: RawSpan, stated: Int
+    ) -> Outcome {
+        let isContinuation = handleField >> 12 & 3 == 1
+        if !isContinuation, stated >= 4, data.byteCount >= 4 {
+            let length = Int(data.uint16(0))
+            if length + 4 <= stated {
+                let held = data.byteCount - 4
+                return .frame(
+                    Frame(
+                        channel: data.uint16(2), payloadByteCount: length,
+                        first: data.integer(4, width: min(held, length, 8)), capturedByteCount: min(held, length)))
+            }
+        }
+        while tables.count <= adapter { tables.append([]) }
+        if tables[adapter].isEmpty { tables[adapter] = [[Link]](repeating: [], count: 8192 / Self.pageSize) }
+        let index = Int(handleField & 0x0FFF) << 1 | Int(direction.rawValue)
+        let page = index / Self.pageSize
+        if tables[adapter][page].isEmpty { tables[adapter][page] = [Link](repeating: Link(), count: Self.pageSize) }
+        return tables[adapter][page][index % Self.pageSize].receive(
+            isContinuation: isContinuation, data: data, stated: stated)
+    }
+
+    /// Forgets what links of an ended connection had begun.
+    mutating func forget(adapter: Int, handle: UInt16) {
+        guard adapter < tables.count, !tables[adapter].isEmpty else { return }
+        let index = Int(handle & 0x0FFF) << 1
+        let page = index / Self.pageSize
+        guard !tables[adapter][page].isEmpty else { return }
+        tables[adapter][page][index % Self.pageSize] = Link()
+        tables[adapter][page][index % Self.pageSize + 1] = Link()
+    }
+}
+
+extension FragmentCounter.Link {
+    fileprivate mutating func receive(isContinuation: Bool, data: RawSpan, stated: Int) -> FragmentCounter.Outcome {
+        if isContinuation {
+            guard received > 0 else { return .malformed }
+        } else {
+            self = FragmentCounter.Link()
+        }
+        var position = 0
+        while gathered < 12, position < data.byteCount {
+            let octet = data.octet(position)
+            if gathered < 4 {
+                header |= UInt32(octet) << UInt32(gathered * 8)
+            } else {
+                first |= UInt64(octet) << UInt64((gathered - 4) * 8)
+            }
+            gathered += 1
+            position += 1
+        }
+        received += stated
+        let payloadByteCount = Int(header & 0xFFFF)
+        guard received >= 4, received >= payloadByteCount + 4 else { return .pending }
+        defer { self = FragmentCounter.Link() }
+        guard received == payloadByteCount + 4, gathered >= 4 else { return .malformed }
+        return .frame(
+            FragmentCounter.Frame(
+                channel: UInt16(header >> 16), payloadByteCount: payloadByteCount, first: first,
+                capturedByteCount: min(gathered - 4, payloadByteCount)))
+    }
+}

@@ -1,0 +1,202 @@
+import BLEAssignedNumbers
+
+extension DecodedOutput {
+    /// Writes the structures of advertising data (Core Specification Supplement, Part A; Assigned Numbers, 2.3).
+    /// - Returns: `false` when the data break their form: the rest is shown as octets then.
+    mutating func writeAdvertisingData(_ data: RawSpan) -> Bool {
+        beginGroups("data")
+        defer { endGroups() }
+        var position = 0
+        while position < data.byteCount {
+            let length = Int(data.octet(position))
+            if length == 0 { return true }
+            let type = data.octet(position + 1)
+            let isWhole = position + 1 + length <= data.byteCount
+            if !isWhole || length - 1 < AdvertisingDataCheck.leastByteCount(of: type) {
+                beginGroup(isPlain: true)
+                begin("Broken structure", "broken")
+                bytes(data.rest(position))
+                end()
+                endGroup(isPlain: true)
+                return false
+            }
+            writeStructure(type, data.part(position + 2, length - 1))
+            position += 1 + length
+        }
+        return true
+    }
+
+    private mutating func writeStructure(_ type: UInt8, _ value: RawSpan) {
+        beginGroup(isPlain: true)
+        if isJSON {
+            begin("Type", "type")
+            buffer.append(decimal: UInt64(type))
+            if let name = Self.structureName(type) {
+                begin("Name", "name")
+                word(name)
+            }
+            begin("Value", "value")
+        } else if let name = Self.structureName(type) {
+            begin(name, "value")
+        } else {
+            begin("Type", "type")
+            buffer.append("0x")
+            buffer.append(hexadecimal: UInt64(type), digits: 2)
+            buffer.append(": ")
+        }
+        writeValue(type, value)
+        end()
+        endGroup(isPlain: true)
+    }
+
+    private mutating func writeValue(_ type: UInt8, _ value: RawSpan) {
+        switch type {
+        case 0x01:
+            hexadecimal(UInt64(value.octet(0)), width: 1)
+            if !isJSON { writeFlags(value.octet(0)) }
+        case 0x02, 0x03, 0x14: writeUUIDs(value, width: 2)
+        case 0x04, 0x05, 0x1F: writeUUIDs(value, width: 4)
+        case 0x06, 0x07, 0x15: writeUUIDs(value, width: 16)
+        case 0x08, 0x09, 0x30: text(value)
+        case 0x0A:
+            signed(Int64(Int8(bitPattern: value.octet(0))))
+            if !isJSON { buffer.append(" dBm") }
+        case 0x16: writeServiceData(value, width: 2)
+        case 0x20: writeServiceData(value, width: 4)
+        case 0x21: writeServiceData(value, width: 16)
+        case 0x19:
+            let appearance = value.uint16(0)
+            if isJSON {
+                buffer.append(decimal: UInt64(appearance))
+                if let name = AssignedNumbers.appearance(appearance) {
+                    buffer.append(",\"appearance\":\"")
+                    escaped(name)
+                    buffer.append(UInt8(ascii: "\""))
+                }
+            } else {
+                writeAppearance(appearance)
+            }
+        // Keys of pairing out of band, and of encrypted broadcasts.
+        case 0x10 where value.byteCount == 8: bytes(value)  // Device ID
+        case 0x0E, 0x0F, 0x10, 0x1D, 0x1E, 0x22, 0x23, 0x2D: withheld()
+        case 0xFF:
+            if isJSON {
+                bytes(value.rest(2))
+                begin("Company", "company")
+                company(value.uint16(0))
+            } else {
+                company(value.uint16(0))
+                if value.byteCount > 2 {
+                    buffer.append(UInt8(ascii: " "))
+                    bytes(value.rest(2))
+                }
+            }
+        default: bytes(value)
+        }
+    }
+
+    mutating func writeAppearance(_ value: UInt16) {
+        if let name = AssignedNumbers.appearance(value) {
+            unsafe buffer.append(name.utf8)
+            buffer.append(" (0x")
+        } else {
+            buffer.append("(0x")
+        }
+        buffer.append(hexadecimal: UInt64(value), digits: 4)
+        buffer.append(UInt8(ascii: ")"))
+    }
+
+    private mutating func writeFlags(_ flags: UInt8) {
+        let names: [5 of StaticString] = [
+            "LE limited discoverable", "LE general discoverable", "BR/EDR not supported",
+            "LE and BR/EDR (controller)", "LE and BR/EDR (host)",
+        ]
+        for bit in 0..<5 where flags >> UInt8(bit) & 1 == 1 {
+            buffer.append(", ")
+            buffer.append(names[bit])
+        }
+    }
+
+    private mutating func writeUUIDs(_ value: RawSpan, width: Int) {
+        if isJSON { buffer.append(UInt8(ascii: "[")) }
+        var position = 0
+        while position + width <= value.byteCount {
+            if position > 0 { isJSON ? buffer.append(",") : buffer.append(", ") }
+            uuid(value.part(position, width))
+            position += width
+        }
+        if isJSON {
+            buffer.append(UInt8(ascii: "]"))
+        } else if position == 0 {
+            buffer.append("(none)")
+        }
+    }
+
+    private mutating func writeServiceData(_ value: RawSpan, width: Int) {
+        if isJSON {
+            bytes(value.rest(width))
+            begin("UUID", "uuid")
+            uuid(value.part(0, width))
+        } else {
+            uuid(value.part(0, width))
+            buffer.append(UInt8(ascii: " "))
+            bytes(value.rest(width))
+        }
+    }
+
+    private static func structureName(_ type: UInt8) -> StaticString? {
+        switch type {
+        case 0x01: "Flags"
+        case 0x02: "Incomplete Service UUIDs (16 bits)"
+        case 0x03: "Complete Service UUIDs (16 bits)"
+        case 0x04: "Incomplete Service UUIDs (32 bits)"
+        case 0x05: "Complete Service UUIDs (32 bits)"
+        case 0x06: "Incomplete Service UUIDs (128 bits)"
+        case 0x07: "Complete Service UUIDs (128 bits)"
+        case 0x08: "Shortened Local Name"
+        case 0x09: "Complete Local Name"
+        case 0x0A: "TX Power Level"
+        case 0x0D: "Class of Device"
+        case 0x0E: "Simple Pairing Hash C-192"
+        case 0x0F: "Simple Pairing Randomizer R-192"
+        case 0x10: "Device ID or Security Manager TK"
+        case 0x11: "Security Manager Out of Band Flags"
+        case 0x12: "Peripheral Connection Interval Range"
+        case 0x14: "Solicited Service UUIDs (16 bits)"
+        case 0x15: "Solicited Service UUIDs (128 bits)"
+        case 0x16: "Service Data"
+        case 0x17: "Public Target Address"
+        case 0x18: "Random Target Address"
+        case 0x19: "Appearance"
+        case 0x1A: "Advertising Interval"
+        case 0x1B: "LE Bluetooth Device Address"
+        case 0x1C: "LE Role"
+        case 0x1D: "Simple Pairing Hash C-256"
+        case 0x1E: "Simple Pairing Randomizer R-256"
+        case 0x1F: "Solicited Service UUIDs (32 bits)"
+        case 0x20: "Service Data (32-bit UUID)"
+        case 0x21: "Service Data (128-bit UUID)"
+        case 0x22: "LE Secure Connections Confirmation Value"
+        case 0x23: "LE Secure Connections Random Value"
+        case 0x24: "URI"
+        case 0x25: "Indoor Positioning"
+        case 0x26: "Transport Discovery Data"
+        case 0x27: "LE Supported Features"
+        case 0x28: "Channel Map Update Indication"
+        case 0x29: "PB-ADV"
+        case 0x2A: "Mesh Message"
+        case 0x2B: "Mesh Beacon"
+        case 0x2C: "BIGInfo"
+        case 0x2D: "Broadcast Code"
+        case 0x2E: "Resolvable Set Identifier"
+        case 0x2F: "Advertising Interval (long)"
+        case 0x30: "Broadcast Name"
+        case 0x31: "Encrypted Advertising Data"
+        case 0x32: "Periodic Advertising Response Timing"
+        case 0x34: "Electronic Shelf Label"
+        case 0x3D: "3D Information"
+        case 0xFF: "Manufacturer Data"
+        default: nil
+        }
+    }
+}

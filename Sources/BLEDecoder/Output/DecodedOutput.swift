@@ -1,0 +1,359 @@
+import BLEAssignedNumbers
+
+/// How decoded packets are written.
+public enum DecodingStyle: Sendable, Equatable {
+    /// Lines for people; `isColoured` for a terminal.
+    case text(isColoured: Bool)
+    /// An object a line.
+    case json
+}
+
+/// Writes fields with their values, for people or as JSON: the same calls give both.
+struct DecodedOutput: ~Copyable {
+    enum Colour: UInt8 {
+        case command = 0x36  // the digit behind 3: cyan
+        case event = 0x33  // yellow
+        case data = 0x32  // green
+        case note = 0x35  // magenta
+        case bad = 0x31  // red
+    }
+
+    /// Octets of a value that are shown before it is cut short; JSON has them all.
+    private static let shownByteCount = 256
+
+    var buffer = TextBuffer()
+    let isJSON: Bool
+    let isColoured: Bool
+    private var depth = 0
+    private var needsComma = false
+    /// Whether the next field is the first of a group, which a dash shows.
+    private var beginsGroup = false
+
+    init(_ style: DecodingStyle) {
+        isJSON = style == .json
+        isColoured = style == .text(isColoured: true)
+    }
+
+    // MARK: Structure
+
+    /// Begins the fields behind the headline.
+    mutating func beginFields() {
+        if isJSON {
+            buffer.append(",\"fields\":{")
+        } else {
+            buffer.append(UInt8(ascii: "\n"))
+        }
+        depth = 1
+        needsComma = false
+        beginsGroup = false
+    }
+
+    /// Ends the fields; a packet without any has none to end.
+    mutating func endFields() {
+        if isJSON { buffer.append(UInt8(ascii: "}")) }
+        depth = 0
+    }
+
+    mutating func beginGroups(_ name: Name) {
+        guard isJSON else { return }
+        comma()
+        // A list's name is a word or two: its key is made here, once a packet.
+        buffer.append(UInt8(ascii: "\""))
+        for (index, octet) in unsafe name.utf8.enumerated() where octet != 0x20 && octet != 0x3A {
+            buffer.append(index == 0 ? octet | 0x20 : octet)
+        }
+        buffer.append("\":[")
+        needsComma = false
+    }
+
+    mutating func beginGroups(_ key: StaticString) {
+        guard isJSON else { return }
+        comma()
+        buffer.append(UInt8(ascii: "\""))
+        buffer.append(key)
+        buffer.append("\":[")
+        needsComma = false
+    }
+
+    /// - Parameter isPlain: whether text shows it like the fields around it.
+    mutating func beginGroup(isPlain: Bool = false) {
+        if isJSON {
+            comma()
+            buffer.append(UInt8(ascii: "{"))
+            needsComma = false
+        } else if !isPlain {
+            depth += 1
+            beginsGroup = true
+        }
+    }
+
+    mutating func endGroup(isPlain: Bool = false) {
+        if isJSON {
+            buffer.append(UInt8(ascii: "}"))
+        } else if !isPlain {
+            depth -= 1
+            beginsGroup = false
+        }
+        needsComma = true
+    }
+
+    @inline(__always)
+    private mutating func indentation() {
+        if beginsGroup {
+            buffer.append(spaces: 2 + depth * 2)
+            buffer.append("- ")
+            beginsGroup = false
+        } else {
+            buffer.append(spaces: 4 + depth * 2)
+        }
+    }
+
+    mutating func endGroups() {
+        if isJSON { buffer.append(UInt8(ascii: "]")) }
+        needsComma = true
+    }
+
+    @inline(__always)
+    private mutating func comma() {
+        if needsComma { buffer.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    // MARK: Names
+
+    @inline(__always)
+    mutating func begin(_ field: PacketTables.Field) {
+        if isJSON {
+            comma()
+            unsafe buffer.append(field.key.utf8)
+        } else {
+            indentation()
+            unsafe buffer.append(field.text.utf8)
+        }
+    }
+
+    @inline(__always)
+    mutating func begin(_ name: StaticString, _ key: StaticString) {
+        if isJSON {
+            comma()
+            buffer.append(UInt8(ascii: "\""))
+            buffer.append(key)
+            buffer.append("\":")
+        } else {
+            indentation()
+            buffer.append(name)
+            buffer.append(": ")
+        }
+    }
+
+    @inline(__always)
+    mutating func end() {
+        if !isJSON { buffer.append(UInt8(ascii: "\n")) }
+    }
+
+    // MARK: Values
+
+    @inline(__always)
+    mutating func number(_ value: UInt64) { buffer.append(decimal: value) }
+
+    mutating func signed(_ value: Int64) { buffer.append(signed: value) }
+
+    mutating func hexadecimal(_ value: UInt64, width: Int) {
+        if isJSON { buffer.append(UInt8(ascii: "\"")) }
+        buffer.append("0x")
+        buffer.append(hexadecimal: value, digits: width * 2)
+        if isJSON { buffer.append(UInt8(ascii: "\"")) }
+    }
+
+    /// A number with a name: `public (0x00)`; in JSON the number, and behind it the name with the key `nameKey`.
+    mutating func named(_ value: UInt64, width: Int, _ name: Name?, key nameKey: Name) {
+        if isJSON {
+            buffer.append(decimal: value)
+            guard let name else { return }
+            buffer.append(UInt8(ascii: ","))
+            unsafe buffer.append(nameKey.utf8)
+            quoted(name)
+        } else {
+            if let name {
+                unsafe buffer.append(name.utf8)
+                buffer.append(" (0x")
+            } else {
+                buffer.append("0x")
+            }
+            buffer.append(hexadecimal: value, digits: width * 2)
+            if name != nil { buffer.append(UInt8(ascii: ")")) }
+        }
+    }
+
+    mutating func quoted(_ name: Name) {
+        buffer.append(UInt8(ascii: "\""))
+        unsafe buffer.append(name.utf8)
+        buffer.append(UInt8(ascii: "\""))
+    }
+
+    /// A name of ours, between quotation marks in JSON.
+    mutating func word(_ text: StaticString) {
+        if isJSON { buffer.append(UInt8(ascii: "\"")) }
+        buffer.append(text)
+        if isJSON { buffer.append(UInt8(ascii: "\"")) }
+    }
+
+    /// A time in milliseconds.
+    mutating func milliseconds(microseconds: UInt64) {
+        buffer.append(decimal: microseconds / 1000)
+        let rest = microseconds % 1000
+        if rest > 0 {
+            buffer.append(UInt8(ascii: "."))
+            if rest % 10 > 0 {
+                buffer.append(decimal: rest, digits: 3)
+            } else if rest % 100 > 0 {
+                buffer.append(decimal: rest / 10, digits: 2)
+            } else {
+                buffer.append(decimal: rest / 100, digits: 1)
+            }
+        }
+        if !isJSON { buffer.append(" ms") }
+    }
+
+    mutating func address(_ value: UInt64) {
+        if isJSON { buffer.append(UInt8(ascii: "\"")) }
+        buffer.append(address: value)
+        if isJSON { buffer.append(UInt8(ascii: "\"")) }
+    }
+
+    mutating func bytes(_ bytes: RawSpan) {
+        if isJSON {
+            buffer.append(UInt8(ascii: "\""))
+            buffer.append(hexadecimal: bytes)
+            buffer.append(UInt8(ascii: "\""))
+            return
+        }
+        if bytes.byteCount == 0 {
+            buffer.append("(empty)")
+            return
+        }
+        buffer.append(hexadecimal: bytes.part(0, Self.shownByteCount))
+        if bytes.byteCount > Self.shownByteCount {
+            buffer.append("… (")
+            buffer.append(decimal: UInt64(bytes.byteCount))
+            buffer.append(" octets)")
+        }
+    }
+
+    /// Text of others: what could harm a terminal or a document is made harmless.
+    mutating func text(_ bytes: RawSpan) {
+        buffer.append(UInt8(ascii: "\""))
+        var index = 0
+        while index < bytes.byteCount {
+            let octet = bytes.octet(index)
+            let length = Self.characterByteCount(bytes, index)
+            if length > 1 {
+                buffer.append(bytes.part(index, length))
+                index += length
+                continue
+            }
+            switch octet {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                buffer.append(UInt8(ascii: "\\"))
+                buffer.append(octet)
+            case 0x20..<0x7F: buffer.append(octet)
+            case 0x00..<0x20, 0x7F:
+                buffer.append("\\u00")
+                buffer.append(hexadecimal: UInt64(octet), digits: 2)
+            default: buffer.append("\u{FFFD}")
+            }
+            index += 1
+        }
+        buffer.append(UInt8(ascii: "\""))
+    }
+
+    /// How many octets the character of well-formed UTF-8 at `index` has; 1 for ASCII and for what is none.
+    ///
+    /// Control characters of two octets (U+0080 to U+009F) and marks that turn the direction of text count as none.
+    private static func characterByteCount(_ bytes: RawSpan, _ index: Int) -> Int {
+        let first = bytes.octet(index)
+        let count: Int
+        switch first {
+        case 0xC2...0xDF: count = 2
+        case 0xE0...0xEF: count = 3
+        case 0xF0...0xF4: count = 4
+        default: return 1
+        }
+        guard index + count <= bytes.byteCount else { return 1 }
+        for offset in 1..<count where bytes.octet(index + offset) & 0xC0 != 0x80 { return 1 }
+        let second = bytes.octet(index + 1)
+        let third = bytes.octet(index + 2)
+        switch first {
+        case 0xC2 where second < 0xA0, 0xE0 where second < 0xA0, 0xED where second > 0x9F, 0xF0 where second < 0x90,
+            0xF4 where second > 0x8F:
+            return 1
+        case 0xE2 where second == 0x80 && third >= 0x8B && (third <= 0x8F || third >= 0xA8): return 1
+        case 0xE2 where second == 0x81 && third >= 0xA0: return 1
+        default: return count
+        }
+    }
+
+    /// Says that something is there that nobody may read here.
+    mutating func withheld() { word("(withheld)") }
+
+    /// A UUID of two, four or sixteen octets, with the name that it has.
+    mutating func uuid(_ bytes: RawSpan) {
+        if isJSON { buffer.append(UInt8(ascii: "\"")) }
+        AttributeType(bytes).write(into: &buffer)
+        if isJSON {
+            buffer.append(UInt8(ascii: "\""))
+        } else if let name = AttributeType(bytes).name {
+            buffer.append(UInt8(ascii: " "))
+            unsafe buffer.append(name.utf8)
+        }
+    }
+
+    /// A company's identifier and name.
+    mutating func company(_ value: UInt16) {
+        if isJSON {
+            buffer.append(decimal: UInt64(value))
+            guard let name = AssignedNumbers.company(value) else { return }
+            buffer.append(",\"companyName\":\"")
+            escaped(name)
+            buffer.append(UInt8(ascii: "\""))
+        } else {
+            if let name = AssignedNumbers.company(value) {
+                unsafe buffer.append(name.utf8)
+                buffer.append(UInt8(ascii: " "))
+            }
+            buffer.append("(0x")
+            buffer.append(hexadecimal: UInt64(value), digits: 4)
+            buffer.append(UInt8(ascii: ")"))
+        }
+    }
+
+    /// A name of the tables between quotation marks of JSON.
+    mutating func escaped(_ name: AssignedName) {
+        for octet in unsafe name.utf8 {
+            if octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") { buffer.append(UInt8(ascii: "\\")) }
+            buffer.append(octet)
+        }
+    }
+
+    // MARK: Colours
+
+    mutating func colour(_ colour: Colour) {
+        guard isColoured else { return }
+        buffer.append("\u{1B}[")
+        buffer.append(UInt8(ascii: "3"))
+        buffer.append(colour.rawValue)
+        buffer.append(UInt8(ascii: "m"))
+    }
+
+    mutating func dim() {
+        if isColoured { buffer.append("\u{1B}[2m") }
+    }
+
+    mutating func bold() {
+        if isColoured { buffer.append("\u{1B}[1m") }
+    }
+
+    mutating func plain() {
+        if isColoured { buffer.append("\u{1B}[0m") }
+    }
+}

@@ -1,0 +1,30 @@
+extension CaptureSummary {
+    /// A number of the protocol, and how many packets had it.
+    public struct Count: Equatable, Sendable {
+        public var number: UInt16
+        public var count: Int
+    }
+
+    /// Commands by opcode, in order.
+    public var commandsByOpcode: [Count] { Self.nonzero(opcodes) }
+    /// Events by code, in order.
+    public var eventsByCode: [Count] { Self.nonzero(eventCodes) }
+    /// LE Meta events by subevent code, in order.
+    public var leSubevents: [Count] { Self.nonzero(subevents) }
+    /// PDUs of ATT by opcode, in order.
+    public var attByOpcode: [Count] { Self.nonzero(attOpcodes) }
+    /// PDUs of SMP by code, in order.
+    public var smpByCode: [Count] { Self.nonzero(smpOpcodes) }
+    /// Whole L2CAP frames by channel identifier, in order.
+    public var l2capByChannel: [Count] { Self.nonzero(channels) }
+
+    private static func nonzero(_ counts: SparseCounts) -> [Count] {
+        var found: [Count] = []
+        counts.forEach { found.append(Count(number: $0, count: $1)) }
+        return found
+    }
+
+    private static func nonzero(_ counts: [Int]) -> [Count] {
+        counts.indices.compactMap { counts[$0] == 0 ? nil : Count(number: UInt16($0), count: counts[$0]) }
+    }
+}

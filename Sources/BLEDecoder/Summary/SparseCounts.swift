@@ -1,0 +1,19 @@
+/// Counts by a number of 16 bits, of which few occur: memory is taken by the page.
+struct SparseCounts {
+    private static let pageSize = 256
+    private var pages = [[Int]](repeating: [], count: 256)
+
+    @inline(__always)
+    mutating func add(_ number: UInt16) {
+        let page = Int(number >> 8)
+        if pages[page].isEmpty { pages[page] = [Int](repeating: 0, count: Self.pageSize) }
+        pages[page][Int(number & 0xFF)] += 1
+    }
+
+    /// Each number that occurred and how often, in order.
+    func forEach(_ body: (UInt16, Int) -> Void) {
+        for (page, counts) in pages.enumerated() {
+            for (index, count) in counts.enumerated() where count > 0 { body(UInt16(page << 8 | index), count) }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import BLECapture
+import Glibc
+
+/// Reads a capture to its end, past damaged records, with its progress on a terminal.
+struct CaptureReading: ~Copyable {
+    /// How many complaints about a file are told one by one.
+    private static let maximumNoteCount = 10
+    private static let recordsBetweenLooks = 50_000
+
+    private var reader: CaptureReader
+    private let console: Console
+    private let path: String
+    private let byteCount: UInt64?
+    private var firstError: CaptureError?
+    private var errorCount = 0
+
+    var format: CaptureFormat { reader.format }
+    var recordCount: UInt64 { reader.recordCount }
+    /// Records of pcapng interfaces that carry something else than HCI packets.
+    var foreignRecordCount: UInt64 { reader.foreignRecordCount }
+
+    /// - Parameter path: `-` stands for standard input.
+    init(path: String, console: Console) throws {
+        do throws(CaptureError) {
+            reader = path == "-" ? try CaptureReader(fileDescriptor: dup(0)) : try CaptureReader(path: path)
+        } catch { throw Failure("\(path): \(error)") }
+        self.path = path
+        self.console = console
+        var status = stat()
+        byteCount = console.showsProgress && stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : nil
+    }
+
+    /// Whether a file holds records of the Linux monitor; pcapng tells it with its first record, which is read for it.
+    static func holdsMonitorRecords(path: String) -> Bool {
+        guard path != "-", var reader = try? CaptureReader(path: path) else { return false }
+        if reader.format == .pcapng { _ = try? reader.next() }
+        return reader.holdsMonitorRecords
+    }
+
+    /// Gives each record that can be read. Damage is told on standard error, the first few times.
+    mutating func readAll(_ body: (borrowing CaptureRecord) throws -> Void) throws {
+        var countdown = Self.recordsBetweenLooks
+        defer { console.showProgress("") }
+        while true {
+            var ownError: (any Error)?
+            do throws(CaptureError) {
+                guard let record = try reader.next() else { return }
+                do { try body(record) } catch { ownError = error }
+            } catch {
+                note(error)
+                if error.isFinal { return }
+            }
+            if let ownError { throw ownError }
+            countdown -= 1
+            if countdown == 0 {
+                countdown = Self.recordsBetweenLooks
+                if Task.isCancelled { throw Failure.interrupted }
+                showProgress()
+            }
+        }
+    }
+
+    /// - Throws: `Failure` when part of the file could not be read.
+    func end() throws {
+        guard let firstError else { return }
+        let count = recordCount == 1 ? "1 record was read" : "\(recordCount) records were read"
+        throw Failure("\(path) is damaged: \(firstError); \(count)")
+    }
+
+    private mutating func note(_ error: CaptureError) {
+        errorCount += 1
+        if firstError == nil {
+            firstError = error
+        } else if errorCount <= Self.maximumNoteCount {
+            console.note("\(path): \(error)")
+        }
+    }
+
+    private func showProgress() {
+        guard let byteCount, byteCount > 0 else { return }
+        let percent = min(reader.byteOffset * 100 / byteCount, 100)
+        console.showProgress("\(recordCount) records, \(percent) %")
+    }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import BLECapture
+import Glibc
+
+struct ConvertCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Write a capture in another format.",
+        discussion: """
+            The ending of OUT chooses the format: .btsnoop, .pcap, .pcapng or .pklg. Times are kept to the microsecond. \
+            Captures of the Linux monitor keep their notes where the format has room for them: in btsnoop, pcap and \
+            pcapng. What can be read of a damaged file is converted; then the exit status is 1.
+
+              bletool convert btsnoop_hci.log session.pcapng
+            """)
+
+    /// What the records of a file may hold.
+    enum Link: Int, CaseIterable, ExpressibleByArgument {
+        case btsnoopHCI = 1001
+        case btsnoopH4 = 1002
+        case btsnoopMonitor = 2001
+        case pcapH4 = 187
+        case pcapH4WithDirection = 201
+        case pcapMonitor = 254
+    }
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    @Argument(help: "The capture, in any format; ‘-’ reads standard input.", completion: .file())
+    var input: String
+
+    @Argument(help: "The file to write.", completion: .file(extensions: ["btsnoop", "pcap", "pcapng", "pklg"]))
+    var output: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The link type: 1001 (HCI), 1002 (H4) or 2001 (monitor) of btsnoop; 187 (H4), 201 (H4 with direction) or "
+                + "254 (monitor) of pcap and pcapng.",
+            discussion: "By default 1002 and 201; for captures of the Linux monitor 2001 and 254.",
+            valueName: "number"))
+    var link: Link?
+
+    @Flag(name: .long, help: "Count time in nanoseconds (pcap and pcapng).")
+    var nanoseconds = false
+
+    func validate() throws {
+        guard let format = CaptureFormat(ending: output) else {
+            throw ValidationError(
+                "The ending of ‘\(output)’ names no capture format; take .btsnoop, .pcap, .pcapng or .pklg.")
+        }
+        guard let link else { return }
+        let isPcap = format == .pcap || format == .pcapng
+        let fits = link.rawValue < 1000 ? isPcap : format == .btsnoop
+        if !fits { throw ValidationError("Link type \(link.rawValue) does not belong to the format of ‘\(output)’.") }
+    }
+
+    func run(in session: Session) async throws {
+        let console = session.console
+        guard !isSameFile() else { throw Failure("\(output) is the file to read") }
+        var reading = try CaptureReading(path: input, console: console)
+        var (written, left): (UInt64, UInt64) = (0, 0)
+        do {
+            var writer = try open(holdsMonitorRecords: CaptureReading.holdsMonitorRecords(path: input))
+            try reading.readAll { try writer.append($0) }
+            try writer.close()
+            (written, left) = (writer.recordCount, writer.unrepresentableCount)
+        } catch let error as CaptureError {
+            throw Failure("\(output): \(error)")
+        }
+        if left > 0 { console.note("\(left) records have no form in this format and were left out") }
+        console.print(
+            [
+                "event": "converted", "file": .string(output), "records": JSONValue(written),
+                "leftOut": JSONValue(left),
+            ],
+            text: "\(output): \(written) records")
+        try reading.end()
+    }
+
+    private func open(holdsMonitorRecords: Bool) throws -> CaptureWriter {
+        var format = CaptureFormat(ending: output) ?? .btsnoop
+        if format == .btsnoop {
+            switch link {
+            case .btsnoopHCI: format = .btsnoopUnencapsulated
+            case .btsnoopMonitor: format = .btsnoopMonitor
+            case nil where holdsMonitorRecords: format = .btsnoopMonitor
+            default: break
+            }
+        }
+        let frames: CaptureLink =
+            switch link {
+            case .pcapH4: .h4
+            case .pcapMonitor: .linuxMonitor
+            case nil where holdsMonitorRecords: .linuxMonitor
+            default: .h4WithDirection
+            }
+        return try CaptureWriter(
+            path: output, format: format, flushing: .bytes(256 << 10),
+            resolution: nanoseconds ? .nanoseconds : .microseconds, link: frames)
+    }
+
+    private func isSameFile() -> Bool {
+        var first = stat()
+        var second = stat()
+        guard stat(input, &first) == 0, stat(output, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+            && first.st_mode & S_IFMT == S_IFREG
+    }
+}

@@ -1,0 +1,150 @@
+import ArgumentParser
+import BLECapture
+import BLEDecoder
+import BLEPackets
+import Glibc
+
+struct DecodeCommand: ToolCommand {
+    enum Kind: String, CaseIterable, ExpressibleByArgument {
+        case command, event, acl, sco, iso, other, l2cap, signalling, att, smp, advertising, malformed
+
+        var kinds: PacketFacts.Kinds {
+            switch self {
+            case .command: .command
+            case .event: .event
+            case .acl: .acl
+            case .sco: .sco
+            case .iso: .iso
+            case .other: .other
+            case .l2cap: .l2cap
+            case .signalling: .signalling
+            case .att: .att
+            case .smp: .smp
+            case .advertising: .advertising
+            case .malformed: .malformed
+            }
+        }
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "decode",
+        abstract: "Show a capture, count what is in it, or make a page of it.",
+        discussion: """
+            btsnoop (also of Android and of the Linux monitor), pcap, pcapng and PacketLogger files, whatever their \
+            names. What can be read of a damaged file is shown; then the exit status is 1. ‘<’ is what the host sends, \
+            ‘>’ what it receives. Keys and passkeys are never shown.
+
+              bletool decode session.btsnoop --kind att --address AA:BB:CC:DD:EE:FF
+              bletool decode session.btsnoop --summary
+              bletool decode session.btsnoop --html session.html
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+
+    @Argument(help: "The capture; ‘-’ reads standard input.", completion: .file())
+    var file: String
+
+    @Flag(name: .long, help: "Only count: packets, opcodes, events, channels, advertisers.")
+    var summary = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Write a page with a timeline and a message-sequence chart of each connection.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var html: String?
+
+    @Option(name: .long, help: "Only packets of this kind; may be repeated.")
+    var kind: [Kind] = []
+
+    @Option(
+        name: .long, help: ArgumentHelp("Only packets of this connection handle.", valueName: "handle"),
+        transform: Self.number)
+    var handle: UInt16?
+
+    @Option(
+        name: .long, help: ArgumentHelp("Only packets of or about this device.", valueName: "address"),
+        transform: Self.address)
+    var address: UInt64?
+
+    @Option(
+        name: .long, help: ArgumentHelp("Only packets about this attribute.", valueName: "handle"),
+        transform: Self.number)
+    var attHandle: UInt16?
+
+    func validate() throws {
+        if summary, html != nil { throw ValidationError("Take --summary or --html, not both.") }
+        if summary, !filter.isEmpty { throw ValidationError("--summary counts everything; it knows no filters.") }
+    }
+
+    private var filter: DecodingFilter {
+        DecodingFilter(
+            kinds: kind.reduce(into: []) { $0.formUnion($1.kinds) }, connectionHandle: handle, address: address,
+            attributeHandle: attHandle)
+    }
+
+    private static func number(_ text: String) throws -> UInt16 {
+        guard let value = Hexadecimal.integer(text, as: UInt16.self) else {
+            throw ValidationError("‘\(text)’ is no handle; write it like 0x0040 or 64.")
+        }
+        return value
+    }
+
+    private static func address(_ text: String) throws -> UInt64 {
+        let octets = Hexadecimal.bytes(text) ?? []
+        guard octets.count == 6 else {
+            throw ValidationError("‘\(text)’ is no address; write it like AA:BB:CC:DD:EE:FF.")
+        }
+        return octets.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    func run(in session: Session) async throws {
+        let console = session.console
+        var reading = try CaptureReading(path: file, console: console)
+        if summary {
+            var counts = CaptureSummary()
+            try reading.readAll { counts.count($0) }
+            counts.countForeign(Int(clamping: reading.foreignRecordCount))
+            console.print(SummaryOutput.object(counts), text: SummaryOutput.text(counts, format: reading.format))
+            if counts.hasMoreAdvertisers {
+                console.note(
+                    "there were more advertisers than \(counts.distinctAdvertisers), which were not told apart")
+            }
+        } else if let html {
+            try writePage(html, &reading, console)
+        } else {
+            var decoder = CaptureDecoder(
+                style: console.isJSON ? .json : .text(isColoured: console.showsColours), filter: filter)
+            try reading.readAll { record in
+                decoder.decode(record)
+                guard decoder.output.byteCount > 48 << 10 || console.isTerminal else { return }
+                console.write(decoder.output)
+                decoder.removeOutput()
+                if console.outputHasEnded { throw Failure.interrupted }
+            }
+            console.write(decoder.output)
+        }
+        try reading.end()
+    }
+
+    private func writePage(_ path: String, _ reading: inout CaptureReading, _ console: Console) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure("\(path): \(String(cString: strerror(errno)))") }
+        defer { close(descriptor) }
+        var page = HTMLReport(filter: filter)
+        func flush(_ page: inout HTMLReport) throws {
+            guard let number = Console.writeAll(descriptor, page.output) else { return page.removeOutput() }
+            throw Failure("\(path): \(String(cString: strerror(number)))")
+        }
+        page.begin(title: file.split(separator: "/").last.map(String.init) ?? file)
+        try reading.readAll { record in
+            page.add(record)
+            if page.output.byteCount > 256 << 10 { try flush(&page) }
+        }
+        page.end()
+        try flush(&page)
+        console.print(
+            ["event": "written", "file": .string(path), "packets": JSONValue(page.rowCount)],
+            text: "\(path): \(page.rowCount) packets")
+    }
+}

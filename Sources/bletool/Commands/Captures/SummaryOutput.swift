@@ -1,0 +1,82 @@
+import BLECapture
+import BLEDecoder
+
+/// What `decode --summary` prints.
+enum SummaryOutput {
+    static func object(_ summary: borrowing CaptureSummary) -> JSONValue {
+        [
+            "frames": JSONValue(summary.frames),
+            "by_packet_type": [
+                "command": JSONValue(summary.commands), "event": JSONValue(summary.events),
+                "acl": JSONValue(summary.aclPackets), "sco": JSONValue(summary.scoPackets),
+                "iso": JSONValue(summary.isoPackets), "other": JSONValue(summary.others),
+            ],
+            "commands_by_opcode": counts(summary.commandsByOpcode, digits: 4),
+            "events_by_code": counts(summary.eventsByCode, digits: 2),
+            "le_subevents": counts(summary.leSubevents, digits: 2),
+            "le_adv_report_events": JSONValue(summary.advertisingReportEvents),
+            "le_adv_distinct_addresses": JSONValue(summary.distinctAdvertisers),
+            "att_opcodes": counts(summary.attByOpcode, digits: 2),
+            "smp_opcodes": counts(summary.smpByCode, digits: 2),
+            "l2cap_cids": counts(summary.l2capByChannel, digits: 4),
+            "malformed": JSONValue(summary.malformed),
+        ]
+    }
+
+    static func text(_ summary: borrowing CaptureSummary, format: CaptureFormat) -> String {
+        var lines = ["\(format.name), \(summary.frames) frames"]
+        let kinds = [
+            ("commands", summary.commands), ("events", summary.events), ("ACL packets", summary.aclPackets),
+            ("SCO packets", summary.scoPackets), ("ISO packets", summary.isoPackets), ("others", summary.others),
+            ("malformed", summary.malformed),
+        ]
+        lines += kinds.filter { $0.1 > 0 }.map { row($0.1, $0.0) }
+        if summary.advertisingReportEvents > 0 {
+            lines.append("advertising")
+            lines.append(row(summary.advertisingReportEvents, "events with reports"))
+            lines.append(row(summary.distinctAdvertisers, "devices"))
+        }
+        func table(_ title: String, _ counts: [CaptureSummary.Count], _ digits: Int, _ table: PacketNames.Table) {
+            guard !counts.isEmpty else { return }
+            lines.append(title)
+            for count in counts.sorted(by: { ($1.count, $0.number) < ($0.count, $1.number) }) {
+                let name = PacketNames.name(of: count.number, in: table)
+                lines.append(
+                    row(count.count, Hexadecimal.number(count.number, digits: digits) + (name.map { " " + $0 } ?? "")))
+            }
+        }
+        table("commands", summary.commandsByOpcode, 4, .command)
+        table("events", summary.eventsByCode, 2, .event)
+        table("LE Meta events", summary.leSubevents, 2, .leMetaEvent)
+        table("L2CAP channels", summary.l2capByChannel, 4, .channel)
+        table("ATT", summary.attByOpcode, 2, .att)
+        table("SMP", summary.smpByCode, 2, .smp)
+        return lines.joined(separator: "\n")
+    }
+
+    private static func row(_ count: Int, _ text: String) -> String {
+        let number = String(count)
+        return String(repeating: " ", count: max(0, 10 - number.count)) + number + "  " + text
+    }
+
+    private static func counts(_ counts: [CaptureSummary.Count], digits: Int) -> JSONValue {
+        .object(
+            counts.map {
+                .init(key: Hexadecimal.number($0.number, digits: digits), value: JSONValue($0.count))
+            })
+    }
+}
+
+extension CaptureFormat {
+    /// The format in words.
+    var name: String {
+        switch self {
+        case .btsnoopUnencapsulated: "btsnoop (HCI)"
+        case .btsnoop: "btsnoop"
+        case .btsnoopMonitor: "btsnoop of the Linux monitor"
+        case .pcap: "pcap"
+        case .pcapng: "pcapng"
+        case .packetLogger: "PacketLogger"
+        }
+    }
+}

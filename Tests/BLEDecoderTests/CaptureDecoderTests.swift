@@ -1,0 +1,198 @@
+import BLECapture
+import Testing
+
+@testable import BLEDecoder
+
+@Suite("Decoding a capture")
+struct CaptureDecoderTests {
+    /// LE Enhanced Connection Complete: handle 0x0040, central, C0:DE:00:00:00:01 random.
+    static let connected: [UInt8] =
+        [4, 0x3E, 31, 0x0A, 0, 0x40, 0, 0, 1, 1, 0, 0, 0, 0xDE, 0xC0] + [UInt8](repeating: 0, count: 12)
+        + [24, 0, 0, 0, 72, 0, 0]
+    static let disconnected: [UInt8] = [4, 5, 4, 0, 0x40, 0, 0x13]
+
+    static func frame(_ channel: UInt8, _ payload: [UInt8], flags: UInt8 = 0) -> [UInt8] {
+        [2, 0x40, flags << 4, UInt8(payload.count + 4), 0, UInt8(payload.count), 0, channel, 0] + payload
+    }
+
+    private func lines(
+        _ packets: [[UInt8]], received: Set<Int> = [], style: DecodingStyle = .text(isColoured: false),
+        filter: DecodingFilter = DecodingFilter()
+    ) throws -> [String] {
+        var reader = try CaptureReader(bytes: CaptureBytes.btsnoop(packets) { received.contains($0) })
+        var decoder = CaptureDecoder(style: style, filter: filter)
+        while let record = try reader.next() { decoder.decode(record) }
+        return decoder.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            .split(separator: "\n").map(String.init)
+    }
+
+    @Test("a command shows its name and its fields with units")
+    func command() throws {
+        let lines = try lines([[1, 0x0B, 0x20, 7, 1, 0x60, 0, 0x30, 0, 1, 0]])
+        #expect(lines[1] == "< 22:13:20.000000 #1 command LE Set Scan Parameters (0x200b)")
+        #expect(lines[2...].contains("      LE Scan Type: active (0x01)"))
+        #expect(lines[2...].contains("      LE Scan Interval: 60 ms"))
+        #expect(lines[2...].contains("      Own Address Type: random (0x01)"))
+    }
+
+    @Test("discovery gives names to handles; a response is paired with its request")
+    func discovery() throws {
+        let packets = [
+            Self.connected,
+            Self.frame(4, [0x08, 1, 0, 0xFF, 0xFF, 0x03, 0x28]),
+            Self.frame(4, [0x09, 7, 0x11, 0, 0x10, 0x12, 0, 0x37, 0x2A], flags: 2),
+            Self.frame(4, [0x0A, 0x12, 0]),
+            Self.frame(4, [0x0B, 6, 64], flags: 2),
+        ]
+        let lines = try lines(packets, received: [2, 4])
+        let read = "acl     0x0040 C0:DE:00:00:00:01 random ATT Read Re"
+        #expect(lines.contains { $0.hasSuffix(read + "quest (0x0a) 0x0012 Heart Rate Measurement") })
+        #expect(lines.contains { $0.hasSuffix(read + "sponse (0x0b) 0x0012 Heart Rate Measurement") })
+        #expect(lines.contains("      Answers: #4 after 0.001 ms"))
+        #expect(lines.contains("      Value: 0640"))
+        #expect(lines.contains("        Properties: notify"))
+    }
+
+    @Test("what discovery told of a device holds when it connects again")
+    func reconnection() throws {
+        let packets = [
+            Self.connected, Self.frame(4, [0x08, 1, 0, 0xFF, 0xFF, 0x03, 0x28]),
+            Self.frame(4, [0x09, 7, 0x11, 0, 0x10, 0x12, 0, 0x37, 0x2A], flags: 2), Self.disconnected, Self.connected,
+            Self.frame(4, [0x1B, 0x12, 0, 6, 64], flags: 2),
+        ]
+        let lines = try lines(packets, received: [2, 5])
+        #expect(lines.last { $0.contains("Notification") }?.hasSuffix("0x0012 Heart Rate Measurement") == true)
+    }
+
+    @Test("fragments are put together, and shown with the last of them")
+    func fragments() throws {
+        let lines = try lines([
+            [2, 0x40, 0x00, 5, 0, 7, 0, 4, 0, 0x12], [2, 0x40, 0x10, 3, 0, 3, 0, 0x61],
+            [2, 0x40, 0x10, 3, 0, 0x62, 0x63, 0x64],
+        ])
+        #expect(lines.count { $0.contains("ACL fragment") } == 2)
+        #expect(lines.contains("      Value: 61626364 = \"abcd\""))
+    }
+
+    @Test(
+        "keys and passkeys are never written, in text or JSON, whole or broken",
+        arguments: [DecodingStyle.text(isColoured: false), .json])
+    func secrets(style: DecodingStyle) throws {
+        let secret = [UInt8](repeating: 0xA7, count: 16)
+        let packets: [[UInt8]] = [
+            Self.frame(6, [0x06] + secret), Self.frame(6, [0x08] + secret), Self.frame(6, [0x0A] + secret),
+            Self.frame(6, [0x04] + secret), Self.frame(6, [0x06] + secret.prefix(9)),
+            Self.frame(6, [0x06] + secret + [0xA7]),
+            [1, 0x19, 0x20, 28, 0x40, 0] + [UInt8](repeating: 0, count: 10) + secret,
+            [1, 0x19, 0x20, 27, 0x40, 0] + [UInt8](repeating: 0, count: 9) + secret,
+            [1, 0x1A, 0x20, 18, 0x40, 0] + secret,
+            [1, 0x27, 0x20, 39] + [UInt8](repeating: 0, count: 7) + secret + secret,
+            [1, 0x0B, 0x04, 22, 1, 2, 3, 4, 5, 6] + secret, [1, 0x11, 0x0C, 23, 1, 1, 2, 3, 4, 5, 6] + secret,
+            [4, 0x18, 23, 1, 2, 3, 4, 5, 6] + secret + [4], [4, 0x18, 30, 1, 2, 3, 4, 5, 6] + secret + [4],
+            [4, 0x33, 10, 1, 2, 3, 4, 5, 6, 0xA7, 0xA7, 0xA7, 0xA7], [4, 0x3E, 34, 0x09, 0] + secret + secret,
+            [4, 0x0E, 12, 1, 0x18, 0x20, 0] + secret.prefix(8), [4, 0x0E, 12, 1, 0x18, 0x20, 1] + secret.prefix(8),
+            [4, 0x3E, 19, 2, 1, 0, 1, 1, 2, 3, 4, 5, 6, 7, 6, 0x2D] + secret.prefix(5) + [0xC0],
+            // Fragments of a frame that comes to nothing.
+            [2, 0x40, 0x00, 9, 0, 17, 0, 6, 0, 6, 0xA7, 0xA7, 0xA7, 0xA7], [2, 0x40, 0x10, 14, 0] + secret.prefix(14),
+        ]
+        let text = try lines(packets, style: style).joined(separator: "\n")
+        #expect(!text.contains("a7a7a7a7"))
+        #expect(!text.contains("2812782503"))
+        #expect(text.contains("withheld"))
+    }
+
+    @Test("BR/EDR channels are named by the protocol that was asked for")
+    func classicChannels() throws {
+        let asked = Self.frame(1, [0x02, 5, 4, 0, 1, 0, 0x41, 0])
+        let answered = Self.frame(1, [0x03, 5, 8, 0, 0x52, 0, 0x41, 0, 0, 0, 0, 0], flags: 2)
+        let lines = try lines([asked, answered, Self.frame(0x52, [1, 2, 3])], received: [1])
+        #expect(lines.contains { $0.contains("L2CAP Connection Request (0x02)") })
+        #expect(lines.contains { $0.hasSuffix("L2CAP SDP (0x0001) channel 0x0052") })
+    }
+
+    @Test("each filter lets through what is asked for")
+    func filters() throws {
+        let packets = [
+            [1, 3, 0x0C, 0], Self.connected, Self.frame(4, [0x0A, 0x12, 0]), Self.frame(4, [0x0A, 0x13, 0]),
+            Self.frame(6, [5, 8]), Self.disconnected,
+        ]
+        func headlines(_ filter: DecodingFilter) throws -> Int {
+            try lines(packets, filter: filter).count { $0.hasPrefix("<") || $0.hasPrefix(">") }
+        }
+        #expect(try headlines(DecodingFilter(kinds: .command)) == 1)
+        #expect(try headlines(DecodingFilter(kinds: [.att, .smp])) == 3)
+        #expect(try headlines(DecodingFilter(connectionHandle: 0x40)) == 5)
+        #expect(try headlines(DecodingFilter(address: 0xC0DE_0000_0001)) == 5)
+        #expect(try headlines(DecodingFilter(attributeHandle: 0x13)) == 1)
+        #expect(try headlines(DecodingFilter(kinds: .event, attributeHandle: 0x13)) == 0)
+    }
+
+    @Test("a page's data end no script, whatever a name holds")
+    func page() throws {
+        let name = Array("</script><b>".utf8)
+        let report: [UInt8] =
+            [
+                4, 0x3E, UInt8(14 + name.count), 2, 1, 0, 1, 1, 2, 3, 4, 5, 6, UInt8(name.count + 2),
+                UInt8(name.count + 1), 9,
+            ]
+            + name + [0xC0]
+        var reader = try CaptureReader(bytes: CaptureBytes.btsnoop([report]))
+        var page = HTMLReport()
+        page.begin(title: "a<b>")
+        while let record = try reader.next() { page.add(record) }
+        page.end()
+        let text = page.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        #expect(page.rowCount == 1)
+        #expect(text.split(separator: "</script>").count == 3)
+        #expect(text.contains("\\x3c/script>\\x3cb>"))
+    }
+
+    @Test("the summary and the text agree on what is malformed; nothing traps or grows without bound, whatever comes")
+    func hostile() throws {
+        var generator = Generator(state: 7)
+        let seeds = [
+            Self.connected, Self.disconnected, Self.frame(4, [0x09, 7, 0x11, 0, 0x10, 0x12, 0, 0x37, 0x2A]),
+            Self.frame(4, [0x05, 1, 1, 0, 2, 0x29]), Self.frame(6, [1, 3, 0, 1, 16, 7, 7]),
+            Self.frame(5, [0x12, 1, 8, 0, 6, 0, 6, 0, 0, 0, 100, 0]),
+            [1, 0x43, 0x20, 10 + 16, 0, 0, 0, 1, 2, 3, 4, 5, 6, 1] + [UInt8](repeating: 9, count: 16),
+            [4, 0x3E, 19, 2, 1, 0, 1, 1, 2, 3, 4, 5, 6, 7, 2, 1, 6, 3, 3, 13, 24, 0xC0], [4, 0x0E, 4, 1, 3, 0x0C, 0],
+            [4, 0x13, 9, 2, 0x40, 0, 1, 0, 0x41, 0, 1, 0], [3, 1, 0, 2, 1, 2], [5, 1, 0, 2, 0, 1, 2],
+            Self.frame(4, [0x23, 0x12, 0, 200, 0, 1]), Self.frame(4, [0x11, 6, 1, 0, 5, 0, 0, 0x18]),
+        ]
+        var summary = CaptureSummary()
+        var text = CaptureDecoder(style: .text(isColoured: true))
+        var json = CaptureDecoder(style: .json)
+        for _ in 0..<150 {
+            let packets = (0..<200).map { _ -> [UInt8] in
+                var packet = seeds[Int(generator.next() % UInt64(seeds.count))]
+                for _ in 0..<(generator.next() % 4) {
+                    let place = Int(generator.next() % UInt64(packet.count))
+                    packet[place] = UInt8(truncatingIfNeeded: generator.next() >> 11)
+                }
+                return generator.next() % 8 == 0 ? Array(packet.prefix(Int(generator.next() % 12))) : packet
+            }
+            var reader = try CaptureReader(bytes: CaptureBytes.btsnoop(packets) { $0 % 3 == 0 })
+            while let record = try reader.next() {
+                summary.count(record)
+                text.decode(record)
+                json.decode(record)
+                text.removeOutput()
+                json.removeOutput()
+            }
+        }
+        #expect(summary.frames == 30_000)
+        #expect(text.malformedCount == json.malformedCount)
+        #expect(abs(text.malformedCount - summary.malformed) * 50 < summary.malformed)
+        #expect(text.table.links.count <= LinkTable.maximumLinkCount)
+    }
+}
+
+/// A small generator that gives the same numbers in every run.
+private struct Generator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state >> 17
+    }
+}

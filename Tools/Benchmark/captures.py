@@ -1,0 +1,87 @@
+"""Rows about whole captures: `bletool decode` beside tshark and btmon, on one file that is made here from Fixtures/.
+
+  captures.py BLETOOL [WORD]…      words choose rows by name; prints rows for `table.py`
+
+The file repeats the sessions over Bumble and btvirt until it has 300,000 packets: advertising, discovery, reads, notifications."""
+import os, re, shutil, struct, subprocess, sys, tempfile, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PACKETS = 300_000
+PEER_PACKETS = 100_000
+SESSIONS = ('bumble-session', 'bumble-legacy-session', 'btvirt-session')
+
+
+def row(name, value='', unit='', budget='', check='', peer='', remark=''):
+    print('\t'.join(str(field) for field in (name, value, unit, budget, check, peer, remark)), flush=True)
+
+
+def records(path):
+    with open(path, 'rb') as f:
+        data = f.read()
+    found, at = [], 16
+    while at + 24 <= len(data):
+        size = struct.unpack_from('>I', data, at + 4)[0]
+        found.append((struct.unpack_from('>q', data, at + 16)[0], data[at:at + 16], data[at + 24:at + 24 + size]))
+        at += 24 + size
+    return found
+
+
+def made(path, packets):
+    """A capture of at least so many packets, the sessions one after the other, a millisecond apart."""
+    sessions = [records(os.path.join(ROOT, 'Fixtures', name + '.btsnoop')) for name in SESSIONS]
+    count, clock = 0, sessions[0][0][0]
+    with open(path, 'wb') as f:
+        f.write(b'btsnoop\0' + struct.pack('>II', 1, 1002))
+        while count < packets:
+            for session in sessions:
+                start = session[0][0]
+                for when, head, packet in session:
+                    f.write(head + struct.pack('>q', clock + when - start) + packet)
+                clock += session[-1][0] - start + 1000
+                count += len(session)
+    return count
+
+
+def run(command):
+    """(processor seconds, peak memory in bytes) of a command, the best of three; None when it fails"""
+    best = None
+    for _ in range(3 if command[0].endswith('bletool') else 1):
+        with open(os.devnull, 'wb') as null:
+            child = subprocess.Popen(command, stdout=null, stderr=null, stdin=subprocess.DEVNULL)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = status
+        if status:
+            return None
+        took = usage.ru_utime + usage.ru_stime
+        if best is None or took < best[0]:
+            best = (took, usage.ru_maxrss * 1024)
+    return best
+
+
+def main():
+    bletool, words = sys.argv[1], sys.argv[2:]
+    names = {'decode a capture, counted (--summary)': (['--summary'], 3e6, 'tshark', ['tshark', '-n', '-q', '-z', 'io,phs', '-r']),
+             'decode a capture to full text': ([], 1e6, 'btmon', ['btmon', '-r']),
+             'decode a capture to JSON': (['--json'], None, 'tshark', ['tshark', '-n', '-V', '-r'])}
+    chosen = {n: v for n, v in names.items() if not words or any(w in n for w in words)}
+    if not chosen:
+        return
+    with tempfile.TemporaryDirectory(prefix='jelling-captures-') as folder:
+        large, small = os.path.join(folder, 'large.btsnoop'), os.path.join(folder, 'small.btsnoop')
+        count, fewer = made(large, PACKETS), made(small, PEER_PACKETS)
+        longer = os.path.join(folder, 'longer.btsnoop')
+        made(longer, 4 * PACKETS)
+        for name, (options, budget, peer, command) in chosen.items():
+            ours = run([bletool, 'decode', large, *options])
+            theirs = run([*command, small]) if shutil.which(peer) else None
+            if ours is None:
+                row(name, remark='bletool failed')
+                continue
+            said = f'beside {peer}' if theirs else f'{peer} is missing or fails on the file'
+            row(name, count / ours[0], 'packets/s', f'>={budget}' if budget else '', '', fewer / theirs[0] if theirs else '', said)
+            grown = run([bletool, 'decode', longer, *options])
+            row(name + ', peak memory', ours[1] / 2**20, 'MB', '<=16', '', theirs[1] / 2**20 if theirs else '',
+                f'{grown[1] / 2**20:.1f} MB with four times the packets' if grown else '')
+
+
+main()
