@@ -11,6 +11,7 @@ let package = Package(
     name: "jelling",
     products: [
         .library(name: "BLE", targets: ["BLE"]),
+        .library(name: "BLESecurity", targets: ["BLESecurity"]),
         .library(name: "BLEHost", targets: ["BLEHost"]),
         .library(name: "BLEPackets", targets: ["BLEPackets"]),
         .library(name: "BLECapture", targets: ["BLECapture"]),
@@ -19,7 +20,8 @@ let package = Package(
         .executable(name: "bletool", targets: ["bletool"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     targets: [
         .target(name: "CLinux"),
@@ -28,6 +30,14 @@ let package = Package(
         .target(name: "BLETransport", dependencies: ["BLEPackets", "CLinux"], swiftSettings: common),
         .target(name: "BLESimulator", dependencies: ["BLEPackets"], swiftSettings: common),
         .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: common),
+        .target(
+            name: "BLESecurity",
+            dependencies: [
+                "BLEHost",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: common),
         .target(
             name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: common),
         .target(
@@ -48,6 +58,7 @@ let package = Package(
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
         .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator"], swiftSettings: common),
+        .testTarget(name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost"], swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
         .testTarget(
