@@ -181,4 +181,31 @@ struct HostPeripheralTests {
         #expect(rig.events.count { $0 == .server(.readyToUpdate) } == 1)
         #expect(pdus(rig) == (0..<taken).map { [0x1B, UInt8(level.valueHandle.rawValue), 0, UInt8($0)] })
     }
+
+    @Test(
+        "the database hash comes from the toolbox, and its reader waits for it (SPEC 2.4; Core 5.4, Vol 3, Part G, 7.3)"
+    )
+    func databaseHash() throws {
+        var configuration = HostConfiguration()
+        configuration.hasToolbox = true
+        let rig = HostRig(configuration: configuration)
+        rig.start()
+        centralConnects(rig)
+        rig.forget()
+        rig.receive(frame: [0x08, 0x01, 0x00, 0xFF, 0xFF, 0x2A, 0x2B], handle: 0x40)
+        #expect(pdus(rig).isEmpty)
+        let question = try #require(rig.nextToolboxQuestion())
+        guard case .authenticationCode(let key, let message) = question.request else {
+            Issue.record("asked for \(question.request)")
+            return
+        }
+        #expect(key == [UInt8](repeating: 0, count: 16) && message.starts(with: [1, 0, 0x00, 0x28, 0x00, 0x18]))
+        rig.apply(.toolbox(question.id &+ 1, .octets([])))
+        #expect(pdus(rig).isEmpty, "nobody asked that")
+        rig.apply(.toolbox(question.id, .octets(Array(0..<16))))
+        let answer = try #require(pdus(rig).last)
+        #expect(answer.starts(with: [0x09, 18]) && answer.suffix(16) == Array((0..<16).reversed()))
+        rig.apply(.toolbox(question.id, .octets(Array(0..<16))))
+        #expect(pdus(rig).count == 1, "answered twice")
+    }
 }
