@@ -351,7 +351,7 @@ public actor Adapter {
             fail(with: .host(failure))
         case .reopenTransport:
             reopenTransport()
-        case .recovering, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
+        case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
             break
         }
     }

@@ -92,6 +92,11 @@ public struct GATTServer {
         clients[slot].mtu = max(Int(ATTBearer.defaultMTU), Int(mtu))
     }
 
+    /// What protects a client's link, as far as the server was told.
+    public func security(of link: LinkID) -> GATTLinkSecurity {
+        clients.first { $0.link == link }?.security ?? .none
+    }
+
     /// A link was encrypted, or its client paired or was authorized.
     public mutating func securityChanged(to security: GATTLinkSecurity, on link: LinkID) {
         guard let slot = slot(of: link) else { return }
