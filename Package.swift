@@ -58,7 +58,12 @@ let package = Package(
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
         .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator"], swiftSettings: common),
-        .testTarget(name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost"], swiftSettings: common),
+        .executableTarget(
+            name: "bond-store-writer", dependencies: ["BLESecurity"], path: "Tests/BondStoreWriter",
+            swiftSettings: common),
+        .testTarget(
+            name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost", "bond-store-writer"],
+            swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
         .testTarget(
