@@ -351,7 +351,8 @@ public actor Adapter {
             fail(with: .host(failure))
         case .reopenTransport:
             reopenTransport()
-        case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
+        case .recovering, .channel, .stopped, .pairing, .encryptionChanged, .bondChanged, .bondRemoved, .phyChanged,
+            .dataLengthChanged, .malformedPacket:
             break
         }
     }

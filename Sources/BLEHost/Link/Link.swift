@@ -35,6 +35,7 @@ struct Link {
     /// Disconnect operations that end with the link.
     var closers: [OperationID] = []
 
+    var security: LinkSecurityState
     var gatt: GATTClient
     /// The engine's own exchange of ATT_MTU, which no client asked for.
     var mtuExchange: OperationID?

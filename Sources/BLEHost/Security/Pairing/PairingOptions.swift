@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// What this device can do in pairing and what it demands.
-public struct PairingOptions: Equatable, Sendable {
+public struct PairingOptions: Hashable, Sendable {
     public var ioCapability = IOCapability.noInputNoOutput
     /// Whether keys are kept for later links.
     public var isBonding = true
