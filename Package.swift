@@ -46,7 +46,7 @@ let package = Package(
         .executableTarget(
             name: "bletool",
             dependencies: [
-                "BLE", "BLECapture", "BLERecording", "BLEVirtualTransports",
+                "BLE", "BLECapture", "BLERecording", "BLESecurity", "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
