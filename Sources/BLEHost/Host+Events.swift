@@ -20,6 +20,7 @@ extension Host {
             while let (handle, count) = try handles.next() {
                 guard let slot = links.slot(of: handle) else { continue }
                 acl.completed(Int(count), slot: slot, of: &links)
+                releaseDisconnect(slot)
             }
         case .commandComplete:
             let event = try CommandCompleteView(decoding: &reader)

@@ -35,6 +35,8 @@ struct PairCommand: ToolCommand {
             let peripheral = try await session.connect(to: peer, through: adapter, within: limit)
             let summary = try await peripheral.pair()
             session.console.print(BondOutput.object(summary), text: BondOutput.text(summary))
+            // Some devices forget a pairing whose link ends before they have written it down.
+            try? await Task.sleep(for: .milliseconds(200))
         }
     }
 }
