@@ -11,6 +11,7 @@ let package = Package(
     name: "jelling",
     products: [
         .library(name: "BLE", targets: ["BLE"]),
+        .library(name: "BLESecurity", targets: ["BLESecurity"]),
         .library(name: "BLEHost", targets: ["BLEHost"]),
         .library(name: "BLEPackets", targets: ["BLEPackets"]),
         .library(name: "BLECapture", targets: ["BLECapture"]),
@@ -21,7 +22,8 @@ let package = Package(
         .executable(name: "bletool", targets: ["bletool"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     targets: [
         .target(name: "CLinux"),
@@ -37,6 +39,14 @@ let package = Package(
         .target(name: "BLESimulator", dependencies: ["BLEPackets"], swiftSettings: common),
         .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: common),
         .target(
+            name: "BLESecurity",
+            dependencies: [
+                "BLEHost",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: common),
+        .target(
             name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: common),
         .target(
             name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport"], swiftSettings: common),
@@ -44,7 +54,7 @@ let package = Package(
         .executableTarget(
             name: "bletool",
             dependencies: [
-                "BLE", "BLECapture", "BLEDecoder", "BLERecording", "BLEVirtualTransports",
+                "BLE", "BLECapture", "BLEDecoder", "BLERecording", "BLESecurity", "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
@@ -59,6 +69,12 @@ let package = Package(
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
         .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator"], swiftSettings: common),
+        .executableTarget(
+            name: "bond-store-writer", dependencies: ["BLESecurity"], path: "Tests/BondStoreWriter",
+            swiftSettings: common),
+        .testTarget(
+            name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost", "bond-store-writer"],
+            swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
         .testTarget(

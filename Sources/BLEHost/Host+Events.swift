@@ -20,6 +20,7 @@ extension Host {
             while let (handle, count) = try handles.next() {
                 guard let slot = links.slot(of: handle) else { continue }
                 acl.completed(Int(count), slot: slot, of: &links)
+                releaseDisconnect(slot)
             }
         case .commandComplete:
             let event = try CommandCompleteView(decoding: &reader)
@@ -35,6 +36,12 @@ extension Host {
             disconnectionCompleted(try DisconnectionComplete(decoding: &reader), at: now)
         case .readRemoteVersionInformationComplete:
             remoteVersionRead(try ReadRemoteVersionInformationComplete(decoding: &reader), at: now)
+        case .encryptionChange:
+            let event = try EncryptionChange(decoding: &reader)
+            encryptionEnded(event.connectionHandle, isOn: event.state.isOn, status: event.status, at: now)
+        case .encryptionKeyRefreshComplete:
+            let event = try EncryptionKeyRefreshComplete(decoding: &reader)
+            encryptionEnded(event.connectionHandle, isOn: true, status: event.status, at: now)
         case .hardwareError:
             counters.hardwareErrors &+= 1
             if configuration.ownership == .exclusive { recover(at: now) }
@@ -66,6 +73,7 @@ extension Host {
             let event = try LEEnhancedConnectionComplete(decoding: &reader)
             connectionCompleted(
                 event.status, handle: event.connectionHandle, peer: event.peerAddress,
+                privateAddresses: (event.localResolvableAddress, event.peerResolvableAddress),
                 role: event.role == .central ? .central : .peripheral,
                 parameters: ConnectionParameters(
                     interval: event.interval, peripheralLatency: event.latency,
@@ -76,10 +84,7 @@ extension Host {
         case .readRemoteFeaturesComplete:
             remoteFeaturesRead(try LEReadRemoteFeaturesComplete(decoding: &reader), at: now)
         case .longTermKeyRequest:
-            let event = try LELongTermKeyRequest(decoding: &reader)
-            guard configuration.ownership == .exclusive else { return }
-            commands.append(
-                LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle), purpose: .unattended)
+            longTermKeyRequested(try LELongTermKeyRequest(decoding: &reader), at: now)
         case .remoteConnectionParameterRequest:
             parametersRequested(try LERemoteConnectionParameterRequest(decoding: &reader), at: now)
         case .dataLengthChange:

@@ -145,7 +145,7 @@ extension Host {
                 at: now)
         case .setDataLength:
             finishLinkOperation(.setDataLength, on: slot, with: .success(.dataLength(links[slot].dataLength)), at: now)
-        case .disconnect, .readRemoteVersion, .readRemoteFeatures, .updateParameters, .setPHY:
+        case .disconnect, .readRemoteVersion, .readRemoteFeatures, .updateParameters, .setPHY, .encrypt, .replyWithKey:
             // Command Status: the event that ends the procedure is still to come.
             break
         }
@@ -155,6 +155,11 @@ extension Host {
     mutating func linkCommandFailed(
         _ procedure: LinkProcedure, on id: LinkID, _ failure: HostFailure, at now: Instant
     ) {
+        if procedure == .encrypt || procedure == .replyWithKey, let slot = links.slot(of: id) {
+            var status = HCIStatus.connectionTimeout
+            if case .controller(let refusal, _) = failure { status = refusal }
+            return encryptionEnded(slot, isOn: false, status: status, at: now)
+        }
         guard let slot = links.slot(of: id), let operationClass = procedure.operationClass else { return }
         finishLinkOperation(operationClass, on: slot, with: .failure(failure), at: now)
     }

@@ -32,7 +32,8 @@ extension Host {
 
     /// LE (Enhanced) Connection Complete, successful or not.
     mutating func connectionCompleted(
-        _ status: HCIStatus, handle: ConnectionHandle, peer: DeviceAddress, role: LinkRole,
+        _ status: HCIStatus, handle: ConnectionHandle, peer: DeviceAddress,
+        privateAddresses: (local: DeviceAddress?, peer: DeviceAddress?) = (nil, nil), role: LinkRole,
         parameters: ConnectionParameters, at now: Instant
     ) {
         if role == .central {
@@ -63,11 +64,20 @@ extension Host {
         var link = Link(
             id: links.nextID(for: handle), peer: peer, role: role,
             state: .settingUp(deadline: now.advanced(by: Self.setupPatience)), parameters: parameters,
+            security: LinkSecurityState(
+                localAddress: privateAddresses.local ?? information.ownAddress
+                    ?? DeviceAddress(value: 0, kind: .public),
+                peerAddress: privateAddresses.peer ?? peer.withoutIdentityMark),
             gatt: GATTClient(settings: gattSettings))
         link.waiting = waiting
         let slot = links.insert(link)
-        if configuration.ownership == .exclusive { gattServer.connected(link.id, at: now) }
+        if configuration.ownership == .exclusive {
+            gattServer.connected(
+                link.id, security: serverSecurity(of: slot), restoring: bond(of: slot)?.clientRecord, at: now)
+            secureAtConnection(slot, at: now)
+        }
         setUp(slot, at: now)
+        drainServer(at: now)
         for packet in parked.take(for: handle, at: now) {
             do throws(DecodingError) {
                 try receiveACL(packet.span.bytes, at: now)
@@ -81,6 +91,7 @@ extension Host {
         var settings = GATTClientSettings()
         settings.receiveMTU = configuration.timing.attMTU
         settings.handsOverServerPDUs = configuration.ownership == .exclusive
+        settings.asksForSecurity = configuration.hasToolbox
         return settings
     }
 
@@ -188,6 +199,7 @@ extension Host {
         let patience =
             Self.closingPatience.rawValue + Int64(links[slot].parameters.supervisionTimeout.rawValue) * 10_000
         links[slot].state = .closing(deadline: now.advanced(by: .microseconds(patience)))
+        if holdDisconnect(slot, reason: reason, at: now) { return }
         commands.append(
             Disconnect(connectionHandle: link.handle, reason: reason), purpose: .link(link, .disconnect))
     }
@@ -204,6 +216,8 @@ extension Host {
         drainGATT(slot, at: now)
         links[slot].signalling.linkLost()
         drainChannels(slot, at: now)
+        if links[slot].security.machine != nil { events.append(.pairing(links[slot].id, .failed(.linkLost))) }
+        let bond = bond(of: slot)
         let link = links.remove(slot)
         counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs
         counters.unexpectedATTResponses &+= link.gatt.counters.unexpectedResponses
@@ -214,7 +228,14 @@ extension Host {
         for operation in operations.removeAll() {
             complete(operation.id, .failure(.linkLost(reason)))
         }
-        gattServer.disconnected(link.id, at: now)
+        for operation in link.security.pairOperations + link.security.encryptOperations {
+            complete(operation, .failure(.linkLost(reason)))
+        }
+        let record = gattServer.disconnected(link.id, isBonded: bond != nil, at: now)
+        if var bond, let record, record != bond.clientRecord {
+            bond.clientRecord = record
+            update(bond)
+        }
         drainServer(at: now)
         if link.role == .peripheral {
             events.append(.centralDisconnected(link.id, reason: reason))
@@ -238,6 +259,7 @@ extension Host {
             deadline = earliest(deadline, links[slot].gatt.nextDeadline)
             deadline = earliest(deadline, links[slot].operations.nextDeadline)
             deadline = earliest(deadline, links[slot].signalling.nextDeadline)
+            deadline = earliest(deadline, links[slot].security.nextDeadline)
             switch links[slot].state {
             case .settingUp(let limit), .closing(let limit): deadline = earliest(deadline, limit)
             case .open: break
@@ -260,6 +282,7 @@ extension Host {
                     .updateParameters, on: slot, with: .failure(.rejectedByPeer), at: now)
             }
             drainChannels(slot, at: now)
+            if let deadline = links[slot].security.nextDeadline, deadline <= now { advanceSecurity(slot, to: now) }
             switch links[slot].state {
             case .settingUp(let limit) where limit <= now:
                 links[slot].state = .open
@@ -302,20 +325,25 @@ extension Host {
         let frame = try L2CAPBasicFrame(decoding: bytes)
         switch frame.channelIdentifier {
         case .attributeProtocol:
-            links[slot].gatt.receive(frame.payload, at: now)
-            drainGATT(slot, at: now)
+            if !hold(frame.payload, slot: slot, at: now) { receiveATT(frame.payload, on: slot, at: now) }
         case .leSignalling:
             try receiveSignalling(frame.payload, on: slot, at: now)
         case .securityManager:
-            refusePairing(frame.payload, on: slot, at: now)
+            receiveSecurityPDU(frame.payload, on: slot, at: now)
         default:
             receiveChannelFrame(frame.payload, on: frame.channelIdentifier, slot: slot, at: now)
         }
     }
 
+    mutating func receiveATT(_ pdu: RawSpan, on slot: Int, at now: Instant) {
+        links[slot].gatt.receive(pdu, at: now)
+        drainGATT(slot, at: now)
+    }
+
     mutating func send(
         _ payload: [UInt8], on channel: L2CAPChannelIdentifier, slot: Int, tag: ATTSendTag = .none, at now: Instant
     ) {
+        if channel == .attributeProtocol, hold(payload, tag: tag, slot: slot) { return }
         if tag == .none {
             // One answer is unsent at a time where both sides keep to the protocol (Core 5.4, Vol 3, Part F, 3.3.2).
             guard links[slot].unsentAnswers < Self.unsentAnswerLimit else {
@@ -325,16 +353,6 @@ extension Host {
             links[slot].unsentAnswers += 1
         }
         acl.append(.init(channel: channel, payload: payload, tag: tag), to: slot, of: &links)
-    }
-
-    /// Pairing is refused: no keys are kept (Core 5.4, Vol 3, Part H, 3.5.5).
-    private mutating func refusePairing(_ payload: RawSpan, on slot: Int, at now: Instant) {
-        let pairingRequest: UInt8 = 0x01
-        let securityRequest: UInt8 = 0x0B
-        let pairingFailed: UInt8 = 0x05
-        let pairingNotSupported: UInt8 = 0x05
-        guard let code = payload.byte(at: 0), code == pairingRequest || code == securityRequest else { return }
-        send([pairingFailed, pairingNotSupported], on: .securityManager, slot: slot, at: now)
     }
 
     // MARK: GATT
@@ -348,15 +366,26 @@ extension Host {
                 send(pdu, on: .attributeProtocol, slot: slot, tag: tag, at: now)
             case .event(.completed(let operation, let result)):
                 gattCompleted(operation, result, slot: slot)
-            case .event(.serverPDU(let pdu)):
-                gattServer.receive(pdu.span.bytes, from: id, at: now)
-                drainServer(at: now)
+            case .event(.serverPDU(let pdu)): receiveServerPDU(pdu, on: slot, at: now)
+            case .secure(let error): secureOnDemand(slot, error, at: now)
             case .event(let event):
                 if case .mtuChanged(let mtu) = event { gattServer.mtuChanged(to: mtu, on: id) }
                 events.append(.gatt(id, event))
             case .disconnect:
                 close(slot, reason: .remoteUserTerminatedConnection, at: now)
             }
+        }
+    }
+
+    private mutating func receiveServerPDU(_ pdu: [UInt8], on slot: Int, at now: Instant) {
+        guard let octet = pdu.first else { return }
+        let opcode = ATTOpcode(rawValue: octet)
+        if opcode == .signedWriteCommand { return signedWriteReceived(pdu, slot: slot) }
+        let id = links[slot].id
+        gattServer.receive(pdu.span.bytes, from: id, at: now)
+        drainServer(at: now)
+        if opcode == .writeRequest, gattServer.keepsPerClient(pdu), let slot = links.slot(of: id) {
+            noteClientRecord(of: slot)
         }
     }
 
@@ -411,6 +440,7 @@ extension Host {
             if links[slot].operations.cancel(operation) != nil {
                 return complete(operation, .failure(.cancelled))
             }
+            if cancelPairing(operation, slot: slot, at: now) { return }
             links[slot].gatt.cancel(operation, at: now)
             drainGATT(slot, at: now)
         }

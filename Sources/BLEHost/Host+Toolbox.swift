@@ -13,6 +13,16 @@ extension Host {
             guard case .octets(let octets) = result else { break }
             gattServer.databaseHash(octets, revision: revision, at: now)
             drainServer(at: now)
+        case .pairing(let link, let machine): pairingAnswered(result, on: link, machine: machine, at: now)
+        case .signature(let link, let operation, let client, let message, let counter):
+            signatureMade(
+                result, on: link, operation: operation, client: client, message: message, counter: counter, at: now)
+        case .verification(let link, let pdu, let counter):
+            signatureComputed(result, on: link, pdu: pdu, counter: counter, at: now)
+        case .outOfBandKeyPair(let operation): outOfBandKeyPairMade(result, for: operation)
+        case .outOfBandRandom(let operation, let privateKey, let publicKey):
+            outOfBandRandomDrawn(result, for: operation, privateKey: privateKey, publicKey: publicKey)
+        case .outOfBandConfirm(let operation, let data): outOfBandConfirmComputed(result, for: operation, data)
         }
         settle(at: now)
     }

@@ -37,6 +37,14 @@ public struct Host: ~Copyable {
     var commands = CommandQueue()
     var desk = ToolboxDesk()
 
+    var security: SecuritySettings
+    var bonds = BondTable()
+    var pairingGuard = PairingGuard()
+    /// What was told to or heard from peers by other ways.
+    var outOfBand: [(peer: DeviceAddress, data: OutOfBandData)] = []
+    var lastMachine: UInt32 = 0
+    var lastPairingQuestion: UInt64 = 0
+
     var scanner: Scanner
     var scanMachine: ScanMachine
     var connector = Connector()
@@ -61,6 +69,7 @@ public struct Host: ~Copyable {
 
     public init(configuration: HostConfiguration = HostConfiguration()) {
         self.configuration = configuration
+        security = configuration.security
         let isExclusive = configuration.ownership == .exclusive
         ladder = RecoveryLadder(canReset: isExclusive)
         scanMachine = ScanMachine(isExclusive: isExclusive)
@@ -218,6 +227,9 @@ public struct Host: ~Copyable {
             guard let slot = links.slot(of: link), !links[slot].isClosing else {
                 return complete(operation, .failure(.notConnected))
             }
+            if case .writeSigned(let handle, let value) = request {
+                return writeSigned(handle, value, slot: slot, operation: operation, client: client, at: now)
+            }
             links[slot].gatt.start(request, id: operation, client: client, at: now)
             drainGATT(slot, at: now)
         case .sendHCICommand(let opcode, let parameters):
@@ -226,6 +238,9 @@ public struct Host: ~Copyable {
             }
             guard phase == .ready else { return complete(operation, .failure(.controllerLost)) }
             commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
+        case .pair, .answerPairing, .encrypt, .setSecurity, .restoreBonds, .removeBond, .setOutOfBandData,
+            .createOutOfBandData:
+            performOnSecurity(command, operation: operation, client: client, at: now)
         case .stop:
             stop(operation, at: now)
         case .publish, .removeService, .setDeviceName, .respond, .updateValue:

@@ -34,6 +34,22 @@ public enum HostCommand: Equatable, Sendable {
     /// The client has taken so many received units: the peer may send others.
     case consumeChannelData(ChannelID, units: Int)
     case closeChannel(ChannelID)
+    /// Pairs, as the central; as the peripheral asks the central to. `nil`: as `SecuritySettings.pairing` says. Ends with
+    /// `paired`; cancelling it ends the pairing.
+    case pair(LinkID, PairingOptions?)
+    /// Answers a question of `PairingEvent`, once. Ends with `accepted`: whether it was still open.
+    case answerPairing(PairingQuestionID, PairingAnswer)
+    /// Encrypts a link with the key of its bond; never pairs as the central.
+    case encrypt(LinkID)
+    case setSecurity(SecuritySettings)
+    /// Takes the place of all bonds; to be given before the first link is made.
+    case restoreBonds([Bond])
+    /// Forgets a peer and ends a link to it. Ends with `accepted`: whether there was a bond.
+    case removeBond(DeviceAddress)
+    /// What pairing with this peer may build on; `nil` takes it back.
+    case setOutOfBandData(DeviceAddress, OutOfBandData?)
+    /// Makes values to be told to a peer. Ends with `outOfBandData`.
+    case createOutOfBandData
     case readRSSI(LinkID)
     case readRemoteVersion(LinkID)
     case readRemoteFeatures(LinkID)

@@ -32,6 +32,7 @@ public struct HostConfiguration: Hashable, Sendable {
     /// Whether somebody answers `Host.nextToolboxQuestion()`: without it there is no pairing, no private address and no
     /// database hash.
     public var hasToolbox: Bool
+    public var security: SecuritySettings
     /// How several pending connections are handed to the controller.
     public var pendingConnections: PendingConnectionPolicy
 
@@ -46,7 +47,8 @@ public struct HostConfiguration: Hashable, Sendable {
         ownership: Ownership = .exclusive, ownAddress: OwnAddress = .public, timing: Timing = .gateway,
         limits: HostLimits = HostLimits(), deviceName: String = "Jelling",
         advertising: AdvertisingPackerSettings = .init(),
-        hasToolbox: Bool = false, pendingConnections: PendingConnectionPolicy = .acceptList
+        hasToolbox: Bool = false, security: SecuritySettings = .init(),
+        pendingConnections: PendingConnectionPolicy = .acceptList
     ) {
         self.ownership = ownership
         self.ownAddress = ownAddress
@@ -55,6 +57,7 @@ public struct HostConfiguration: Hashable, Sendable {
         self.deviceName = deviceName
         self.advertising = advertising
         self.hasToolbox = hasToolbox
+        self.security = security
         self.pendingConnections = pendingConnections
     }
 }
@@ -80,7 +83,7 @@ public struct HostLimits: Hashable, Sendable {
 #if !hasFeature(Embedded)
 extension HostConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
-        case ownership, ownAddress, timing, limits, deviceName, advertising, hasToolbox, pendingConnections
+        case ownership, ownAddress, timing, limits, deviceName, advertising, hasToolbox, security, pendingConnections
     }
 
     public init(from decoder: any Decoder) throws {
@@ -93,6 +96,7 @@ extension HostConfiguration: Codable {
         try container.update(&deviceName, .deviceName)
         try container.update(&advertising, .advertising)
         try container.update(&hasToolbox, .hasToolbox)
+        try container.update(&security, .security)
         try container.update(&pendingConnections, .pendingConnections)
     }
 }

@@ -26,6 +26,12 @@ public enum HostEvent: Equatable, Sendable {
     case centralConnected(LinkInformation)
     case centralDisconnected(LinkID, reason: DisconnectionReason)
     case server(GATTServerEvent)
+    case pairing(LinkID, PairingEvent)
+    /// A link was encrypted, got another key, or is not encrypted any more.
+    case encryptionChanged(LinkID, LinkSecurity)
+    /// A bond is new, or something of it changed: it is to be kept in place of the one with the same identity.
+    case bondChanged(Bond)
+    case bondRemoved(DeviceAddress)
     case channel(ChannelEvent)
     case connectionParametersChanged(LinkID, ConnectionParameters)
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
@@ -45,6 +51,8 @@ public enum HostResult: Equatable, Sendable {
     case channel(ChannelInformation)
     /// Whether an answer or an update was taken.
     case accepted(Bool)
+    case paired(PairingSummary)
+    case outOfBandData(LocalOutOfBandData)
     /// In dBm.
     case rssi(Int8)
     case remoteVersion(RemoteVersion)
@@ -73,6 +81,8 @@ public enum HostFailure: Error, Equatable, Sendable {
     /// The connection could not be made, for this reason.
     case connectionFailed(HCIStatus)
     case gatt(GATTFailure)
+    /// The link could not be made secure.
+    case security(SecurityFailure)
     case channel(ChannelFailure)
     /// The service could not be published or removed.
     case publishing(GATTPublishError)

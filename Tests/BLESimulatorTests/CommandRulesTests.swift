@@ -293,7 +293,7 @@ struct CommandRulesTests {
     @Test("a controller without extended advertising does not know its commands")
     func core40() {
         let old = TestHost.ready(air, .core40())
-        #expect(old.query(LEReadLocalSupportedFeatures())?.features == [])
+        #expect(old.query(LEReadLocalSupportedFeatures())?.features == .encryption)
         #expect(old.query(ReadLocalVersionInformation())?.hciVersion == .core40)
         #expect(old.perform(LEReadNumberOfSupportedAdvertisingSets()) == .unknownCommand)
         #expect(old.perform(LEReadMaximumDataLength()) == .unknownCommand)

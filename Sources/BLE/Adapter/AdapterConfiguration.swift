@@ -22,6 +22,12 @@ public struct AdapterConfiguration: Sendable {
     public var advertising = AdvertisingPackerSettings()
     /// Does the cryptography; without it there is no pairing, no private address and no database hash.
     public var toolbox: (any SecurityToolbox)?
+    /// How links are made secure. `identityResolvingKey` is the store's, whatever stands here.
+    public var security = SecuritySettings()
+    /// Keeps bonds from one run to the next; without it they are forgotten with the adapter.
+    public var bondStore: (any BondStore)?
+    /// Asks the user while devices pair; without it whatever needs the user fails.
+    public var pairingAgent: (any PairingAgent)?
     /// Sees every packet between host and controller.
     public var tap: (any PacketObserver)?
     /// Sees every input of the engine, so that the run can be repeated.
@@ -67,7 +73,8 @@ public struct AdapterConfiguration: Sendable {
         if case .rawChannel = address { isShared = true }
         return HostConfiguration(
             ownership: isShared ? .shared : .exclusive, ownAddress: own, timing: timing, limits: limits,
-            deviceName: deviceName, advertising: advertising, hasToolbox: toolbox != nil)
+            deviceName: deviceName, advertising: advertising, hasToolbox: toolbox != nil,
+            security: security)
     }
 }
 

@@ -16,6 +16,8 @@ public enum AdapterError: Error, Equatable, Sendable {
     case notFound(BluetoothUUID)
     /// The characteristic neither notifies nor indicates (SPEC CEN-16).
     case notSubscribable(BluetoothUUID)
+    /// Bonds could not be read or kept.
+    case bondStore(BondStoreError)
 }
 
 extension AdapterError: CustomStringConvertible {
@@ -28,6 +30,7 @@ extension AdapterError: CustomStringConvertible {
         case .closed: "the adapter has been closed"
         case .notFound(let uuid): "the peer has no attribute \(uuid)"
         case .notSubscribable(let uuid): "\(uuid) neither notifies nor indicates"
+        case .bondStore(let error): error.description
         }
     }
 }
@@ -48,6 +51,7 @@ extension HostFailure: CustomStringConvertible {
         case .connectionFailed(let status): "the connection could not be made: \(status.text)"
         case .gatt(let failure): failure.description
         case .channel(let failure): failure.description
+        case .security(let failure): failure.description
         case .publishing(let error): "the service cannot be published so: \(error)"
         case .invalidRequest(.advertisementTooLong):
             "advertising data and scan response hold at most 31 bytes each"
@@ -84,6 +88,7 @@ extension GATTFailure: CustomStringConvertible {
             "the device understood another value for handle \(hexadecimal(handle.rawValue, digits: 4)); nothing was "
                 + "written"
         case .notSubscribed: "there is no subscription to end"
+        case .security(let failure): failure.description
         }
     }
 }
@@ -119,4 +124,24 @@ extension DisconnectionReason: CustomStringConvertible {
 func hexadecimal(_ value: some UnsignedInteger, digits: Int) -> String {
     let text = String(value, radix: 16, uppercase: true)
     return "0x" + String(repeating: "0", count: max(0, digits - text.count)) + text
+}
+
+extension SecurityFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .refusedByUs(let reason): "pairing was given up here: \(reason)"
+        case .refusedByPeer(let reason): "the device gave pairing up: \(reason)"
+        case .timedOut: "the device did not go on with pairing within 30 s; disconnect before another try"
+        case .keyMissingAtPeer:
+            "the device has lost the keys of the bond; remove the bond here (bletool unpair) and pair again"
+        case .encryptionFailed(let status): "the link could not be encrypted: \(status.text)"
+        case .noKey: "there is no key to encrypt the link with; pair first"
+        case .notAvailable: "pairing is not possible here: there is no cryptography, or the controller is shared"
+        case .alreadyPairing: "pairing is under way already"
+        case .repeatedAttempts(let wait):
+            "an earlier try failed; the next is possible in \(max(1, (wait.rawValue + 999_999) / 1_000_000)) s"
+        case .linkLost: "the link ended"
+        case .cancelled: "pairing was cancelled"
+        }
+    }
 }

@@ -21,11 +21,15 @@ enum LinkProcedure: Equatable {
     case setDataLength
     case readPHY
     case setPHY
+    /// The central's part of encryption.
+    case encrypt
+    /// The peripheral's part of encryption.
+    case replyWithKey
 
     /// The class of clients' operations that wait for this procedure.
     var operationClass: LinkOperations.Class? {
         switch self {
-        case .disconnect: nil
+        case .disconnect, .encrypt, .replyWithKey: nil
         case .readRSSI: .readRSSI
         case .readRemoteVersion: .readRemoteVersion
         case .readRemoteFeatures: .readRemoteFeatures

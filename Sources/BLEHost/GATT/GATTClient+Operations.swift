@@ -33,7 +33,7 @@ extension GATTClient {
         case .writeLong(let handle, let value):
             return .preparedWrite(PreparedWrite([AttributeWrite(handle: handle, value: value)], comparesEcho: false))
         case .reliableWrite(let writes): return .preparedWrite(PreparedWrite(writes, comparesEcho: true))
-        case .writeCommand: return nil  // never waits: `start` has sent or refused it
+        case .writeCommand, .writeSigned: return nil  // never wait: they were sent or refused at once
         case .subscribe(let handle, let configuration, let mode):
             return prepareSubscription(handle, configuration, mode, id, client)
         case .unsubscribe(let handle): return prepareUnsubscription(handle, id, client)

@@ -15,6 +15,15 @@ struct GATTClient {
         var id: OperationID?
         var client: ClientID
         var work: Work
+        /// Whether it was carried out before, on a link of less security.
+        var isRetry = false
+    }
+
+    /// An operation that waits for the security of the link.
+    struct Suspended {
+        var operation: Waiting
+        var error: ATTError
+        var handle: AttributeHandle
     }
 
     enum Work {
@@ -30,6 +39,9 @@ struct GATTClient {
         var procedure: GATTProcedure
         /// Whether nobody waits for the result: the answer under way ends it.
         var isAbandoned = false
+        var isRetry = false
+        /// What to begin again; `nil` for what is none of a client.
+        var operation: GATTOperation?
     }
 
     let settings: GATTClientSettings
@@ -39,6 +51,7 @@ struct GATTClient {
     var commands: WriteCommandQueue
     var running: Running?
     private var waiting: [Waiting] = []
+    private var suspended: Suspended?
     private var actions: [GATTClientAction] = []
     private var taken = 0
     /// Why nothing can be started any more.
@@ -95,6 +108,8 @@ struct GATTClient {
             complete(id, .failure(.cancelled))
         } else if running?.id == id {
             abandonRunning()
+        } else if suspended?.operation.id == id {
+            abandonSuspended(now)
         } else if commands.abandon(id) {
             complete(id, .failure(.cancelled))
         }
@@ -105,6 +120,7 @@ struct GATTClient {
         advance(to: now)
         if end != nil { return }
         if running?.client == client { abandonRunning() }
+        if suspended?.operation.client == client { abandonSuspended(now) }
         let ended = waiting.filter { $0.client == client && $0.id != nil }
         waiting.removeAll { $0.client == client && $0.id != nil }
         for operation in ended {
@@ -125,6 +141,25 @@ struct GATTClient {
         guard end == nil, let deadline = bearer.deadline, deadline <= now else { return }
         endAll(.transactionTimeout)
         actions.append(.disconnect)
+    }
+
+    /// The link has the security that was asked for with `secure`, or has it not.
+    ///
+    /// - Parameter failure: `nil` when it has; the operation ends with what the peer said where that tells as much.
+    mutating func secured(_ failure: SecurityFailure?, at now: Instant) {
+        advance(to: now)
+        guard let ended = suspended else { return }
+        suspended = nil
+        if let failure {
+            if let id = ended.operation.id {
+                let told: GATTFailure =
+                    failure.saysMoreThanRefusal ? .security(failure) : .att(ended.error, handle: ended.handle)
+                complete(id, .failure(told))
+            }
+        } else {
+            waiting.insert(ended.operation, at: 0)
+        }
+        pump(now)
     }
 
     /// One whole PDU of the bearer's channel.
@@ -166,9 +201,25 @@ struct GATTClient {
     private mutating func command(_ handle: AttributeHandle, _ value: [UInt8], _ id: OperationID, _ client: ClientID) {
         let limit = min(Int(mtu) - 3, maximumAttributeLength)
         guard value.count <= limit else { return complete(id, .failure(.valueTooLong(limit: limit))) }
+        sendCommand(ATTWriteCommand(handle: handle, value: value.span.bytes).encoded(), id, client)
+    }
+
+    /// Sends a whole Signed Write Command as `start` sends a write command.
+    mutating func startSigned(_ pdu: [UInt8], id: OperationID, client: ClientID, at now: Instant) {
+        advance(to: now)
+        if let end { return complete(id, .failure(end)) }
+        guard pdu.count <= Int(mtu) else {
+            return complete(id, .failure(.valueTooLong(limit: max(0, Int(mtu) - Self.signedOverhead))))
+        }
+        sendCommand(pdu, id, client)
+    }
+
+    /// Opcode, handle and signature.
+    static let signedOverhead = 15
+
+    private mutating func sendCommand(_ pdu: [UInt8], _ id: OperationID, _ client: ClientID) {
         guard !commands.isFull else { return complete(id, .failure(.queueFull)) }
         let isLast = commands.append(id, client)
-        let pdu = ATTWriteCommand(handle: handle, value: value.span.bytes).encoded()
         actions.append(.send(pdu, tag: .command(id)))
         if isLast { emit(.writeCommandsFull) }
     }
@@ -179,10 +230,11 @@ struct GATTClient {
 
     /// Begins what waits until something runs.
     mutating func pump(_ now: Instant) {
-        while end == nil, running == nil, !waiting.isEmpty {
+        while end == nil, running == nil, suspended == nil, !waiting.isEmpty {
             let next = waiting.removeFirst()
             guard let procedure = prepare(next) else { continue }
-            running = Running(id: next.id, client: next.client, procedure: procedure)
+            running = Running(id: next.id, client: next.client, procedure: procedure, isRetry: next.isRetry)
+            if case .operation(let operation) = next.work { running?.operation = operation }
             let mtu = mtu
             guard let step = running?.procedure.begin(mtu: mtu) else { continue }
             apply(step, now)
@@ -214,10 +266,36 @@ struct GATTClient {
     private mutating func finish(_ result: Result<GATTResult, GATTFailure>) {
         guard let ended = running else { return }
         running = nil
+        if suspend(ended, result) { return }
         if case .configure(let handle, _, let bits, let purpose) = ended.procedure {
             return configured(handle, bits, purpose, ended, result)
         }
         if let id = ended.id { complete(id, result) }
+    }
+
+    /// Keeps an operation that was refused for want of security, until there is more of it: once.
+    /// - Returns: whether it is kept.
+    private mutating func suspend(_ ended: Running, _ result: Result<GATTResult, GATTFailure>) -> Bool {
+        guard settings.asksForSecurity, !ended.isAbandoned, !ended.isRetry, let operation = ended.operation,
+            case .failure(.att(let error, let handle)) = result, error.isCuredBySecurity
+        else { return false }
+        if case .configure(let value, _, _, let purpose) = ended.procedure {
+            guard case .subscribed = purpose else { return false }
+            subscriptions.settle(value)
+        }
+        suspended = Suspended(
+            operation: Waiting(id: ended.id, client: ended.client, work: .operation(operation), isRetry: true),
+            error: error, handle: handle)
+        actions.append(.secure(error))
+        return true
+    }
+
+    /// What is asked of the link goes on; the others need not wait for it.
+    private mutating func abandonSuspended(_ now: Instant) {
+        guard let id = suspended?.operation.id else { return }
+        suspended = nil
+        complete(id, .failure(.cancelled))
+        pump(now)
     }
 
     private mutating func abandonRunning() {
@@ -233,6 +311,8 @@ struct GATTClient {
         bearer.die()
         if let id = running?.id { complete(id, .failure(reason)) }
         running = nil
+        if let id = suspended?.operation.id { complete(id, .failure(reason)) }
+        suspended = nil
         for operation in waiting {
             if let id = operation.id { complete(id, .failure(reason)) }
         }
@@ -241,5 +321,26 @@ struct GATTClient {
         commands.removeAll()
         subscriptions.removeAll()
         early.removeAll()
+    }
+}
+
+extension ATTError {
+    /// Whether the peer may answer otherwise once the link is encrypted or has a better key (SPEC 2.3): authorization is
+    /// the app's matter.
+    var isCuredBySecurity: Bool {
+        switch self {
+        case .insufficientAuthentication, .insufficientEncryption, .insufficientEncryptionKeySize: true
+        default: false
+        }
+    }
+}
+
+extension SecurityFailure {
+    /// Whether it tells more than that the peer demands security.
+    var saysMoreThanRefusal: Bool {
+        switch self {
+        case .keyMissingAtPeer, .encryptionFailed, .timedOut: true
+        default: false
+        }
     }
 }

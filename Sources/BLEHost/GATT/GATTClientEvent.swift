@@ -42,6 +42,8 @@ public enum GATTClientAction: Equatable, Sendable {
     case event(GATTClientEvent)
     /// The bearer is dead: end the link.
     case disconnect
+    /// Make the link more secure, and call `secured` with what came of it. Nothing else is begun until then.
+    case secure(ATTError)
 }
 
 /// What a PDU is to its sender.

@@ -26,6 +26,8 @@ public enum GATTFailure: Error, Equatable, Sendable {
     case reliableWriteMismatch(AttributeHandle)
     /// There is nothing to unsubscribe from.
     case notSubscribed
+    /// The link has not the security that the operation needs, and could not be given it.
+    case security(SecurityFailure)
 
     /// What is wrong with an answer.
     public enum InvalidResponse: Equatable, Sendable {

@@ -51,6 +51,10 @@ public enum GATTOperation: Equatable, Sendable {
     /// Sets a value of up to MTU − 3 octets and learns nothing of it (Core 5.4, Vol 3, Part G, 4.9.1). Ends with
     /// `written` when the PDU has been handed to the controller.
     case writeCommand(AttributeHandle, value: [UInt8])
+    /// Sets a value of up to MTU − 15 octets with a signature in place of encryption, and learns nothing of it: by a
+    /// Write Command where the link is encrypted (Core 5.4, Vol 3, Part G, 4.9.2). The peer must be bonded and hold our
+    /// signing key. Ends with `written` when the PDU has been handed to the controller.
+    case writeSigned(AttributeHandle, value: [UInt8])
 
     /// Asks for the values of a characteristic whenever they change (Core 5.4, Vol 3, Part G, 4.10 and 4.11).
     ///

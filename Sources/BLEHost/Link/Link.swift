@@ -35,6 +35,7 @@ struct Link {
     /// Disconnect operations that end with the link.
     var closers: [OperationID] = []
 
+    var security: LinkSecurityState
     var gatt: GATTClient
     /// The engine's own exchange of ATT_MTU, which no client asked for.
     var mtuExchange: OperationID?
@@ -53,6 +54,9 @@ struct Link {
     var packetsInFlight = 0
     /// What has gone to the controller, for its senders to hear.
     var passedTags: [ATTSendTag] = []
+
+    /// Whether something waits here, or with the controller.
+    var hasUnconfirmedPackets: Bool { packetsInFlight > 0 || current != nil || !queue.isEmpty }
 
     var isClosing: Bool {
         if case .closing = state { true } else { false }

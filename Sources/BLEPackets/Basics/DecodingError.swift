@@ -18,5 +18,6 @@ public enum DecodingError: Error, Equatable, Sendable {
         case attOpcode, elementLength, handle, handleRange, uuidFormat
         case signallingCode, identifier, result
         case count, length, phy, boolean
+        case ioCapability, keypress
     }
 }

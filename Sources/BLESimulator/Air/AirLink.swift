@@ -47,6 +47,27 @@ enum LinkProcedure {
     case version(by: LinkSide)
     case dataLength
     case phy(PHYPreferences, by: LinkSide)
+    /// The central asks to encrypt (Core 5.4, Vol 6, Part B, 5.1.3).
+    case encryptionRequest
+    /// The peripheral's host has given its key, or none.
+    case encryptionReply(Key128?)
+}
+
+/// How far a link is with its encryption.
+struct LinkEncryption {
+    /// What the central's host gave with its wish, until both ends are through with it.
+    struct Attempt {
+        var key: Key128
+        var randomNumber: UInt64
+        var encryptedDiversifier: UInt16
+        /// Grows with each attempt, so that a deadline hits its own.
+        var number: UInt32
+    }
+
+    /// The key in use; `nil` while the link is in the clear.
+    var key: Key128?
+    var attempt: Attempt?
+    var attempts: UInt32 = 0
 }
 
 /// A link between two stations of the air.
@@ -72,6 +93,7 @@ final class AirLink {
     var toPeripheral = FIFO<AirFragment>()
     var toCentral = FIFO<AirFragment>()
     var procedures: [(eventsLeft: Int, procedure: LinkProcedure)] = []
+    var encryption = LinkEncryption()
 
     /// When the next connection event will be played; `nil` while there is no need for one.
     var plannedEvent: Int64?
@@ -120,5 +142,10 @@ final class AirLink {
         time < anchor ? anchor : anchor + ((time - anchor) / interval + 1) * interval
     }
 
-    var hasWork: Bool { !toPeripheral.isEmpty || !toCentral.isEmpty || !procedures.isEmpty || !isEstablished }
+    /// No data is sent between the request to encrypt and its end (Core 5.4, Vol 6, Part B, 5.1.3.1).
+    var isDataPaused: Bool { encryption.attempt != nil }
+
+    var hasWork: Bool {
+        !isDataPaused && (!toPeripheral.isEmpty || !toCentral.isEmpty) || !procedures.isEmpty || !isEstablished
+    }
 }

@@ -23,6 +23,14 @@ enum ParameterAnswer {
     case later
 }
 
+/// How a host answers when it is asked for a long term key.
+enum KeyAnswer {
+    case key(Key128)
+    case missing
+    /// The host has been asked and will answer.
+    case later
+}
+
 /// Whatever has a radio: a controller, or a device with a host of its own.
 protocol AirStation: AnyObject {
     var index: Int { get }
@@ -54,6 +62,10 @@ protocol AirStation: AnyObject {
     func versionRead(of peer: LinkCapabilities, on link: AirLink)
     func dataLengthChanged(on link: AirLink)
     func phyUpdated(on link: AirLink, status: HCIStatus)
+    /// The central wants to encrypt; the peripheral's host is asked for its key.
+    func keyRequested(for attempt: LinkEncryption.Attempt, on link: AirLink) -> KeyAnswer
+    /// - Parameter isRefresh: The link was encrypted before.
+    func encryptionChanged(on link: AirLink, status: HCIStatus, isRefresh: Bool)
     /// The PHYs that the station would use when the peer asks for a change.
     func phyPreferences(on link: AirLink) -> PHYPreferences
 }

@@ -93,7 +93,7 @@ extension SimulatedAir {
         var sentByCentral = 0
         var sentByPeripheral = 0
         for _ in 0..<max(1, limit) {
-            guard link.isOpen, !link.toPeripheral.isEmpty || !link.toCentral.isEmpty else { break }
+            guard link.isOpen, !link.isDataPaused, !link.toPeripheral.isEmpty || !link.toCentral.isEmpty else { break }
             if let fragment = link.toPeripheral.popFirst() {
                 peripheral.received(fragment, on: link)
                 if fragment.endsHostPacket { sentByCentral += 1 }
@@ -149,6 +149,8 @@ extension SimulatedAir {
             settleDataLength(of: link, central, peripheral)
         case .phy(let wish, let side):
             settlePHY(of: link, wish: wish, of: station(side), station(side.other))
+        case .encryptionRequest: requestKey(for: link, of: peripheral)
+        case .encryptionReply(let key): settleEncryption(of: link, key: key)
         }
     }
 

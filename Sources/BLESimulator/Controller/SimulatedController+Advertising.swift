@@ -237,12 +237,13 @@ extension SimulatedController {
     // MARK: On the air
 
     private func address(of set: AdvertisingSet) -> DeviceAddress? {
+        if let address = privateAddress(set.ownAddressType, towards: set.peer) { return address }
         if set.handle != AdvertisingSet.legacyHandle,
             set.ownAddressType == .random || set.ownAddressType == .resolvableOrRandom
         {
             return set.randomAddress
         }
-        return ownAddress(set.ownAddressType)
+        return ownAddress(set.ownAddressType, towards: nil)
     }
 
     private func startAdvertising(_ handle: UInt8, duration: Int64, maximumEvents: Int) -> HCIStatus {
@@ -335,7 +336,7 @@ extension SimulatedController {
         let isDirected = set.properties.contains(.directed)
         return AirAdvertisement(
             set: set.handle, address: set.properties.contains(.anonymous) ? nil : address(of: set),
-            target: isDirected ? set.peer : nil, isConnectable: set.properties.contains(.connectable),
+            target: isDirected ? shownTarget(of: set) : nil, isConnectable: set.properties.contains(.connectable),
             isScannable: set.properties.contains(.scannable), isLegacy: isLegacy, primaryPHY: set.primaryPHY,
             secondaryPHY: isLegacy ? nil : set.secondaryPHY,
             advertisingSetIdentifier: isLegacy ? 0xFF : set.identifier,
@@ -346,6 +347,15 @@ extension SimulatedController {
             scanResponse: set.scanResponse)
     }
 
+    /// Whom directed advertising names: a peer on the resolving list is named by a private address of its own
+    /// (Core 5.4, Vol 6, Part B, 6.2.2).
+    private func shownTarget(of set: AdvertisingSet) -> DeviceAddress {
+        guard set.ownAddressType == .resolvableOrPublic || set.ownAddressType == .resolvableOrRandom,
+            let entry = settings.resolvingList.first(where: { $0.identity == set.peer }), entry.peerKey != .zero
+        else { return set.peer }
+        return .resolvable(key: entry.peerKey, random: generator.next())
+    }
+
     func wakeAdvertising() {
         for set in allAdvertisingSets where set.isEnabled && set.isResting {
             changeAdvertisingSet(set.handle) { $0.isResting = false }
@@ -354,24 +364,26 @@ extension SimulatedController {
     }
 
     func accepts(_ request: RadioRequest, from address: DeviceAddress, set handle: UInt8) -> Bool {
-        guard let set = advertisingSet(handle), set.isEnabled else { return false }
+        guard let set = advertisingSet(handle), set.isEnabled, let known = recognize(address).reported else {
+            return false
+        }
         switch request {
         case .scan:
             let isFiltered =
                 set.filterPolicy == .scanRequestsFromAcceptList || set.filterPolicy == .acceptListOnly
-            guard set.properties.contains(.scannable), !isFiltered || isAccepted(address) else { return false }
+            guard set.properties.contains(.scannable), !isFiltered || isAccepted(known) else { return false }
             if set.notifiesOfScanRequests {
-                send(le: LEScanRequestReceived(advertisingHandle: set.handle, scannerAddress: address))
+                send(le: LEScanRequestReceived(advertisingHandle: set.handle, scannerAddress: known))
             }
             return true
         case .connect:
             if set.properties.contains(.directed) {
-                return set.peer == address && ends.count < configuration.maximumLinks
+                return set.peer == known.withoutIdentityMark && ends.count < configuration.maximumLinks
             }
             let isFiltered =
                 set.filterPolicy == .connectionsFromAcceptList || set.filterPolicy == .acceptListOnly
             return set.properties.contains(.connectable) && ends.count < configuration.maximumLinks
-                && (!isFiltered || isAccepted(address))
+                && (!isFiltered || isAccepted(known))
         }
     }
 }

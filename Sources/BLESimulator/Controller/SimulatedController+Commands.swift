@@ -136,6 +136,12 @@ extension SimulatedController {
             LEConnectionUpdate.opcode, LESetHostChannelClassification.opcode, LEReadChannelMap.opcode,
             LEReadRemoteFeatures.opcode, LERand.opcode, LEReadSupportedStates.opcode,
         ]
+        if features.contains(.encryption) {
+            opcodes += [
+                LEEncrypt.opcode, LEEnableEncryption.opcode, LELongTermKeyRequestReply.opcode,
+                LELongTermKeyRequestNegativeReply.opcode,
+            ]
+        }
         if features.contains(.ping) {
             opcodes += [ReadAuthenticatedPayloadTimeout.opcode, WriteAuthenticatedPayloadTimeout.opcode]
         }
@@ -155,6 +161,7 @@ extension SimulatedController {
                 LEAddDeviceToResolvingList.opcode, LERemoveDeviceFromResolvingList.opcode,
                 LEClearResolvingList.opcode, LEReadResolvingListSize.opcode, LESetAddressResolutionEnable.opcode,
                 LESetResolvablePrivateAddressTimeout.opcode, LESetPrivacyMode.opcode,
+                LEReadPeerResolvableAddress.opcode, LEReadLocalResolvableAddress.opcode,
             ]
         }
         if !features.isDisjoint(with: [.le2MPHY, .leCodedPHY]) {
@@ -215,7 +222,8 @@ extension SimulatedController {
         switch opcode.groupField {
         case HCIOpcode.Group.leController.rawValue:
             if carryOutRadio(opcode, parameters) || carryOutAdvertising(opcode, parameters)
-                || carryOutLink(opcode, parameters) || carryOutLists(opcode, parameters)
+                || carryOutLink(opcode, parameters) || carryOutEncryption(opcode, parameters)
+                || carryOutLists(opcode, parameters) || carryOutPrivacy(opcode, parameters)
                 || carryOutInformation(opcode, parameters)
             {
                 return

@@ -17,7 +17,10 @@ extension SimulatedController {
                 return .success
             }
         case SetEventMaskPage2.opcode:
-            perform(SetEventMaskPage2.self, parameters) { _ in .success }
+            perform(SetEventMaskPage2.self, parameters) {
+                settings.eventMaskPage2 = $0.mask
+                return .success
+            }
         case LESetEventMask.opcode:
             perform(LESetEventMask.self, parameters) {
                 settings.leEventMask = $0.mask
@@ -62,8 +65,6 @@ extension SimulatedController {
                         aclDataPacketLength: configuration.aclDataLength,
                         totalACLDataPackets: configuration.aclDataCount)
             }
-        case LERand.opcode:
-            query(LERand.self, parameters) { _ in .init(randomNumber: generator.next()) }
         case LEReadSupportedStates.opcode:
             query(LEReadSupportedStates.self, parameters) { _ in .init(states: configuration.supportedStates) }
         case LEReadMaximumDataLength.opcode:

@@ -13,7 +13,7 @@ struct InitiatingState {
     var isExtended: Bool
     var usesAcceptList: Bool
     var peer: DeviceAddress
-    var ownAddress: DeviceAddress
+    var ownAddressType: OwnAddressType
     var receivers: [Receiver]
     var beginning: Int64
 }
@@ -27,14 +27,13 @@ extension SimulatedController {
         return initiate(
             InitiatingState(
                 isExtended: false, usesAcceptList: command.filterPolicy == .acceptList,
-                peer: command.peerAddress.withoutIdentityMark, ownAddress: command.peerAddress,
+                peer: command.peerAddress.withoutIdentityMark, ownAddressType: command.ownAddressType,
                 receivers: [
                     .init(
                         phy: .le1M, interval: command.scanInterval, window: command.scanWindow,
                         connection: command.parameters)
                 ],
-                beginning: air.nowMicroseconds),
-            ownAddressType: command.ownAddressType)
+                beginning: air.nowMicroseconds))
     }
 
     func createConnection(_ command: LEExtendedCreateConnection) -> HCIStatus {
@@ -55,24 +54,23 @@ extension SimulatedController {
         return initiate(
             InitiatingState(
                 isExtended: true, usesAcceptList: command.filterPolicy == .acceptList,
-                peer: command.peerAddress.withoutIdentityMark, ownAddress: command.peerAddress, receivers: receivers,
-                beginning: air.nowMicroseconds),
-            ownAddressType: command.ownAddressType)
+                peer: command.peerAddress.withoutIdentityMark, ownAddressType: command.ownAddressType,
+                receivers: receivers, beginning: air.nowMicroseconds))
     }
 
-    private func initiate(_ state: InitiatingState, ownAddressType: OwnAddressType) -> HCIStatus {
-        var state = state
+    private func initiate(_ state: InitiatingState) -> HCIStatus {
         guard settings.initiating == nil else { return .commandDisallowed }
         for receiver in state.receivers {
             guard receiver.phy == .le2M || Self.isValid(receiver), Self.isValid(receiver.connection) else {
                 return .invalidCommandParameters
             }
         }
-        guard let address = ownAddress(ownAddressType) else { return .invalidCommandParameters }
+        guard ownAddress(state.ownAddressType, towards: state.peer) != nil else { return .invalidCommandParameters }
         guard canBegin(.initiating) else { return .commandDisallowed }
         guard ends.count < configuration.maximumLinks else { return .connectionLimitExceeded }
-        if !state.usesAcceptList, ends.contains(where: { $0.peer == state.peer }) { return .connectionAlreadyExists }
-        state.ownAddress = address
+        if !state.usesAcceptList, ends.contains(where: { $0.peer.withoutIdentityMark == state.peer }) {
+            return .connectionAlreadyExists
+        }
         settings.initiating = state
         air.listeningBegan()
         return .success
@@ -104,18 +102,20 @@ extension SimulatedController {
     /// Whether the host wants to connect to this advertiser now, and with what parameters.
     func wishToConnect(to advertisement: AirAdvertisement) -> Initiation? {
         guard let state = settings.initiating, isOpen, let address = advertisement.address,
+            let known = recognize(address).reported?.withoutIdentityMark,
             advertisement.isLegacy || state.isExtended, ends.count < configuration.maximumLinks,
-            !ends.contains(where: { $0.peer == address })
+            !ends.contains(where: { $0.peer.withoutIdentityMark == known }),
+            let ownAddress = ownAddress(state.ownAddressType, towards: known)
         else { return nil }
-        if let target = advertisement.target, target != state.ownAddress { return nil }
-        guard state.usesAcceptList ? isAccepted(address) : state.peer == address,
+        if let target = advertisement.target, !isTarget(target, ownAddress: ownAddress) { return nil }
+        guard state.usesAcceptList ? isAccepted(known) : state.peer == known,
             let receiver = state.receivers.first(where: { $0.phy == advertisement.primaryPHY })
         else { return nil }
         let time = (air.nowMicroseconds - state.beginning) % Int64(max(1, receiver.interval.microseconds))
         guard time < Int64(receiver.window.microseconds) else { return nil }
         let secondary = advertisement.secondaryPHY ?? advertisement.primaryPHY
         let connection = state.receivers.first { $0.phy == secondary }?.connection ?? receiver.connection
-        var initiation = Initiation(ownAddress: state.ownAddress, parameters: connection)
+        var initiation = Initiation(ownAddress: ownAddress, parameters: connection)
         if faults.failingConnections > 0 {
             faults.failingConnections -= 1
             guard faults.connectionFailure == .disconnection else {

@@ -168,8 +168,13 @@ extension SimulatedController {
         // 0x0000 to 0x0EFF (Core 5.4, Vol 4, Part E, 5.4.2).
         var handle = configuration.firstConnectionHandle % 0x0F00
         while ends.contains(where: { $0.handle.rawValue == handle }) { handle = (handle + 1) % 0x0F00 }
+        let known = recognize(peer).reported ?? peer
+        let ownAddressType =
+            side == .central ? settings.initiating?.ownAddressType : set.flatMap { advertisingSet($0)?.ownAddressType }
         let end = LinkEnd(
-            link: link, handle: ConnectionHandle(rawValue: handle), side: side, peer: peer,
+            link: link, handle: ConnectionHandle(rawValue: handle), side: side, peer: known,
+            peerResolvable: known == peer ? nil : peer,
+            localResolvable: ownAddressType.flatMap { privateAddress($0, towards: known) },
             transmitOctets: min(settings.suggestedTransmitOctets, maximumDataLength))
         ends.append(end)
         if side == .central { settings.initiating = nil }
@@ -193,6 +198,7 @@ extension SimulatedController {
     private func sendConnectionComplete(_ end: LinkEnd) {
         sendConnectionComplete(
             status: .success, handle: end.handle, side: end.side, peer: end.peer,
+            resolvable: (end.localResolvable, end.peerResolvable),
             parameters: end.link.parameters, delay: faults.connectionCompleteDelayMicroseconds)
     }
 
@@ -208,12 +214,14 @@ extension SimulatedController {
     /// The richest form of the event that the host has asked for (Core 5.4, Vol 4, Part E, 7.7.65.10).
     private func sendConnectionComplete(
         status: HCIStatus, handle: ConnectionHandle, side: LinkSide, peer: DeviceAddress,
+        resolvable: (local: DeviceAddress?, peer: DeviceAddress?) = (nil, nil),
         parameters: LinkParameters, delay: Int64
     ) {
         if settings.leEventMask.contains(.enhancedConnectionComplete) {
             send(
                 le: LEEnhancedConnectionComplete(
                     status: status, connectionHandle: handle, role: side.role, peerAddress: peer,
+                    localResolvableAddress: resolvable.local, peerResolvableAddress: resolvable.peer,
                     interval: parameters.interval, latency: parameters.latency,
                     supervisionTimeout: parameters.supervisionTimeout),
                 delay: delay)

@@ -107,7 +107,7 @@ extension SimulatedController {
     }
 
     private func startScanning(filter: DuplicateFilter, isExtended: Bool) -> HCIStatus {
-        guard ownAddress(settings.scan.ownAddressType) != nil else { return .invalidCommandParameters }
+        guard ownAddress(settings.scan.ownAddressType, towards: nil) != nil else { return .invalidCommandParameters }
         if !settings.scan.isEnabled {
             guard canBegin(settings.scan.isActive ? .activeScanning : .passiveScanning) else {
                 return .commandDisallowed
@@ -137,14 +137,6 @@ extension SimulatedController {
         settings.scan.forgetReports()
     }
 
-    /// The address that a type stands for; `nil` when the controller has none of it.
-    func ownAddress(_ type: OwnAddressType) -> DeviceAddress? {
-        switch type {
-        case .public, .resolvableOrPublic: configuration.publicAddress
-        case .random, .resolvableOrRandom: settings.randomAddress
-        }
-    }
-
     // MARK: What is heard
 
     /// Whether advertisements are listened for, by a scanner or an initiator.
@@ -155,11 +147,17 @@ extension SimulatedController {
     func hears(_ advertisement: AirAdvertisement, from advertiser: any AirStation) {
         let scan = settings.scan
         guard advertisement.isLegacy || scan.isExtended,
-            let receiver = scan.receiver(for: advertisement.primaryPHY, at: air.nowMicroseconds),
-            let ownAddress = ownAddress(scan.ownAddressType)
+            let receiver = scan.receiver(for: advertisement.primaryPHY, at: air.nowMicroseconds)
         else { return }
+        var advertisement = advertisement
+        let shown = advertisement.address
+        if let shown {
+            guard let known = recognize(shown).reported else { return }
+            advertisement.address = known
+        }
+        guard let ownAddress = ownAddress(scan.ownAddressType, towards: advertisement.address) else { return }
         if scan.usesAcceptList, !isAccepted(advertisement.address) { return }
-        if let target = advertisement.target, target != ownAddress {
+        if let target = advertisement.target, !isTarget(target, ownAddress: ownAddress) {
             let isUnrestricted = scan.filterPolicy.rawValue >= 2
             guard isUnrestricted, target.randomKind == .resolvablePrivate else { return }
         }

@@ -49,10 +49,11 @@ final class SimulatedController: AirStation {
     struct Settings {
         var eventMask = EventMask.afterReset
         var leEventMask = LEEventMask.afterReset
+        var eventMaskPage2: EventMaskPage2 = []
         var randomAddress: DeviceAddress?
         var family = CommandFamily.undecided
         var acceptList: [ReportedAddress] = []
-        var resolvingList: [DeviceAddress] = []
+        var resolvingList: [ResolvingEntry] = []
         var isAddressResolutionOn = false
         var resolvablePrivateAddressTimeout: UInt16 = 900
         var channelMap = ChannelMap.all
@@ -77,13 +78,19 @@ final class SimulatedController: AirStation {
         var link: AirLink
         var handle: ConnectionHandle
         var side: LinkSide
+        /// As the host knows it: an identity with its mark where it was resolved.
         var peer: DeviceAddress
+        /// The private addresses that were shown on the air.
+        var peerResolvable: DeviceAddress?
+        var localResolvable: DeviceAddress?
         /// Packets from the host whose buffers are not free yet.
         var usedBuffers = 0
         var transmitOctets: UInt16
         var disconnects = false
         var pendingRequest: LEConnectionParameters?
         var phyWish: PHYPreferences?
+        /// The host has been asked for its long term key and has not answered.
+        var isKeyRequested = false
         var authenticatedPayloadTimeout: UInt16 = 3000
         /// Packets that the host has not reported as done with.
         var packetsAtHost = 0

@@ -92,7 +92,8 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
 
     /// Everything that the simulator plays.
     public static let allFeatures: LEFeatures = [
-        .connectionParametersRequestProcedure, .extendedRejectIndication, .peripheralInitiatedFeaturesExchange, .ping,
+        .encryption, .connectionParametersRequestProcedure, .extendedRejectIndication,
+        .peripheralInitiatedFeaturesExchange, .ping,
         .dataPacketLengthExtension, .linkLayerPrivacy, .extendedScanningFilterPolicies, .le2MPHY, .leCodedPHY,
         .extendedAdvertising, .channelSelectionAlgorithm2,
     ]
@@ -102,7 +103,8 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
         publicAddress: DeviceAddress? = DeviceAddress(value: 0x00AA_0100_0001, kind: .public)
     ) -> Self {
         Self(
-            publicAddress: publicAddress, version: .core40, features: [], supportedStates: 0x0000_0000_1FFF_FFFF,
+            publicAddress: publicAddress, version: .core40, features: .encryption,
+            supportedStates: 0x0000_0000_1FFF_FFFF,
             aclDataLength: 27, aclDataCount: 4, maximumLinks: 4, maximumDataLength: 27)
     }
 
@@ -113,7 +115,7 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
         Self(
             publicAddress: publicAddress, version: .core42,
             features: [
-                .connectionParametersRequestProcedure, .extendedRejectIndication,
+                .encryption, .connectionParametersRequestProcedure, .extendedRejectIndication,
                 .peripheralInitiatedFeaturesExchange, .ping, .dataPacketLengthExtension, .linkLayerPrivacy,
             ])
     }

@@ -25,6 +25,8 @@ final class SimulatedDevice: AirStation {
     private var peer: DeviceAddress?
     private(set) var lastDisconnectReason: HCIStatus?
     private var connectionCount = 0
+    /// The key that the link is about to use.
+    private var requestedKey: SimulatedLongTermKey?
     private(set) var parameterAnswers: [L2CAPConnectionParameterUpdateResponse.Result] = []
 
     // Advertising.
@@ -33,6 +35,7 @@ final class SimulatedDevice: AirStation {
     private var isResting = true
     private var advertisingNumber: UInt32 = 0
     private var dataIdentifier: UInt16 = 0
+    private var privateAddress: (address: DeviceAddress, time: Int64)?
 
     /// The front of an L2CAP frame whose end has not come.
     private var unfinishedFrame: [UInt8] = []
@@ -62,6 +65,7 @@ final class SimulatedDevice: AirStation {
     var statistics: SimulatedDeviceStatistics {
         var statistics = server?.statistics ?? SimulatedDeviceStatistics()
         statistics.isConnected = !links.isEmpty
+        statistics.isEncrypted = links.first?.encryption.key != nil
         statistics.connections = connectionCount
         statistics.peer = peer
         statistics.lastDisconnectReason = lastDisconnectReason
@@ -110,9 +114,19 @@ final class SimulatedDevice: AirStation {
                 isResting = true
                 return
             }
+            renewPrivateAddress()
             guard !air.broadcast(advertisement, from: self) else { return }
             planAdvertising(in: interval + generator.next(below: 10_001))
         }
+    }
+
+    private func renewPrivateAddress() {
+        guard let key = behaviour.identityResolvingKey else { return }
+        let now = air.nowMicroseconds
+        if let privateAddress, now - privateAddress.time < max(1_000_000, behaviour.privateAddressMicroseconds) {
+            return
+        }
+        privateAddress = (.resolvable(key: key, random: generator.next()), now)
     }
 
     private var advertisement: AirAdvertisement {
@@ -120,7 +134,7 @@ final class SimulatedDevice: AirStation {
         let isScannable = advertised.isScannable && !(isExtended && advertised.isConnectable)
         let limit = isExtended ? 1650 : 31
         return AirAdvertisement(
-            set: 0, address: address, target: nil, isConnectable: advertised.isConnectable,
+            set: 0, address: privateAddress?.address ?? address, target: nil, isConnectable: advertised.isConnectable,
             isScannable: isScannable || !isExtended && advertised.isConnectable, isLegacy: !isExtended,
             secondaryPHY: isExtended ? advertised.secondaryPHY : nil,
             advertisingSetIdentifier: isExtended ? advertised.advertisingSetIdentifier & 0x0F : 0xFF,
@@ -187,6 +201,17 @@ final class SimulatedDevice: AirStation {
     func phyUpdated(on link: AirLink, status: HCIStatus) {}
     func sent(_ count: Int, on link: AirLink) {}
     func transmitOctets(on link: AirLink) -> UInt16 { capabilities.transmitOctets }
+
+    func keyRequested(for attempt: LinkEncryption.Attempt, on link: AirLink) -> KeyAnswer {
+        requestedKey = behaviour.longTermKeys.first {
+            $0.randomNumber == attempt.randomNumber && $0.encryptedDiversifier == attempt.encryptedDiversifier
+        }
+        return requestedKey.map { .key($0.key) } ?? .missing
+    }
+
+    func encryptionChanged(on link: AirLink, status: HCIStatus, isRefresh: Bool) {
+        if status.isSuccess { server?.key = requestedKey }
+    }
 
     func phyPreferences(on link: AirLink) -> PHYPreferences {
         PHYPreferences(transmit: capabilities.phys, receive: capabilities.phys)

@@ -3,6 +3,7 @@ import BLEPackets
 /// What a simulated device has seen.
 public struct SimulatedDeviceStatistics: Equatable, Sendable {
     public var isConnected = false
+    public var isEncrypted = false
     public var connections = 0
     /// The address that the connected central showed.
     public var peer: DeviceAddress?

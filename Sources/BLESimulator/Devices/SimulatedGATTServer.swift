@@ -11,6 +11,8 @@ final class SimulatedGATTServer {
     private var services: [SimulatedService]
     private let maximumMTU: Int
     private(set) var mtu = 23
+    /// The link's key; `nil` while it is in the clear.
+    var key: SimulatedLongTermKey?
 
     /// What the client has subscribed to, by characteristic: the two bits of the configuration.
     private(set) var configurations: [UInt16]
@@ -38,6 +40,7 @@ final class SimulatedGATTServer {
     /// Forgets what belongs to a link; values stay.
     func linkEnded() {
         mtu = 23
+        key = nil
         preparedWrites = []
         waitsForConfirmation = false
         waitingIndications.removeAll()
@@ -238,11 +241,22 @@ final class SimulatedGATTServer {
     }
 
     private func readRefusal(_ attribute: SimulatedAttribute) -> ATTError? {
-        if attribute.permissions.contains(.readEncrypted) { return .insufficientEncryption }
-        if attribute.permissions.contains(.readAuthenticated) { return .insufficientAuthentication }
-        guard attribute.permissions.contains(.read) else { return .readNotPermitted }
+        if let error = securityRefusal(attribute, encrypted: .readEncrypted, authenticated: .readAuthenticated) {
+            return error
+        }
+        guard !attribute.permissions.isDisjoint(with: [.read, .readEncrypted, .readAuthenticated]) else {
+            return .readNotPermitted
+        }
         if case .value(let number) = attribute.role { return characteristics[number].readError }
         return nil
+    }
+
+    private func securityRefusal(
+        _ attribute: SimulatedAttribute, encrypted: SimulatedPermissions, authenticated: SimulatedPermissions
+    ) -> ATTError? {
+        if attribute.permissions.contains(encrypted), key == nil { return .insufficientEncryption }
+        let isAuthenticated = key?.isAuthenticated ?? false
+        return attribute.permissions.contains(authenticated) && !isAuthenticated ? .insufficientAuthentication : nil
     }
 
     /// What a read gives; a value that changes with each read stays the same within a long one.
@@ -308,9 +322,12 @@ final class SimulatedGATTServer {
     }
 
     private func permissionRefusal(_ attribute: SimulatedAttribute) -> ATTError? {
-        if attribute.permissions.contains(.writeEncrypted) { return .insufficientEncryption }
-        if attribute.permissions.contains(.writeAuthenticated) { return .insufficientAuthentication }
-        guard attribute.permissions.contains(.write) else { return .writeNotPermitted }
+        if let error = securityRefusal(attribute, encrypted: .writeEncrypted, authenticated: .writeAuthenticated) {
+            return error
+        }
+        guard !attribute.permissions.isDisjoint(with: [.write, .writeEncrypted, .writeAuthenticated]) else {
+            return .writeNotPermitted
+        }
         if case .value(let number) = attribute.role { return characteristics[number].writeError }
         return nil
     }

@@ -83,13 +83,20 @@ public struct SimulatedLinkBehaviour: Equatable, Sendable {
     public var wishDelayMicroseconds: Int64
     /// How it answers when the central's controller asks for other parameters.
     public var acceptsParameters: Bool
+    /// Keys that it shares with centrals, as after pairing; a central that asks for another gets 0x06.
+    public var longTermKeys: [SimulatedLongTermKey]
+    /// With a key the device shows private addresses made with it instead of its own; `nil` for no privacy.
+    public var identityResolvingKey: Key128?
+    /// After this time it takes another private address, at the next advertisement.
+    public var privateAddressMicroseconds: Int64
 
     public init(
         features: LEFeatures = SimulatedControllerConfiguration.allFeatures, version: HCIVersion = .core53,
         manufacturer: CompanyIdentifier = CompanyIdentifier(rawValue: 0xFFFF), maximumDataLength: UInt16 = 251,
         phys: PHYSet = [.le1M, .le2M], packetsPerConnectionEvent: Int = 6, responseDelayMicroseconds: Int64 = 0,
         wishedParameters: L2CAPConnectionParameterUpdateRequest? = nil, wishDelayMicroseconds: Int64 = 1_000_000,
-        acceptsParameters: Bool = true
+        acceptsParameters: Bool = true, longTermKeys: [SimulatedLongTermKey] = [],
+        identityResolvingKey: Key128? = nil, privateAddressMicroseconds: Int64 = 900_000_000
     ) {
         self.features = features
         self.version = version
@@ -101,6 +108,28 @@ public struct SimulatedLinkBehaviour: Equatable, Sendable {
         self.wishedParameters = wishedParameters
         self.wishDelayMicroseconds = wishDelayMicroseconds
         self.acceptsParameters = acceptsParameters
+        self.longTermKeys = longTermKeys
+        self.identityResolvingKey = identityResolvingKey
+        self.privateAddressMicroseconds = privateAddressMicroseconds
+    }
+}
+
+/// A key that a simulated device shares with a central.
+public struct SimulatedLongTermKey: Hashable, Sendable {
+    public var key: Key128
+    /// What the central names the key by: both zero for one of LE Secure Connections.
+    public var randomNumber: UInt64
+    public var encryptedDiversifier: UInt16
+    /// Whether pairing was protected against a man in the middle.
+    public var isAuthenticated: Bool
+
+    public init(
+        key: Key128, randomNumber: UInt64 = 0, encryptedDiversifier: UInt16 = 0, isAuthenticated: Bool = false
+    ) {
+        self.key = key
+        self.randomNumber = randomNumber
+        self.encryptedDiversifier = encryptedDiversifier
+        self.isAuthenticated = isAuthenticated
     }
 }
 

@@ -37,7 +37,7 @@ public struct SimulatedProperties: OptionSet, Hashable, Sendable {
     public static let extendedProperties = SimulatedProperties(rawValue: 0x80)
 }
 
-/// Who may read and write an attribute. A device has no keys, so what needs encryption is always refused.
+/// Who may read and write an attribute. A device encrypts with those who hold one of its `longTermKeys`.
 public struct SimulatedPermissions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -43,7 +43,7 @@ struct Session: Sendable {
     ///   - adjust: what this command wants otherwise than the others.
     /// - Throws: `Failure`.
     func withAdapter<Result>(
-        observer: (any PacketObserver)? = nil, adjusting adjust: (inout AdapterConfiguration) -> Void = { _ in },
+        observer: (any PacketObserver)? = nil, adjusting adjust: (inout AdapterConfiguration) throws -> Void = { _ in },
         _ body: (Adapter) async throws -> Result
     ) async throws -> Result {
         let address = try chosenTransport()
@@ -53,10 +53,14 @@ struct Session: Sendable {
         let adapter: Adapter
         do {
             recording = try recordingName.map { try RecordingWriter(RecordingFiles($0)) }
+            if let recordingName {
+                console.note(
+                    "‘\(recordingName)’ will hold the keys of bonds and pairings: keep it as secret as they are")
+            }
             var configuration = AdapterConfiguration(
                 ownAddress: try ownAddress(on: address), tap: observers.isEmpty ? nil : PacketObservers(observers),
                 recorder: recording, makeVirtualTransport: VirtualTransports.open)
-            adjust(&configuration)
+            try adjust(&configuration)
             adapter = try await open(address, configuration)
         } catch {
             capture?.abandon()

@@ -165,6 +165,23 @@ extension GATTServer {
 
     // MARK: Bonds
 
+    /// What is to be kept of a client for its next connection.
+    public mutating func clientRecord(of link: LinkID) -> GATTClientRecord? { slot(of: link).map { record(of: $0) } }
+
+    /// A client turned out to be a bonded one: it finds its configuration.
+    public mutating func restore(_ record: GATTClientRecord, on link: LinkID, at now: Instant) {
+        if let slot = slot(of: link) { restore(record, slot, now) }
+    }
+
+    /// Whether a Write Request is for an attribute of which each client has its own.
+    func keepsPerClient(_ pdu: [UInt8]) -> Bool {
+        guard pdu.count >= 3 else { return false }
+        switch database.table[AttributeHandle(rawValue: UInt16(pdu[1]) | UInt16(pdu[2]) << 8)]?.value {
+        case .clientConfiguration?, .clientSupportedFeatures?: return true
+        default: return false
+        }
+    }
+
     mutating func record(of slot: Int) -> GATTClientRecord {
         let digest = database.digest
         return GATTClientRecord(

@@ -31,6 +31,18 @@ extension GATTServer {
             counters.refusedSignedWrites &+= 1
             return
         }
+        receiveWriteCommand(pdu, slot)
+    }
+
+    mutating func refuseSignedWrite() { counters.refusedSignedWrites &+= 1 }
+
+    /// A signed write whose signature was proved, in the form of a Write Command.
+    mutating func receiveSigned(_ pdu: RawSpan, from link: LinkID) {
+        guard let slot = slot(of: link), !clients[slot].isDead else { return }
+        receiveWriteCommand(pdu, slot)
+    }
+
+    private mutating func receiveWriteCommand(_ pdu: RawSpan, _ slot: Int) {
         guard pdu.byteCount <= clients[slot].mtu else {
             counters.malformedPDUs &+= 1
             return

@@ -3,6 +3,15 @@ struct ToolboxDesk {
     /// What an answer is for.
     enum Purpose: Equatable {
         case databaseHash(revision: UInt64)
+        /// The pairing of a link; the number tells it from others that were on the same link.
+        case pairing(LinkID, UInt32)
+        /// A signed write of ours.
+        case signature(LinkID, OperationID, ClientID, message: [UInt8], counter: UInt32)
+        /// A signed write of a peer.
+        case verification(LinkID, pdu: [UInt8], counter: UInt32)
+        case outOfBandKeyPair(OperationID)
+        case outOfBandRandom(OperationID, privateKey: [UInt8], publicKey: P256PublicKey)
+        case outOfBandConfirm(OperationID, LocalOutOfBandData)
     }
 
     private var questions = Queue<ToolboxQuestion>()

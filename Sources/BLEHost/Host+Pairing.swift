@@ -1,0 +1,294 @@
+import BLEPackets
+
+/// The Security Manager's channel of each link.
+extension Host {
+    /// Whether anybody does the cryptography that pairing needs.
+    var isPairingAvailable: Bool { configuration.hasToolbox && configuration.ownership == .exclusive }
+
+    // MARK: Commands
+
+    mutating func pair(_ link: LinkID, _ options: PairingOptions?, operation: OperationID, at now: Instant) {
+        guard let slot = links.slot(of: link), !links[slot].isClosing else {
+            return complete(operation, .failure(.notConnected))
+        }
+        if let failure = beginPairing(slot, options ?? security.pairing, needsConsent: false, at: now) {
+            return complete(operation, .failure(.security(failure)))
+        }
+        // Pairing may have ended at once.
+        guard links[slot].security.isBusy else {
+            return complete(operation, .failure(.security(.refusedByUs(.unspecifiedReason))))
+        }
+        links[slot].security.pairOperations.append(operation)
+    }
+
+    /// Ends the pairing that an operation began.
+    mutating func cancelPairing(_ operation: OperationID, slot: Int, at now: Instant) -> Bool {
+        if let index = links[slot].security.encryptOperations.firstIndex(of: operation) {
+            links[slot].security.encryptOperations.remove(at: index)
+            complete(operation, .failure(.cancelled))
+            return true
+        }
+        guard let index = links[slot].security.pairOperations.firstIndex(of: operation) else { return false }
+        links[slot].security.pairOperations.remove(at: index)
+        complete(operation, .failure(.cancelled))
+        links[slot].security.requestDeadline = nil
+        links[slot].security.machine?.cancel()
+        drainPairing(slot, at: now)
+        return true
+    }
+
+    /// - Returns: whether the question was still open.
+    mutating func answerPairing(_ question: PairingQuestionID, _ answer: PairingAnswer, at now: Instant) -> Bool {
+        for slot in links.slotRange where links.isOccupied(slot) && links[slot].security.question?.id == question {
+            links[slot].security.question = nil
+            links[slot].security.machine?.userAnswered(answer, at: now)
+            drainPairing(slot, at: now)
+            return true
+        }
+        return false
+    }
+
+    // MARK: Beginning
+
+    /// Begins pairing as the initiator, or asks the central to do so.
+    /// - Returns: why it cannot begin.
+    mutating func beginPairing(
+        _ slot: Int, _ options: PairingOptions, needsConsent: Bool, at now: Instant
+    ) -> SecurityFailure? {
+        guard isPairingAvailable else { return .notAvailable }
+        guard !links[slot].security.isBlocked else { return .timedOut }
+        guard !links[slot].security.isBusy else { return .alreadyPairing }
+        if let wait = pairingGuard.wait(of: identity(of: slot), at: now) { return .repeatedAttempts(retryAfter: wait) }
+        if links[slot].role == .peripheral {
+            requestSecurity(slot, options, at: now)
+            return nil
+        }
+        makeMachine(.initiator, options, slot, needsConsent: needsConsent)
+        links[slot].security.machine?.start(at: now)
+        drainPairing(slot, at: now)
+        return nil
+    }
+
+    mutating func requestSecurity(_ slot: Int, _ options: PairingOptions, at now: Instant) {
+        links[slot].security.requestedOptions = options
+        links[slot].security.requestDeadline = now.advanced(by: Self.securityRequestPatience)
+        send(
+            SMPPacket.securityRequest(options.authentication).encoded(), on: .securityManager, slot: slot, at: now)
+    }
+
+    private mutating func makeMachine(
+        _ role: PairingMachine.Role, _ options: PairingOptions, _ slot: Int, needsConsent: Bool
+    ) {
+        let state = links[slot].security
+        let peer = identity(of: slot)
+        var identity: LocalIdentity?
+        if let key = security.identityResolvingKey, let address = information.ownAddress {
+            identity = LocalIdentity(address: address, resolvingKey: key)
+        }
+        lastMachine &+= 1
+        links[slot].security.machineNumber = lastMachine
+        links[slot].security.machine = PairingMachine(
+            PairingMachine.Setup(
+                role: role, options: options,
+                initiatorAddress: role == .initiator ? state.localAddress : state.peerAddress,
+                responderAddress: role == .initiator ? state.peerAddress : state.localAddress,
+                localIdentity: identity, outOfBand: outOfBand.first { $0.peer == peer }?.data, bond: bond(of: slot),
+                needsConsent: needsConsent))
+        events.append(.pairing(links[slot].id, .started))
+    }
+
+    // MARK: PDUs
+
+    mutating func receiveSecurityPDU(_ pdu: RawSpan, on slot: Int, at now: Instant) {
+        guard !links[slot].security.isBlocked else { return }
+        guard let octet = pdu.byte(at: 0) else { return }
+        let opcode = SMPOpcode(rawValue: octet)
+        if links[slot].security.machine != nil {
+            links[slot].security.machine?.receive(pdu, at: now)
+            return drainPairing(slot, at: now)
+        }
+        switch opcode {
+        case .pairingRequest: pairingRequested(pdu, slot, at: now)
+        case .securityRequest: securityRequested(pdu, slot, at: now)
+        case .pairingFailed:
+            // The central's answer to our Security Request.
+            guard links[slot].security.requestDeadline != nil, let reason = pdu.byte(at: 1) else { return }
+            links[slot].security.requestDeadline = nil
+            pairingFailed(slot, .refusedByPeer(PairingFailedReason(rawValue: reason)), at: now)
+        // What is left of a pairing that has ended. An answer could meet a new one on its way.
+        default: counters.strayPackets &+= 1
+        }
+    }
+
+    private mutating func refuse(_ slot: Int, _ reason: PairingFailedReason, at now: Instant) {
+        send(SMPPacket.pairingFailed(reason).encoded(), on: .securityManager, slot: slot, at: now)
+    }
+
+    private mutating func pairingRequested(_ pdu: RawSpan, _ slot: Int, at now: Instant) {
+        guard isPairingAvailable, security.acceptsPairing else { return refuse(slot, .pairingNotSupported, at: now) }
+        guard links[slot].role == .peripheral else { return refuse(slot, .commandNotSupported, at: now) }
+        guard pairingGuard.wait(of: identity(of: slot), at: now) == nil else {
+            return refuse(slot, .repeatedAttempts, at: now)
+        }
+        let isWanted = links[slot].security.requestDeadline != nil
+        links[slot].security.requestDeadline = nil
+        let options = (isWanted ? links[slot].security.requestedOptions : nil) ?? security.pairing
+        makeMachine(.responder, options, slot, needsConsent: options.asksConsent && !isWanted)
+        links[slot].security.machine?.receive(pdu, at: now)
+        drainPairing(slot, at: now)
+    }
+
+    /// The peripheral wants security (Core 5.4, Vol 3, Part H, 2.4.6).
+    private mutating func securityRequested(_ pdu: RawSpan, _ slot: Int, at now: Instant) {
+        guard configuration.hasToolbox else { return refuse(slot, .pairingNotSupported, at: now) }
+        guard links[slot].role == .central else { return refuse(slot, .commandNotSupported, at: now) }
+        guard case .securityRequest(let wanted)? = try? SMPPacket(pdu) else {
+            return refuse(slot, .invalidParameters, at: now)
+        }
+        guard !links[slot].security.isBusy, !links[slot].isClosing else { return }
+        if let key = links[slot].security.keyInUse, key.satisfies(wanted) { return }
+        guard security.followsSecurityRequests, !links[slot].security.isBondRefused else {
+            events.append(.pairing(links[slot].id, .securityRequested))
+            return refuse(slot, .pairingNotSupported, at: now)
+        }
+        if links[slot].security.keyInUse == nil, let bond = bond(of: slot), let key = bond.peerKey,
+            bond.keyProperties.satisfies(wanted)
+        {
+            return encrypt(slot, with: key, bond.keyProperties, at: now)
+        }
+        var options = security.pairing
+        if wanted.contains(.mitm), options.ioCapability != .noInputNoOutput { options.requiresAuthentication = true }
+        switch beginPairing(slot, options, needsConsent: options.asksConsent, at: now) {
+        case nil: break
+        case .repeatedAttempts?: refuse(slot, .repeatedAttempts, at: now)
+        default: refuse(slot, .pairingNotSupported, at: now)
+        }
+    }
+
+    // MARK: The machine
+
+    /// Takes what a pairing wants done.
+    mutating func drainPairing(_ slot: Int, at now: Instant) {
+        let id = links[slot].id
+        while let action = links[slot].security.machine?.nextAction() {
+            switch action {
+            case .send(let packet):
+                send(packet.encoded(), on: .securityManager, slot: slot, at: now)
+            case .ask(let request):
+                desk.ask(request, for: .pairing(id, links[slot].security.machineNumber))
+            case .display(let number): events.append(.pairing(id, .displayPasskey(number)))
+            case .question(let kind):
+                lastPairingQuestion &+= 1
+                let question = PairingQuestion(id: PairingQuestionID(rawValue: lastPairingQuestion), kind: kind)
+                links[slot].security.question = question
+                events.append(.pairing(id, .question(question)))
+            case .encrypt(let key):
+                guard let properties = links[slot].security.machine?.outcome.keyProperties else { continue }
+                encrypt(slot, with: LongTermKey(key: key), properties, at: now)
+            case .finished(let outcome): pairingFinished(slot, outcome, at: now)
+            case .failed(let failure): pairingFailed(slot, failure, at: now)
+            }
+        }
+    }
+
+    /// The toolbox answered a pairing.
+    mutating func pairingAnswered(_ result: ToolboxResult, on id: LinkID, machine: UInt32, at now: Instant) {
+        guard let slot = links.slot(of: id), links[slot].security.machineNumber == machine else { return }
+        links[slot].security.machine?.toolboxAnswered(result, at: now)
+        drainPairing(slot, at: now)
+    }
+
+    private mutating func pairingFinished(_ slot: Int, _ outcome: PairingOutcome, at now: Instant) {
+        links[slot].security.machine = nil
+        links[slot].security.question = nil
+        links[slot].security.isBondRefused = false
+        var isBonded = false
+        if outcome.isBonding, let new = newBond(slot, outcome) {
+            if let reason = bonds.bond(for: new.identity)?.refusal(
+                secureConnections: new.isSecureConnections, authenticated: new.isAuthenticated, keySize: new.keySize)
+            {
+                refuse(slot, reason, at: now)
+                return pairingFailed(slot, .refusedByUs(reason), at: now)
+            }
+            let address = identity(of: slot)
+            if address != new.identity, bonds.remove(address) { events.append(.bondRemoved(address)) }
+            links[slot].security.identity = new.identity
+            update(new)
+            isBonded = true
+        }
+        pairingGuard.succeeded(links[slot].peer.withoutIdentityMark)
+        pairingGuard.succeeded(identity(of: slot))
+        tellServerOfSecurity(slot)
+        let summary = PairingSummary(
+            identity: identity(of: slot), isSecureConnections: outcome.isSecureConnections,
+            isAuthenticated: outcome.isAuthenticated, keySize: outcome.keySize, isBonded: isBonded)
+        links[slot].security.hasGivenKeys = true
+        events.append(.pairing(links[slot].id, .paired(summary)))
+        endPairOperations(slot, .success(.paired(summary)))
+        securityEnded(slot, nil, at: now)
+    }
+
+    /// `nil` for a peer that would not be known again: it gave no keys, or came under a private address and did not say
+    /// who it is.
+    private mutating func newBond(_ slot: Int, _ outcome: PairingOutcome) -> Bond? {
+        guard outcome.localKey != nil || outcome.peerKey != nil else { return nil }
+        let address = identity(of: slot)
+        switch outcome.identity == nil ? address.randomKind : nil {
+        case .resolvablePrivate?, .nonResolvablePrivate?, .reserved?: return nil
+        case .static?, nil: break
+        }
+        var bond = outcome.bond(address: address)
+        bond.clientRecord = gattServer.clientRecord(of: links[slot].id)
+        return bond
+    }
+
+    mutating func pairingFailed(_ slot: Int, _ failure: SecurityFailure, at now: Instant) {
+        links[slot].security.machine = nil
+        links[slot].security.question = nil
+        if failure == .timedOut { links[slot].security.isBlocked = true }
+        if failure.isSuspicious { pairingGuard.failed(identity(of: slot), at: now) }
+        events.append(.pairing(links[slot].id, .failed(failure)))
+        endPairOperations(slot, .failure(.security(failure)))
+        securityEnded(slot, failure, at: now)
+    }
+
+    mutating func endPairOperations(_ slot: Int, _ result: Result<HostResult, HostFailure>) {
+        let waiting = links[slot].security.pairOperations
+        links[slot].security.pairOperations = []
+        for operation in waiting { complete(operation, result) }
+    }
+
+    // MARK: On demand
+
+    /// The peer refused an operation for want of security (SPEC 2.3 automatic pairing).
+    mutating func secureOnDemand(_ slot: Int, _ error: ATTError, at now: Instant) {
+        let state = links[slot].security
+        // What is under way may be enough: the operation is tried again at its end.
+        if state.isBusy { return }
+        guard security.pairsOnDemand, !state.isBondRefused else {
+            return securityEnded(slot, state.isBondRefused ? .keyMissingAtPeer : .noKey, at: now)
+        }
+        var options = security.pairing
+        if let key = state.keyInUse {
+            switch error {
+            case .insufficientEncryptionKeySize where key.size < options.maximumKeySize: break
+            case .insufficientAuthentication where !key.isAuthenticated && options.ioCapability != .noInputNoOutput:
+                options.requiresAuthentication = true
+            // A new key would be no better than the one in use.
+            default: return securityEnded(slot, .noKey, at: now)
+            }
+        } else if links[slot].role == .central, let bond = bond(of: slot), let key = bond.peerKey {
+            return encrypt(slot, with: key, bond.keyProperties, at: now)
+        }
+        if let failure = beginPairing(slot, options, needsConsent: options.asksConsent, at: now) {
+            securityEnded(slot, failure, at: now)
+        }
+    }
+}
+
+extension LinkSecurityState.Key {
+    /// Whether the key is what a peripheral asks for.
+    func satisfies(_ wanted: AuthenticationRequirements) -> Bool {
+        isAuthenticated || !wanted.contains(.mitm)
+    }
+}

@@ -1,0 +1,331 @@
+import BLEPackets
+
+/// Encryption of links, and the bonds that it lives on.
+extension Host {
+    /// How long the controllers may take to change a key: their own limit is 40 s (Core 5.4, Vol 6, Part B, 5.2).
+    private static let encryptionPatience: Microseconds = .seconds(45)
+    /// How long a central may take to act on a Security Request.
+    static let securityRequestPatience: Microseconds = .seconds(30)
+    /// ATT PDUs that are kept while the key is being changed; a peer that sends more breaks the rules.
+    private static let heldLimit = 64
+
+    // MARK: Commands
+
+    mutating func performOnSecurity(
+        _ command: HostCommand, operation: OperationID, client: ClientID, at now: Instant
+    ) {
+        switch command {
+        case .setSecurity(let settings):
+            security = settings
+            complete(operation, .success(.done))
+        case .restoreBonds(let restored):
+            bonds.removeAll()
+            for bond in restored { bonds.set(bond) }
+            for slot in links.slotRange where links.isOccupied(slot) { tellServerOfSecurity(slot) }
+            complete(operation, .success(.done))
+        case .removeBond(let identity): removeBond(identity, operation: operation, at: now)
+        case .setOutOfBandData(let peer, let data):
+            let peer = peer.withoutIdentityMark
+            outOfBand.removeAll { $0.peer == peer }
+            if let data { outOfBand.append((peer, data)) }
+            complete(operation, .success(.done))
+        case .createOutOfBandData:
+            guard isPairingAvailable else { return complete(operation, .failure(.security(.notAvailable))) }
+            desk.ask(.generateKeyPair, for: .outOfBandKeyPair(operation))
+        case .answerPairing(let question, let answer):
+            complete(operation, .success(.accepted(answerPairing(question, answer, at: now))))
+        case .pair(let link, let options): pair(link, options, operation: operation, at: now)
+        case .encrypt(let link): encrypt(link, operation: operation, at: now)
+        default: break
+        }
+    }
+
+    private mutating func removeBond(_ identity: DeviceAddress, operation: OperationID, at now: Instant) {
+        guard bonds.remove(identity) else { return complete(operation, .success(.accepted(false))) }
+        let identity = identity.withoutIdentityMark
+        events.append(.bondRemoved(identity))
+        for slot in links.slotRange where links.isOccupied(slot) && self.identity(of: slot) == identity {
+            close(slot, reason: .remoteUserTerminatedConnection, at: now)
+        }
+        complete(operation, .success(.accepted(true)))
+    }
+
+    private mutating func encrypt(_ link: LinkID, operation: OperationID, at now: Instant) {
+        guard let slot = links.slot(of: link), !links[slot].isClosing else {
+            return complete(operation, .failure(.notConnected))
+        }
+        if links[slot].security.keyInUse != nil { return complete(operation, .success(.done)) }
+        links[slot].security.encryptOperations.append(operation)
+        if links[slot].security.isBusy { return }
+        if links[slot].role == .peripheral { return requestSecurity(slot, security.pairing, at: now) }
+        guard let bond = bond(of: slot), let key = bond.peerKey else {
+            return securityEnded(slot, .noKey, at: now)
+        }
+        encrypt(slot, with: key, bond.keyProperties, at: now)
+    }
+
+    // MARK: Bonds
+
+    /// Who the peer of a link is, as far as it is known.
+    func identity(of slot: Int) -> DeviceAddress {
+        links[slot].security.identity ?? links[slot].peer.withoutIdentityMark
+    }
+
+    func bond(of slot: Int) -> Bond? { bonds.bond(for: identity(of: slot)) }
+
+    /// The peer behind a private address is known: what its bond says holds for the link.
+    mutating func identityResolved(_ identity: DeviceAddress, on slot: Int, at now: Instant) {
+        links[slot].security.identity = identity.withoutIdentityMark
+        guard let bond = bond(of: slot) else { return }
+        tellServerOfSecurity(slot)
+        if let record = bond.clientRecord { gattServer.restore(record, on: links[slot].id, at: now) }
+        drainServer(at: now)
+        secureAtConnection(slot, at: now)
+    }
+
+    /// A link is up: what its bond promises is done before anything else is sent.
+    mutating func secureAtConnection(_ slot: Int, at now: Instant) {
+        guard !links[slot].security.isBusy, links[slot].security.keyInUse == nil else { return }
+        if links[slot].role == .central {
+            guard security.encryptsAtConnection, let bond = bond(of: slot), let key = bond.peerKey else { return }
+            encrypt(slot, with: key, bond.keyProperties, at: now)
+        } else if security.requestsSecurity, isPairingAvailable {
+            requestSecurity(slot, security.pairing, at: now)
+        }
+    }
+
+    /// A bond's content changed: whoever keeps bonds is told.
+    mutating func update(_ bond: Bond) {
+        bonds.set(bond)
+        events.append(.bondChanged(bond))
+    }
+
+    /// What a bonded client configured is kept at once: a crash loses nothing.
+    mutating func noteClientRecord(of slot: Int) {
+        guard var bond = bond(of: slot), let record = gattServer.clientRecord(of: links[slot].id),
+            record != bond.clientRecord
+        else { return }
+        bond.clientRecord = record
+        update(bond)
+    }
+
+    // MARK: Encryption
+
+    /// The central encrypts the link, or changes its key.
+    mutating func encrypt(_ slot: Int, with key: LongTermKey, _ properties: LinkSecurityState.Key, at now: Instant) {
+        beginChange(slot, to: properties, at: now)
+        let id = links[slot].id
+        commands.append(
+            LEEnableEncryption(
+                connectionHandle: id.handle, randomNumber: key.randomNumber,
+                encryptedDiversifier: key.encryptedDiversifier, longTermKey: key.key),
+            purpose: .link(id, .encrypt))
+    }
+
+    private mutating func beginChange(_ slot: Int, to key: LinkSecurityState.Key, at now: Instant) {
+        let wasOn = links[slot].security.keyInUse != nil
+        links[slot].security.encryption = .changing(
+            key, deadline: now.advanced(by: Self.encryptionPatience), wasOn: wasOn)
+    }
+
+    /// The central encrypts the link and the peripheral's key is wanted (Core 5.4, Vol 4, Part E, 7.7.65.5).
+    mutating func longTermKeyRequested(_ event: LELongTermKeyRequest, at now: Instant) {
+        guard configuration.ownership == .exclusive else { return }
+        guard let slot = links.slot(of: event.connectionHandle),
+            let (key, properties) = keyForRequest(event, slot)
+        else {
+            commands.append(
+                LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle), purpose: .unattended)
+            if let slot = links.slot(of: event.connectionHandle), links[slot].security.machine == nil {
+                events.append(.pairing(links[slot].id, .failed(.noKey)))
+            }
+            return
+        }
+        beginChange(slot, to: properties, at: now)
+        commands.append(
+            LELongTermKeyRequestReply(connectionHandle: event.connectionHandle, longTermKey: key),
+            purpose: .link(links[slot].id, .replyWithKey))
+    }
+
+    private func keyForRequest(
+        _ event: LELongTermKeyRequest, _ slot: Int
+    ) -> (Key128, LinkSecurityState.Key)? {
+        guard links[slot].role == .peripheral else { return nil }
+        if let machine = links[slot].security.machine, machine.awaitsEncryption {
+            // What pairing leads to has neither diversifier nor random number.
+            guard let key = machine.linkKey, event.randomNumber == 0, event.encryptedDiversifier == 0 else {
+                return nil
+            }
+            return (key, machine.outcome.keyProperties)
+        }
+        guard let bond = bond(of: slot), let key = bond.localKey, key.randomNumber == event.randomNumber,
+            key.encryptedDiversifier == event.encryptedDiversifier
+        else { return nil }
+        return (key.key, bond.keyProperties)
+    }
+
+    /// The controllers are done with a change, well or not.
+    mutating func encryptionEnded(
+        _ handle: ConnectionHandle, isOn: Bool, status: HCIStatus, at now: Instant
+    ) {
+        guard let slot = links.slot(of: handle) else { return }
+        encryptionEnded(slot, isOn: isOn, status: status, at: now)
+    }
+
+    mutating func encryptionEnded(_ slot: Int, isOn: Bool, status: HCIStatus, at now: Instant) {
+        let id = links[slot].id
+        let isGood = isOn && status.isSuccess
+        switch links[slot].security.encryption {
+        case .changing(let key, _, _): links[slot].security.encryption = isGood ? .on(key) : .off
+        case .on:
+            if isGood { return }
+            links[slot].security.encryption = .off
+        // Nobody here gave a key: a link that says so all the same is treated as a plain one.
+        case .off: return
+        }
+        links[slot].security.requestDeadline = nil
+        tellServerOfSecurity(slot)
+        events.append(.encryptionChanged(id, linkSecurity(of: slot)))
+        if links[slot].security.machine != nil {
+            links[slot].security.machine?.encryptionChanged(to: isGood, status: status, at: now)
+            drainPairing(slot, at: now)
+        } else if isGood {
+            securityEnded(slot, nil, at: now)
+        } else {
+            bondRefused(slot, status, at: now)
+        }
+        guard links.slot(of: id) != nil else { return }
+        releaseHeld(slot, at: now)
+    }
+
+    /// A bond's key did not encrypt the link. Nothing else is tried: a stranger with the peer's address would have us
+    /// pair anew in silence.
+    private mutating func bondRefused(_ slot: Int, _ status: HCIStatus, at now: Instant) {
+        let failure: SecurityFailure = status == .pinOrKeyMissing ? .keyMissingAtPeer : .encryptionFailed(status)
+        if failure == .keyMissingAtPeer { links[slot].security.isBondRefused = true }
+        events.append(.pairing(links[slot].id, .failed(failure)))
+        securityEnded(slot, failure, at: now)
+    }
+
+    /// What waited for the security of a link goes on, or ends.
+    mutating func securityEnded(_ slot: Int, _ failure: SecurityFailure?, at now: Instant) {
+        let waiting = links[slot].security.encryptOperations
+        links[slot].security.encryptOperations = []
+        for operation in waiting {
+            complete(operation, failure.map { .failure(.security($0)) } ?? .success(.done))
+        }
+        links[slot].gatt.secured(failure, at: now)
+        drainGATT(slot, at: now)
+    }
+
+    // MARK: What others see
+
+    func linkSecurity(of slot: Int) -> LinkSecurity {
+        let key = links[slot].security.keyInUse
+        return LinkSecurity(
+            isEncrypted: key != nil, isAuthenticated: key?.isAuthenticated ?? false,
+            isSecureConnections: key?.isSecureConnections ?? false, keySize: key?.size ?? 0,
+            isBonded: bond(of: slot) != nil, identity: identity(of: slot))
+    }
+
+    func serverSecurity(of slot: Int) -> GATTLinkSecurity {
+        let inUse = links[slot].security.keyInUse
+        var server = gattServer.security(of: links[slot].id)
+        if let key = inUse ?? bond(of: slot)?.keyProperties {
+            server.keys = key.isAuthenticated ? .authenticated : .unauthenticated
+        } else {
+            server.keys = .none
+        }
+        server.isEncrypted = inUse != nil
+        server.keySize = inUse?.size ?? 16
+        return server
+    }
+
+    mutating func tellServerOfSecurity(_ slot: Int) {
+        gattServer.securityChanged(to: serverSecurity(of: slot), on: links[slot].id)
+    }
+
+    // MARK: Held traffic
+
+    /// Whether an ATT frame has to wait for the end of a change of key.
+    mutating func hold(_ payload: [UInt8], tag: ATTSendTag, slot: Int) -> Bool {
+        guard links[slot].security.isChanging else { return false }
+        links[slot].security.heldFrames.append(.init(payload: payload, tag: tag))
+        return true
+    }
+
+    /// Whether an ATT PDU has to wait: the central sends nothing in the clear once it has begun to encrypt, so that what
+    /// comes now is encrypted, and only its event is late.
+    mutating func hold(_ pdu: RawSpan, slot: Int, at now: Instant) -> Bool {
+        guard links[slot].security.isChanging, links[slot].role == .peripheral else { return false }
+        guard links[slot].security.heldPDUs.count < Self.heldLimit else {
+            counters.floodedLinks &+= 1
+            close(slot, reason: .remoteDeviceLowResources, at: now)
+            return true
+        }
+        links[slot].security.heldPDUs.append(pdu.copied())
+        return true
+    }
+
+    private mutating func releaseHeld(_ slot: Int, at now: Instant) {
+        let id = links[slot].id
+        let frames = links[slot].security.heldFrames
+        let pdus = links[slot].security.heldPDUs
+        links[slot].security.heldFrames = []
+        links[slot].security.heldPDUs = []
+        for frame in frames where !links[slot].isClosing {
+            send(frame.payload, on: .attributeProtocol, slot: slot, tag: frame.tag, at: now)
+        }
+        for pdu in pdus {
+            guard links.slot(of: id) != nil else { return }
+            receiveATT(pdu.span.bytes, on: slot, at: now)
+        }
+    }
+
+    // MARK: The last keys
+
+    /// How long a link that is to be closed waits until the controller has sent the keys of a pairing.
+    private static let keysPatience: Microseconds = .seconds(2)
+
+    /// Whether the link has to stay until the peer has its keys: one that is paired and closed at once would leave the
+    /// peer with half a bond.
+    mutating func holdDisconnect(_ slot: Int, reason: HCIStatus, at now: Instant) -> Bool {
+        guard links[slot].security.hasGivenKeys, links[slot].hasUnconfirmedPackets else { return false }
+        links[slot].security.heldDisconnect = (reason, now.advanced(by: Self.keysPatience))
+        return true
+    }
+
+    /// The controller has confirmed packets of the link.
+    mutating func releaseDisconnect(_ slot: Int) {
+        guard links[slot].security.hasGivenKeys, !links[slot].hasUnconfirmedPackets else { return }
+        links[slot].security.hasGivenKeys = false
+        disconnectAfterKeys(slot)
+    }
+
+    private mutating func disconnectAfterKeys(_ slot: Int) {
+        guard let held = links[slot].security.heldDisconnect else { return }
+        links[slot].security.heldDisconnect = nil
+        let link = links[slot].id
+        commands.append(
+            Disconnect(connectionHandle: link.handle, reason: held.reason), purpose: .link(link, .disconnect))
+    }
+
+    // MARK: Time
+
+    mutating func advanceSecurity(_ slot: Int, to now: Instant) {
+        if let held = links[slot].security.heldDisconnect, held.deadline <= now { disconnectAfterKeys(slot) }
+        if let deadline = links[slot].security.machine?.deadline, deadline <= now {
+            links[slot].security.machine?.advance(to: now)
+            drainPairing(slot, at: now)
+        }
+        if case .changing(_, let limit, _) = links[slot].security.encryption, limit <= now {
+            encryptionEnded(slot, isOn: false, status: .connectionTimeout, at: now)
+            close(slot, reason: .authenticationFailure, at: now)
+        }
+        if let limit = links[slot].security.requestDeadline, limit <= now {
+            links[slot].security.requestDeadline = nil
+            endPairOperations(slot, .failure(.security(.timedOut)))
+            securityEnded(slot, .timedOut, at: now)
+        }
+    }
+}

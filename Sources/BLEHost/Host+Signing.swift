@@ -1,0 +1,119 @@
+import BLEPackets
+
+/// Signed writes: a signature takes the place of encryption (Core 5.4, Vol 3, Part C, 10.4; Part H, 2.4.5).
+extension Host {
+    // MARK: As a client
+
+    mutating func writeSigned(
+        _ handle: AttributeHandle, _ value: [UInt8], slot: Int, operation: OperationID, client: ClientID,
+        at now: Instant
+    ) {
+        if links[slot].security.keyInUse != nil {
+            // On an encrypted link a signature is not to be used.
+            links[slot].gatt.start(.writeCommand(handle, value: value), id: operation, client: client, at: now)
+            return drainGATT(slot, at: now)
+        }
+        guard configuration.hasToolbox, var bond = bond(of: slot), let key = bond.localSigningKey,
+            key.counter < UInt32.max
+        else { return complete(operation, .failure(.gatt(.security(.noKey)))) }
+        let limit = Int(links[slot].gatt.mtu) - GATTClient.signedOverhead
+        guard value.count <= limit else {
+            return complete(operation, .failure(.gatt(.valueTooLong(limit: max(0, limit)))))
+        }
+        // The counter is spent whether the write goes out or not.
+        bond.localSigningKey?.counter = key.counter + 1
+        update(bond)
+        var message = PacketWriter()
+        message.write(ATTOpcode.signedWriteCommand.rawValue)
+        message.write(handle.rawValue)
+        message.write(bytes: value)
+        let function = SecurityFunction.signature(
+            key: key.key.mostSignificantOctets, message: message.bytes, counter: key.counter)
+        desk.ask(
+            function.request,
+            for: .signature(links[slot].id, operation, client, message: message.bytes, counter: key.counter))
+    }
+
+    mutating func signatureMade(
+        _ result: ToolboxResult, on link: LinkID, operation: OperationID, client: ClientID, message: [UInt8],
+        counter: UInt32, at now: Instant
+    ) {
+        guard let slot = links.slot(of: link) else { return complete(operation, .failure(.gatt(.notConnected))) }
+        guard case .octets(let code) = result, code.count == 16 else {
+            return complete(operation, .failure(.gatt(.security(.notAvailable))))
+        }
+        var packet = PacketWriter()
+        packet.write(bytes: message)
+        packet.write(counter)
+        packet.write(bytes: code.prefix(8).reversed())
+        links[slot].gatt.startSigned(packet.bytes, id: operation, client: client, at: now)
+        drainGATT(slot, at: now)
+    }
+
+    // MARK: As a server
+
+    /// A signed write came; it goes to the server once its signature is proved.
+    mutating func signedWriteReceived(_ pdu: [UInt8], slot: Int) {
+        let codeLength = 8
+        let counterOctets = 4
+        guard configuration.hasToolbox, links[slot].security.keyInUse == nil, let bond = bond(of: slot),
+            let key = bond.peerSigningKey, pdu.count >= 3 + ATTSignedWriteCommand.signatureLength
+        else { return gattServer.refuseSignedWrite() }
+        let message = [UInt8](pdu.dropLast(ATTSignedWriteCommand.signatureLength))
+        let counter = pdu.dropLast(codeLength).suffix(counterOctets).reversed().reduce(0 as UInt32) {
+            $0 << 8 | UInt32($1)
+        }
+        // What was sent before, somebody may have heard.
+        guard counter >= key.counter, counter < UInt32.max else { return gattServer.refuseSignedWrite() }
+        let function = SecurityFunction.signature(
+            key: key.key.mostSignificantOctets, message: message, counter: counter)
+        desk.ask(function.request, for: .verification(links[slot].id, pdu: pdu, counter: counter))
+    }
+
+    mutating func signatureComputed(
+        _ result: ToolboxResult, on link: LinkID, pdu: [UInt8], counter: UInt32, at now: Instant
+    ) {
+        guard let slot = links.slot(of: link), var bond = bond(of: slot), let key = bond.peerSigningKey else { return }
+        guard case .octets(let code) = result, code.count == 16, counter >= key.counter,
+            isEqualInConstantTime(code.prefix(8).reversed(), [UInt8](pdu.suffix(8)))
+        else { return gattServer.refuseSignedWrite() }
+        bond.peerSigningKey?.counter = counter + 1
+        update(bond)
+        var command = [UInt8](pdu.dropLast(ATTSignedWriteCommand.signatureLength))
+        command[0] = ATTOpcode.writeCommand.rawValue
+        gattServer.receiveSigned(command.span.bytes, from: link)
+        drainServer(at: now)
+    }
+
+    // MARK: Out-of-band data
+
+    mutating func outOfBandKeyPairMade(_ result: ToolboxResult, for operation: OperationID) {
+        guard case .keyPair(let privateKey, let publicKey) = result else {
+            return complete(operation, .failure(.security(.notAvailable)))
+        }
+        desk.ask(.random(count: 16), for: .outOfBandRandom(operation, privateKey: privateKey, publicKey: publicKey))
+    }
+
+    mutating func outOfBandRandomDrawn(
+        _ result: ToolboxResult, for operation: OperationID, privateKey: [UInt8], publicKey: P256PublicKey
+    ) {
+        guard case .octets(let octets) = result, let random = Key128(mostSignificantFirst: octets) else {
+            return complete(operation, .failure(.security(.notAvailable)))
+        }
+        let data = LocalOutOfBandData(random: random, confirm: .zero, privateKey: privateKey, publicKey: publicKey)
+        desk.ask(
+            SecurityFunction.f4(publicKey.x, publicKey.x, key: octets, 0).request,
+            for: .outOfBandConfirm(operation, data))
+    }
+
+    mutating func outOfBandConfirmComputed(
+        _ result: ToolboxResult, for operation: OperationID, _ data: LocalOutOfBandData
+    ) {
+        guard case .octets(let octets) = result, let confirm = Key128(mostSignificantFirst: octets) else {
+            return complete(operation, .failure(.security(.notAvailable)))
+        }
+        var data = data
+        data.confirm = confirm
+        complete(operation, .success(.outOfBandData(data)))
+    }
+}

@@ -1,0 +1,131 @@
+import BLEPackets
+
+/// What is kept of a device that we paired with: enough to encrypt the next link and to know the device again
+/// (Core 5.4, Vol 3, Part H, 2.4 and 3.6).
+///
+/// Its description shows no key, so that a bond can be logged.
+public struct Bond: Equatable, Sendable {
+    /// Who the peer is: the identity that it told, else the address under which it was paired. Public or random, never
+    /// marked as an identity.
+    public var identity: DeviceAddress
+    /// By which its resolvable private addresses are known; `nil` where it told none, or one of zeros.
+    public var identityResolvingKey: Key128?
+    /// Whether the keys come of LE Secure Connections.
+    public var isSecureConnections: Bool
+    /// Whether the pairing was protected against a man in the middle.
+    public var isAuthenticated: Bool
+    /// Octets of the long term keys, 7 to 16.
+    public var keySize: UInt8
+    /// The key that we gave out: it encrypts links on which we are the peripheral. With LE Secure Connections both keys
+    /// are the same.
+    public var localKey: LongTermKey?
+    /// The key that the peer gave out: it encrypts links on which we are the central.
+    public var peerKey: LongTermKey?
+    /// What we sign with.
+    public var localSigningKey: SigningKey?
+    /// What the peer signs with.
+    public var peerSigningKey: SigningKey?
+    /// What the peer, as a client of our attribute server, finds again.
+    public var clientRecord: GATTClientRecord?
+
+    public init(
+        identity: DeviceAddress, identityResolvingKey: Key128? = nil, isSecureConnections: Bool = false,
+        isAuthenticated: Bool = false, keySize: UInt8 = 16, localKey: LongTermKey? = nil, peerKey: LongTermKey? = nil,
+        localSigningKey: SigningKey? = nil, peerSigningKey: SigningKey? = nil, clientRecord: GATTClientRecord? = nil
+    ) {
+        self.identity = identity.withoutIdentityMark
+        self.identityResolvingKey = identityResolvingKey
+        self.isSecureConnections = isSecureConnections
+        self.isAuthenticated = isAuthenticated
+        self.keySize = keySize
+        self.localKey = localKey
+        self.peerKey = peerKey
+        self.localSigningKey = localSigningKey
+        self.peerSigningKey = peerSigningKey
+        self.clientRecord = clientRecord
+    }
+}
+
+/// A long term key with the numbers by which its owner finds it: both zero with LE Secure Connections
+/// (Core 5.4, Vol 3, Part H, 2.4.4).
+public struct LongTermKey: Equatable, Sendable {
+    public var key: Key128
+    /// EDIV.
+    public var encryptedDiversifier: UInt16
+    /// Rand.
+    public var randomNumber: UInt64
+
+    public init(key: Key128, encryptedDiversifier: UInt16 = 0, randomNumber: UInt64 = 0) {
+        self.key = key
+        self.encryptedDiversifier = encryptedDiversifier
+        self.randomNumber = randomNumber
+    }
+}
+
+/// A connection signature resolving key with the counter that its next signature carries at least
+/// (Core 5.4, Vol 3, Part H, 2.4.5).
+public struct SigningKey: Equatable, Sendable {
+    public var key: Key128
+    public var counter: UInt32
+
+    public init(key: Key128, counter: UInt32 = 0) {
+        self.key = key
+        self.counter = counter
+    }
+}
+
+extension Bond: CustomStringConvertible {
+    public var description: String {
+        let kind = isSecureConnections ? "Secure Connections" : "legacy"
+        let authentication = isAuthenticated ? "authenticated" : "unauthenticated"
+        return "bond with \(identity), \(kind), \(authentication), \(keySize) octets"
+    }
+}
+
+extension LongTermKey: CustomStringConvertible {
+    public var description: String { "(long term key)" }
+}
+
+extension SigningKey: CustomStringConvertible {
+    public var description: String { "(signing key)" }
+}
+
+#if !hasFeature(Embedded)
+extension Bond: CustomDebugStringConvertible, CustomReflectable {
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension LongTermKey: CustomReflectable {
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension SigningKey: CustomReflectable {
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Bond: Codable {}
+extension LongTermKey: Codable {}
+extension SigningKey: Codable {}
+
+/// In 32 hexadecimal digits, most significant first. A file that holds one must be kept secret.
+extension Key128: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard text.utf8.count == 32, text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
+            let value = UInt128(text, radix: 16)
+        else {
+            // The text is not repeated: it may be a key with a slip in it.
+            throw Swift.DecodingError.dataCorruptedError(in: container, debugDescription: "no key of 128 bits")
+        }
+        self.init(rawValue: value)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        let digits = String(rawValue, radix: 16)
+        try container.encode(String(repeating: "0", count: 32 - digits.utf8.count) + digits)
+    }
+}
+#endif

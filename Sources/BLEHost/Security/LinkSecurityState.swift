@@ -1,0 +1,95 @@
+import BLEPackets
+
+/// Everything about the security of one link.
+struct LinkSecurityState {
+    /// What is known of a key.
+    struct Key: Equatable {
+        var isAuthenticated: Bool
+        var isSecureConnections: Bool
+        var size: UInt8
+    }
+
+    enum Encryption: Equatable {
+        case off
+        /// The controllers are at it, towards this key.
+        case changing(Key, deadline: Instant, wasOn: Bool)
+        case on(Key)
+    }
+
+    /// A frame that waits for the end of a change.
+    struct HeldFrame {
+        var payload: [UInt8]
+        var tag: ATTSendTag
+    }
+
+    /// Who the peer is, where its address does not say so itself.
+    var identity: DeviceAddress?
+    /// The address under which this side made the link, and that of the peer, as they were on the air.
+    var localAddress: DeviceAddress
+    var peerAddress: DeviceAddress
+
+    var encryption = Encryption.off
+    /// Outgoing ATT frames; they go once the change is over.
+    var heldFrames: [HeldFrame] = []
+    /// ATT PDUs that came while the key was being changed: they may not be judged by the old one.
+    var heldPDUs: [[UInt8]] = []
+
+    var machine: PairingMachine?
+    /// Tells the machine that asked the toolbox from those before it.
+    var machineNumber: UInt32 = 0
+    var question: PairingQuestion?
+    /// Pairing took longer than it may: there is no more of it on this link (Core 5.4, Vol 3, Part H, 3.4).
+    var isBlocked = false
+    /// The peer said that it has lost the bond's key: nothing is begun by itself any more.
+    var isBondRefused = false
+    /// When a central that we asked for security should have acted.
+    var requestDeadline: Instant?
+    /// With which that central's pairing is met.
+    var requestedOptions: PairingOptions?
+
+    /// Pairing has ended, and the last keys that this side gave may still be on their way to the controller.
+    var hasGivenKeys = false
+    /// Disconnect waits for them: a controller drops what it has not sent.
+    var heldDisconnect: (reason: HCIStatus, deadline: Instant)?
+
+    /// Operations that end with pairing.
+    var pairOperations: [OperationID] = []
+    /// Operations that end with encryption.
+    var encryptOperations: [OperationID] = []
+
+    init(localAddress: DeviceAddress, peerAddress: DeviceAddress) {
+        self.localAddress = localAddress
+        self.peerAddress = peerAddress
+    }
+
+    var isChanging: Bool {
+        if case .changing = encryption { true } else { false }
+    }
+
+    var keyInUse: Key? {
+        if case .on(let key) = encryption { key } else { nil }
+    }
+
+    /// Whether something is under way that may make the link more secure.
+    var isBusy: Bool { machine != nil || isChanging || requestDeadline != nil }
+
+    var nextDeadline: Instant? {
+        var deadline = earliest(earliest(machine?.deadline, requestDeadline), heldDisconnect?.deadline)
+        if case .changing(_, let limit, _) = encryption { deadline = earliest(deadline, limit) }
+        return deadline
+    }
+}
+
+extension Bond {
+    var keyProperties: LinkSecurityState.Key {
+        LinkSecurityState.Key(
+            isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections, size: keySize)
+    }
+}
+
+extension PairingOutcome {
+    var keyProperties: LinkSecurityState.Key {
+        LinkSecurityState.Key(
+            isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections, size: keySize)
+    }
+}

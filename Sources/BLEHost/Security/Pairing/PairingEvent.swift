@@ -1,0 +1,103 @@
+import BLEPackets
+
+/// What pairing on a link has to tell.
+public enum PairingEvent: Equatable, Sendable {
+    /// Pairing has begun, by us or by the peer.
+    case started
+    /// The user has to type this on the other device: 0 to 999999, shown with six digits.
+    case displayPasskey(UInt32)
+    /// Answered with `HostCommand.answerPairing`, within the 30 s that the peer waits.
+    case question(PairingQuestion)
+    /// The link is encrypted with a new key; where the pairing was for bonding, `HostEvent.bondChanged` went before.
+    case paired(PairingSummary)
+    /// Questions that are open need no answer any more.
+    case failed(SecurityFailure)
+    /// The peer, as a peripheral, asks for security and nothing was begun because pairing needs the app's word.
+    case securityRequested
+}
+
+/// Something that only the user knows; each is asked once.
+public struct PairingQuestion: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
+        /// The passkey that the other device shows: `PairingAnswer.passkey`.
+        case enterPasskey
+        /// Whether the other device shows the same number: `PairingAnswer.confirm`.
+        case compare(UInt32)
+        /// Whether to pair at all: `PairingAnswer.confirm`.
+        case consent
+    }
+
+    public var id: PairingQuestionID
+    public var kind: Kind
+
+    public init(id: PairingQuestionID, kind: Kind) {
+        self.id = id
+        self.kind = kind
+    }
+}
+
+/// The name of a question of pairing; each is given once.
+public struct PairingQuestionID: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt64
+    @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+public enum PairingAnswer: Equatable, Sendable {
+    /// 0 to 999999.
+    case passkey(UInt32)
+    case confirm(Bool)
+    /// The user gives up.
+    case cancel
+}
+
+/// How pairing ended well.
+public struct PairingSummary: Hashable, Sendable {
+    /// Who the peer is from now on.
+    public var identity: DeviceAddress
+    public var isSecureConnections: Bool
+    /// Whether it was protected against a man in the middle.
+    public var isAuthenticated: Bool
+    /// Octets.
+    public var keySize: UInt8
+    public var isBonded: Bool
+
+    public init(
+        identity: DeviceAddress, isSecureConnections: Bool, isAuthenticated: Bool, keySize: UInt8, isBonded: Bool
+    ) {
+        self.identity = identity
+        self.isSecureConnections = isSecureConnections
+        self.isAuthenticated = isAuthenticated
+        self.keySize = keySize
+        self.isBonded = isBonded
+    }
+}
+
+/// Why a link could not be made secure.
+public enum SecurityFailure: Error, Hashable, Sendable {
+    /// This side gave pairing up.
+    case refusedByUs(PairingFailedReason)
+    /// The peer gave pairing up.
+    case refusedByPeer(PairingFailedReason)
+    /// The peer was silent for 30 s; there is no pairing on this link any more (Core 5.4, Vol 3, Part H, 3.4).
+    case timedOut
+    /// The peer has lost the keys of the bond: it has to be removed here before a new pairing (0x06 PIN or Key Missing).
+    case keyMissingAtPeer
+    /// The link could not be encrypted, for another reason.
+    case encryptionFailed(HCIStatus)
+    /// There is no key to encrypt with, and pairing was not allowed.
+    case noKey
+    /// Nobody does cryptography here, or the controller is shared with another stack.
+    case notAvailable
+    /// Pairing is under way on this link already.
+    case alreadyPairing
+    /// An earlier try failed a moment ago; the next is possible after this time.
+    case repeatedAttempts(retryAfter: Microseconds)
+    /// The link ended.
+    case linkLost
+    case cancelled
+}
+
+#if !hasFeature(Embedded)
+extension PairingQuestionID: Codable {}
+extension PairingAnswer: Codable {}
+#endif

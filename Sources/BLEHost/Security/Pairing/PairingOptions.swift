@@ -1,0 +1,137 @@
+import BLEPackets
+
+/// What this device can do in pairing and what it demands.
+public struct PairingOptions: Hashable, Sendable {
+    public var ioCapability = IOCapability.noInputNoOutput
+    /// Whether keys are kept for later links.
+    public var isBonding = true
+    /// Whether protection against a man in the middle is demanded: a pairing that cannot give it fails.
+    public var requiresAuthentication = false
+    /// Whether LE Secure Connections is offered.
+    public var allowsSecureConnections = true
+    /// Whether a peer that knows legacy pairing alone is refused (Core 5.4, Vol 3, Part C, 10.2.4). The key has 16
+    /// octets then.
+    public var requiresSecureConnections = false
+    /// Octets, 7 to 16: a shorter key is refused.
+    public var minimumKeySize: UInt8 = 7
+    /// Octets, 7 to 16.
+    public var maximumKeySize: UInt8 = 16
+    /// Keys that the initiator shall give, where both sides want that. The identity is given only where this device has
+    /// a resolving key. `link` is passed over: no key for BR/EDR is derived here.
+    public var initiatorKeys: KeyDistribution = [.encryption, .identity, .signing]
+    /// Keys that the responder shall give.
+    public var responderKeys: KeyDistribution = [.encryption, .identity, .signing]
+    /// The passkey that is displayed instead of a random one, and typed without asking anybody: 0 to 999999.
+    public var passkey: UInt32?
+    /// Whether the app is asked before a pairing that it did not begin (`PairingQuestion.Kind.consent`).
+    public var asksConsent = false
+
+    public init(
+        ioCapability: IOCapability = .noInputNoOutput, isBonding: Bool = true, requiresAuthentication: Bool = false,
+        allowsSecureConnections: Bool = true, requiresSecureConnections: Bool = false, minimumKeySize: UInt8 = 7,
+        maximumKeySize: UInt8 = 16, passkey: UInt32? = nil, asksConsent: Bool = false
+    ) {
+        self.ioCapability = ioCapability
+        self.isBonding = isBonding
+        self.requiresAuthentication = requiresAuthentication
+        self.allowsSecureConnections = allowsSecureConnections
+        self.requiresSecureConnections = requiresSecureConnections
+        self.minimumKeySize = minimumKeySize
+        self.maximumKeySize = maximumKeySize
+        self.passkey = passkey
+        self.asksConsent = asksConsent
+    }
+
+    /// The shortest key that is taken.
+    var leastKeySize: UInt8 { requiresSecureConnections ? 16 : min(16, max(7, minimumKeySize)) }
+
+    var authentication: AuthenticationRequirements {
+        var requirements: AuthenticationRequirements = isBonding ? .bonding : []
+        if requiresAuthentication { requirements.insert(.mitm) }
+        if allowsSecureConnections || requiresSecureConnections { requirements.insert(.secureConnections) }
+        return requirements
+    }
+}
+
+/// What was told to or heard from a peer by another way than Bluetooth (Core 5.4, Vol 3, Part H, 2.3.5.4 and 2.3.5.6.4).
+public struct OutOfBandData: Equatable, Sendable {
+    /// The temporary key of legacy pairing, the same on both sides.
+    public var temporaryKey: Key128?
+    /// What the peer told: its random value and its confirm value.
+    public var peer: SecureConnectionsData?
+    /// What this device told, made by `HostCommand.createOutOfBandData`.
+    public var local: LocalOutOfBandData?
+
+    public struct SecureConnectionsData: Equatable, Sendable {
+        public var random: Key128
+        public var confirm: Key128
+
+        public init(random: Key128, confirm: Key128) {
+            self.random = random
+            self.confirm = confirm
+        }
+    }
+
+    public init(temporaryKey: Key128? = nil, peer: SecureConnectionsData? = nil, local: LocalOutOfBandData? = nil) {
+        self.temporaryKey = temporaryKey
+        self.peer = peer
+        self.local = local
+    }
+}
+
+/// What this device tells a peer out of band, with the key pair that belongs to it.
+public struct LocalOutOfBandData: Equatable, Sendable {
+    /// To be told to the peer.
+    public var random: Key128
+    /// To be told to the peer.
+    public var confirm: Key128
+    /// 32 octets, most significant first; secret.
+    public var privateKey: [UInt8]
+    public var publicKey: P256PublicKey
+
+    public init(random: Key128, confirm: Key128, privateKey: [UInt8], publicKey: P256PublicKey) {
+        self.random = random
+        self.confirm = confirm
+        self.privateKey = privateKey
+        self.publicKey = publicKey
+    }
+}
+
+extension OutOfBandData: CustomStringConvertible {
+    public var description: String { "(out-of-band data)" }
+}
+
+extension LocalOutOfBandData: CustomStringConvertible {
+    public var description: String { "(local out-of-band data)" }
+}
+
+#if !hasFeature(Embedded)
+extension IOCapability: Codable {}
+extension KeyDistribution: Codable {}
+extension OutOfBandData: Codable {}
+extension OutOfBandData.SecureConnectionsData: Codable {}
+extension LocalOutOfBandData: Codable {}
+
+extension PairingOptions: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case ioCapability, isBonding, requiresAuthentication, allowsSecureConnections, requiresSecureConnections
+        case minimumKeySize, maximumKeySize, initiatorKeys, responderKeys, passkey, asksConsent
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        try container.update(&ioCapability, .ioCapability)
+        try container.update(&isBonding, .isBonding)
+        try container.update(&requiresAuthentication, .requiresAuthentication)
+        try container.update(&allowsSecureConnections, .allowsSecureConnections)
+        try container.update(&requiresSecureConnections, .requiresSecureConnections)
+        try container.update(&minimumKeySize, .minimumKeySize)
+        try container.update(&maximumKeySize, .maximumKeySize)
+        try container.update(&initiatorKeys, .initiatorKeys)
+        try container.update(&responderKeys, .responderKeys)
+        passkey = try container.decodeIfPresent(UInt32.self, forKey: .passkey)
+        try container.update(&asksConsent, .asksConsent)
+    }
+}
+#endif

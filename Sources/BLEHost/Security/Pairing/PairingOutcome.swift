@@ -1,0 +1,58 @@
+import BLEPackets
+
+/// Who this device is to those that it is bonded with (Core 5.4, Vol 3, Part H, 3.6.4 and 3.6.5).
+public struct LocalIdentity: Equatable, Sendable {
+    /// Public or static random.
+    public var address: DeviceAddress
+    /// By which peers know our resolvable private addresses.
+    public var resolvingKey: Key128
+
+    public init(address: DeviceAddress, resolvingKey: Key128) {
+        self.address = address.withoutIdentityMark
+        self.resolvingKey = resolvingKey
+    }
+}
+
+/// The keys that pairing left with this side.
+struct PairingOutcome: Equatable {
+    var isSecureConnections = false
+    var isAuthenticated = false
+    /// Whether both sides wanted to keep the keys.
+    var isBonding = false
+    var keySize: UInt8 = 16
+    var localKey: LongTermKey?
+    var peerKey: LongTermKey?
+    /// What the peer told; `nil` for a key of zeros, which resolves nothing.
+    var identityResolvingKey: Key128?
+    var identity: DeviceAddress?
+    var localSigningKey: SigningKey?
+    var peerSigningKey: SigningKey?
+
+    /// - Parameter address: of the link, for a peer that told no identity.
+    func bond(address: DeviceAddress) -> Bond {
+        Bond(
+            identity: identity ?? address, identityResolvingKey: identityResolvingKey,
+            isSecureConnections: isSecureConnections, isAuthenticated: isAuthenticated, keySize: keySize,
+            localKey: localKey, peerKey: peerKey, localSigningKey: localSigningKey, peerSigningKey: peerSigningKey)
+    }
+}
+
+extension Bond {
+    /// Why a new pairing must not take this bond's place; `nil` where it may.
+    func refusal(secureConnections: Bool, authenticated: Bool, keySize size: UInt8) -> PairingFailedReason? {
+        if isSecureConnections, !secureConnections { return .authenticationRequirements }
+        if isAuthenticated, !authenticated { return .authenticationRequirements }
+        return size < keySize ? .encryptionKeySize : nil
+    }
+}
+
+extension LocalIdentity: CustomStringConvertible {
+    public var description: String { "identity \(address)" }
+}
+
+#if !hasFeature(Embedded)
+extension LocalIdentity: Codable {}
+extension LocalIdentity: CustomReflectable {
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+#endif

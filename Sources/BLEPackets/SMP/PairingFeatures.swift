@@ -1,0 +1,150 @@
+/// What a device can show to its user and take from them (Core 5.4, Vol 3, Part H, 2.3.2).
+public enum IOCapability: UInt8, Hashable, Sendable, CaseIterable {
+    case displayOnly = 0x00
+    case displayYesNo = 0x01
+    case keyboardOnly = 0x02
+    case noInputNoOutput = 0x03
+    case keyboardDisplay = 0x04
+}
+
+/// What a device demands of pairing (Core 5.4, Vol 3, Part H, 3.5.1).
+public struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Keys are kept for later links.
+    public static let bonding = AuthenticationRequirements(rawValue: 0x01)
+    /// Protection against a man in the middle.
+    public static let mitm = AuthenticationRequirements(rawValue: 0x04)
+    public static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
+    /// Keypress notifications while a passkey is typed.
+    public static let keypress = AuthenticationRequirements(rawValue: 0x10)
+    /// The function h7 for keys of the other transport.
+    public static let ct2 = AuthenticationRequirements(rawValue: 0x20)
+
+    /// Whether bonding is asked for: the field has two bits, of which two values are reserved.
+    @inlinable public var isBonding: Bool { rawValue & 0x03 == 0x01 }
+}
+
+/// Keys that one side gives to the other (Core 5.4, Vol 3, Part H, 3.6.1).
+public struct KeyDistribution: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// A long term key with its numbers; without meaning in LE Secure Connections.
+    public static let encryption = KeyDistribution(rawValue: 0x01)
+    /// The identity resolving key and the identity address.
+    public static let identity = KeyDistribution(rawValue: 0x02)
+    /// The connection signature resolving key.
+    public static let signing = KeyDistribution(rawValue: 0x04)
+    /// A key for BR/EDR, derived from the long term key.
+    public static let link = KeyDistribution(rawValue: 0x08)
+}
+
+/// Why a device gave pairing up (Core 5.4, Vol 3, Part H, 3.5.5).
+public struct PairingFailedReason: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let passkeyEntryFailed = PairingFailedReason(rawValue: 0x01)
+    public static let outOfBandNotAvailable = PairingFailedReason(rawValue: 0x02)
+    public static let authenticationRequirements = PairingFailedReason(rawValue: 0x03)
+    public static let confirmValueFailed = PairingFailedReason(rawValue: 0x04)
+    public static let pairingNotSupported = PairingFailedReason(rawValue: 0x05)
+    public static let encryptionKeySize = PairingFailedReason(rawValue: 0x06)
+    public static let commandNotSupported = PairingFailedReason(rawValue: 0x07)
+    public static let unspecifiedReason = PairingFailedReason(rawValue: 0x08)
+    public static let repeatedAttempts = PairingFailedReason(rawValue: 0x09)
+    public static let invalidParameters = PairingFailedReason(rawValue: 0x0A)
+    public static let dhKeyCheckFailed = PairingFailedReason(rawValue: 0x0B)
+    public static let numericComparisonFailed = PairingFailedReason(rawValue: 0x0C)
+    public static let brEdrPairingInProgress = PairingFailedReason(rawValue: 0x0D)
+    public static let crossTransportKeyNotAllowed = PairingFailedReason(rawValue: 0x0E)
+    public static let keyRejected = PairingFailedReason(rawValue: 0x0F)
+    public static let busy = PairingFailedReason(rawValue: 0x10)
+}
+
+extension PairingFailedReason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .passkeyEntryFailed: "passkey entry failed"
+        case .outOfBandNotAvailable: "out-of-band data not available"
+        case .authenticationRequirements: "authentication requirements cannot be met"
+        case .confirmValueFailed: "confirm value failed"
+        case .pairingNotSupported: "pairing not supported"
+        case .encryptionKeySize: "encryption key too short"
+        case .commandNotSupported: "command not supported"
+        case .unspecifiedReason: "unspecified reason"
+        case .repeatedAttempts: "repeated attempts"
+        case .invalidParameters: "invalid parameters"
+        case .dhKeyCheckFailed: "DHKey check failed"
+        case .numericComparisonFailed: "numeric comparison failed"
+        case .brEdrPairingInProgress: "BR/EDR pairing in progress"
+        case .crossTransportKeyNotAllowed: "cross-transport key not allowed"
+        case .keyRejected: "key rejected"
+        case .busy: "busy"
+        default: "reason \(rawValue)"
+        }
+    }
+}
+
+/// What happens while a passkey is typed (Core 5.4, Vol 3, Part H, 3.5.8).
+public enum KeypressNotification: UInt8, Hashable, Sendable {
+    case entryStarted = 0
+    case digitEntered = 1
+    case digitErased = 2
+    case cleared = 3
+    case entryCompleted = 4
+}
+
+/// The features of one side: the content of Pairing Request and Pairing Response
+/// (Core 5.4, Vol 3, Part H, 3.5.1 and 3.5.2).
+public struct PairingFeatures: Hashable, Sendable {
+    public var ioCapability: IOCapability
+    /// Whether out-of-band data of the other side is present.
+    public var hasOutOfBandData: Bool
+    public var authentication: AuthenticationRequirements
+    /// Octets, 7 to 16.
+    public var maximumKeySize: UInt8
+    public var initiatorKeys: KeyDistribution
+    public var responderKeys: KeyDistribution
+
+    public init(
+        ioCapability: IOCapability, hasOutOfBandData: Bool = false, authentication: AuthenticationRequirements,
+        maximumKeySize: UInt8 = 16, initiatorKeys: KeyDistribution, responderKeys: KeyDistribution
+    ) {
+        self.ioCapability = ioCapability
+        self.hasOutOfBandData = hasOutOfBandData
+        self.authentication = authentication
+        self.maximumKeySize = maximumKeySize
+        self.initiatorKeys = initiatorKeys
+        self.responderKeys = responderKeys
+    }
+
+    init(decoding reader: inout PacketReader) throws(DecodingError) {
+        let capability: UInt8 = try reader.read()
+        guard let ioCapability = IOCapability(rawValue: capability) else {
+            throw .invalidValue(UInt64(capability), field: .ioCapability)
+        }
+        self.ioCapability = ioCapability
+        let outOfBand: UInt8 = try reader.read()
+        guard outOfBand <= 1 else { throw .invalidValue(UInt64(outOfBand), field: .boolean) }
+        hasOutOfBandData = outOfBand == 1
+        authentication = AuthenticationRequirements(rawValue: try reader.read())
+        maximumKeySize = try reader.read()
+        guard (7...16).contains(maximumKeySize) else {
+            throw .invalidValue(UInt64(maximumKeySize), field: .length)
+        }
+        initiatorKeys = KeyDistribution(rawValue: try reader.read())
+        responderKeys = KeyDistribution(rawValue: try reader.read())
+    }
+
+    func encode(into packet: inout PacketWriter) {
+        packet.write(ioCapability.rawValue)
+        packet.write(UInt8(hasOutOfBandData ? 1 : 0))
+        packet.write(authentication.rawValue)
+        packet.write(maximumKeySize)
+        packet.write(initiatorKeys.rawValue)
+        packet.write(responderKeys.rawValue)
+    }
+}

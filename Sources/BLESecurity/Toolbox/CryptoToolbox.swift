@@ -1,0 +1,74 @@
+import BLEHost
+import Crypto
+import CryptoExtras
+
+/// The engine's cryptography, done by swift-crypto.
+public struct CryptoToolbox: SecurityToolbox {
+    /// Random octets that one request may ask for: more than any key or nonce needs.
+    static let longestRandom = 4096
+
+    public init() {}
+
+    public func answer(_ request: ToolboxRequest) -> ToolboxResult {
+        switch request {
+        case .random(let count): random(count)
+        case .encrypt(let key, let block): encrypt(key: key, block: block)
+        case .authenticationCode(let key, let message): authenticationCode(key: key, message: message)
+        case .generateKeyPair: generateKeyPair()
+        case .sharedSecret(let privateKey, let peerPublicKey):
+            sharedSecret(privateKey: privateKey, peerPublicKey: peerPublicKey)
+        }
+    }
+
+    private func random(_ count: Int) -> ToolboxResult {
+        guard (0...Self.longestRandom).contains(count) else { return .failure(.unavailable) }
+        // The system's generator is the kernel's (getrandom).
+        var generator = SystemRandomNumberGenerator()
+        return .octets((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    private func encrypt(key: [UInt8], block: [UInt8]) -> ToolboxResult {
+        guard key.count == 16, block.count == 16 else { return .failure(.unavailable) }
+        var block = block
+        do {
+            try AES.permute(&block, key: SymmetricKey(data: key))
+        } catch {
+            return .failure(.unavailable)
+        }
+        return .octets(block)
+    }
+
+    private func authenticationCode(key: [UInt8], message: [UInt8]) -> ToolboxResult {
+        guard key.count == 16 else { return .failure(.unavailable) }
+        do {
+            var code = try AES.CMAC(key: SymmetricKey(data: key))
+            message.withUnsafeBytes { code.update(bufferPointer: $0) }
+            return .octets(Array(code.finalize()))
+        } catch {
+            return .failure(.unavailable)
+        }
+    }
+
+    private func generateKeyPair() -> ToolboxResult {
+        let key = P256.KeyAgreement.PrivateKey()
+        let point = Array(key.publicKey.rawRepresentation)
+        guard point.count == 64 else { return .failure(.unavailable) }
+        return .keyPair(
+            privateKey: Array(key.rawRepresentation),
+            publicKey: P256PublicKey(x: Array(point[..<32]), y: Array(point[32...])))
+    }
+
+    private func sharedSecret(privateKey: [UInt8], peerPublicKey: P256PublicKey) -> ToolboxResult {
+        guard peerPublicKey.x.count == 32, peerPublicKey.y.count == 32 else { return .failure(.invalidPublicKey) }
+        let own: P256.KeyAgreement.PrivateKey
+        do { own = try .init(rawRepresentation: privateKey) } catch { return .failure(.unavailable) }
+        do {
+            // Both steps refuse a point that is not on the curve.
+            let peer = try P256.KeyAgreement.PublicKey(rawRepresentation: peerPublicKey.x + peerPublicKey.y)
+            let secret = try own.sharedSecretFromKeyAgreement(with: peer)
+            return .octets(secret.withUnsafeBytes { Array($0) })
+        } catch {
+            return .failure(.invalidPublicKey)
+        }
+    }
+}

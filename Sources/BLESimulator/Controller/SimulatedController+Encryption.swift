@@ -1,0 +1,82 @@
+import BLEPackets
+
+/// Encryption as the hosts see it (Core 5.4, Vol 4, Part E, 7.8.22 to 7.8.26).
+extension SimulatedController {
+    /// - Returns: Whether the command belongs here.
+    func carryOutEncryption(_ opcode: HCIOpcode, _ parameters: RawSpan) -> Bool {
+        switch opcode {
+        case LEEncrypt.opcode:
+            query(LEEncrypt.self, parameters) {
+                .init(ciphertext: BlockCipher.encrypt($0.plaintext, key: $0.key))
+            }
+        case LERand.opcode:
+            query(LERand.self, parameters) { _ in .init(randomNumber: generator.next()) }
+        case LEEnableEncryption.opcode: perform(LEEnableEncryption.self, parameters, enableEncryption)
+        case LELongTermKeyRequestReply.opcode:
+            query(LELongTermKeyRequestReply.self, parameters) {
+                .init(
+                    status: answerKeyRequest(on: $0.connectionHandle, with: $0.longTermKey),
+                    connectionHandle: $0.connectionHandle)
+            }
+        case LELongTermKeyRequestNegativeReply.opcode:
+            query(LELongTermKeyRequestNegativeReply.self, parameters) {
+                .init(
+                    status: answerKeyRequest(on: $0.connectionHandle, with: nil),
+                    connectionHandle: $0.connectionHandle)
+            }
+        default: return false
+        }
+        return true
+    }
+
+    private func enableEncryption(_ command: LEEnableEncryption) -> HCIStatus {
+        guard let position = position(of: command.connectionHandle) else { return .unknownConnectionIdentifier }
+        let end = ends[position]
+        guard end.side == .central, end.link.encryption.attempt == nil else { return .commandDisallowed }
+        air.encrypt(
+            end.link, with: command.longTermKey, randomNumber: command.randomNumber,
+            encryptedDiversifier: command.encryptedDiversifier)
+        return .success
+    }
+
+    private func answerKeyRequest(on handle: ConnectionHandle, with key: Key128?) -> HCIStatus {
+        guard let position = position(of: handle) else { return .unknownConnectionIdentifier }
+        guard ends[position].isKeyRequested else { return .commandDisallowed }
+        ends[position].isKeyRequested = false
+        air.begin(.encryptionReply(key), on: ends[position].link)
+        return .success
+    }
+
+    // MARK: What the link layer tells
+
+    func keyRequested(for attempt: LinkEncryption.Attempt, on link: AirLink) -> KeyAnswer {
+        // A host that has masked the event has no key (Core 5.4, Vol 6, Part B, 5.1.3.1).
+        guard let position = position(of: link), isOn(.leMeta), settings.leEventMask.contains(.longTermKeyRequest)
+        else { return .missing }
+        ends[position].isKeyRequested = true
+        send(
+            le: LELongTermKeyRequest(
+                connectionHandle: ends[position].handle, randomNumber: attempt.randomNumber,
+                encryptedDiversifier: attempt.encryptedDiversifier))
+        return .later
+    }
+
+    func encryptionChanged(on link: AirLink, status: HCIStatus, isRefresh: Bool) {
+        guard let position = position(of: link) else { return }
+        let handle = ends[position].handle
+        if isRefresh {
+            guard isOn(.encryptionKeyRefreshComplete) else { return }
+            send(event: EncryptionKeyRefreshComplete(status: status, connectionHandle: handle))
+        } else if settings.eventMaskPage2.contains(.encryptionChangeV2) {
+            // A controller is not told how much of a key is random.
+            send(
+                event: EncryptionChangeV2(
+                    status: status, connectionHandle: handle, state: status.isSuccess ? .on : .off,
+                    keySize: status.isSuccess ? 16 : 0))
+        } else if isOn(.encryptionChange) {
+            send(
+                event: EncryptionChange(
+                    status: status, connectionHandle: handle, state: status.isSuccess ? .on : .off))
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import BLEPackets
+
+/// Privacy in the link layer: peers are known by their identity, and we show ours to none but them
+/// (Core 5.4, Vol 6, Part B, 6; Vol 4, Part E, 7.8.38 to 7.8.45 and 7.8.77).
+extension SimulatedController {
+    /// - Returns: Whether the command belongs here.
+    func carryOutPrivacy(_ opcode: HCIOpcode, _ parameters: RawSpan) -> Bool {
+        switch opcode {
+        case LEReadResolvingListSize.opcode:
+            query(LEReadResolvingListSize.self, parameters) { _ in .init(size: configuration.resolvingListSize) }
+        case LEAddDeviceToResolvingList.opcode:
+            perform(LEAddDeviceToResolvingList.self, parameters, addToResolvingList)
+        case LERemoveDeviceFromResolvingList.opcode:
+            perform(LERemoveDeviceFromResolvingList.self, parameters) { command in
+                guard !isResolvingListInUse else { return .commandDisallowed }
+                guard let position = entryPosition(of: command.peerIdentityAddress) else {
+                    return .unknownConnectionIdentifier
+                }
+                settings.resolvingList.remove(at: position)
+                return .success
+            }
+        case LEClearResolvingList.opcode:
+            perform(LEClearResolvingList.self, parameters) { _ in
+                guard !isResolvingListInUse else { return .commandDisallowed }
+                settings.resolvingList = []
+                return .success
+            }
+        case LESetAddressResolutionEnable.opcode:
+            perform(LESetAddressResolutionEnable.self, parameters) {
+                guard !isRadioBusy else { return .commandDisallowed }
+                settings.isAddressResolutionOn = $0.isEnabled
+                return .success
+            }
+        case LESetResolvablePrivateAddressTimeout.opcode:
+            perform(LESetResolvablePrivateAddressTimeout.self, parameters) {
+                guard 1...3600 ~= $0.timeout else { return .invalidCommandParameters }
+                settings.resolvablePrivateAddressTimeout = $0.timeout
+                return .success
+            }
+        case LESetPrivacyMode.opcode:
+            perform(LESetPrivacyMode.self, parameters) {
+                guard !isResolvingListInUse else { return .commandDisallowed }
+                guard $0.mode.rawValue <= 1 else { return .invalidCommandParameters }
+                guard let position = entryPosition(of: $0.peerIdentityAddress) else {
+                    return .unknownConnectionIdentifier
+                }
+                settings.resolvingList[position].mode = $0.mode
+                return .success
+            }
+        case LEReadPeerResolvableAddress.opcode:
+            query(LEReadPeerResolvableAddress.self, parameters) {
+                guard let position = entryPosition(of: $0.peerIdentityAddress) else {
+                    return .init(status: .unknownConnectionIdentifier)
+                }
+                guard let address = settings.resolvingList[position].peerAddress else { return .init() }
+                return .init(address: address)
+            }
+        case LEReadLocalResolvableAddress.opcode:
+            query(LEReadLocalResolvableAddress.self, parameters) {
+                guard let position = entryPosition(of: $0.peerIdentityAddress) else {
+                    return .init(status: .unknownConnectionIdentifier)
+                }
+                guard let address = localAddress(at: position) else { return .init() }
+                return .init(address: address)
+            }
+        default: return false
+        }
+        return true
+    }
+
+    private func addToResolvingList(_ command: LEAddDeviceToResolvingList) -> HCIStatus {
+        guard !isResolvingListInUse else { return .commandDisallowed }
+        guard entryPosition(of: command.peerIdentityAddress) == nil else { return .invalidCommandParameters }
+        guard settings.resolvingList.count < Int(configuration.resolvingListSize) else {
+            return .memoryCapacityExceeded
+        }
+        settings.resolvingList.append(
+            ResolvingEntry(
+                identity: command.peerIdentityAddress.withoutIdentityMark,
+                peerKey: command.peerIdentityResolvingKey, localKey: command.localIdentityResolvingKey))
+        return .success
+    }
+
+    private var isResolvingListInUse: Bool { settings.isAddressResolutionOn && isRadioBusy }
+
+    private func entryPosition(of identity: DeviceAddress) -> Int? {
+        let identity = identity.withoutIdentityMark
+        return settings.resolvingList.firstIndex { $0.identity == identity }
+    }
+
+    // MARK: Peers' addresses
+
+    /// Whom an address on the air belongs to.
+    enum Recognized {
+        /// Nobody on the list, or resolution is off: the address itself.
+        case stranger(DeviceAddress)
+        /// A private address of a peer on the list, whose identity is given with its mark.
+        case resolved(identity: DeviceAddress)
+        /// A peer on the list that shows its identity although it has a private address: it is not listened to
+        /// (Core 5.4, Vol 6, Part B, 4.7).
+        case unmasked
+
+        /// What a host is told; `nil` when nothing.
+        var reported: DeviceAddress? {
+            switch self {
+            case .stranger(let address): address
+            case .resolved(let identity): identity
+            case .unmasked: nil
+            }
+        }
+    }
+
+    func recognize(_ address: DeviceAddress) -> Recognized {
+        guard settings.isAddressResolutionOn else { return .stranger(address) }
+        if let position = settings.resolvingList.firstIndex(where: { address.resolves(with: $0.peerKey) }) {
+            settings.resolvingList[position].peerAddress = address
+            return .resolved(identity: settings.resolvingList[position].markedIdentity)
+        }
+        if let position = entryPosition(of: address), settings.resolvingList[position].peerKey != .zero,
+            settings.resolvingList[position].mode == .network
+        {
+            return .unmasked
+        }
+        return .stranger(address)
+    }
+
+    /// The private address that a peer was last seen with; `nil` for one that was never seen with any.
+    func peerResolvableAddress(of identity: DeviceAddress) -> DeviceAddress? {
+        guard identity.kind == .publicIdentity || identity.kind == .randomIdentity else { return nil }
+        return entryPosition(of: identity).flatMap { settings.resolvingList[$0].peerAddress }
+    }
+
+    // MARK: Our addresses
+
+    /// The address that we show a peer; `nil` when the controller has none of this type.
+    /// - Parameter peer: an identity; `nil` when nobody in particular is meant.
+    func ownAddress(_ type: OwnAddressType, towards peer: DeviceAddress?) -> DeviceAddress? {
+        if let address = privateAddress(type, towards: peer) { return address }
+        switch type {
+        case .public, .resolvableOrPublic: return configuration.publicAddress
+        case .random, .resolvableOrRandom: return settings.randomAddress
+        }
+    }
+
+    /// The private address that we show a peer; `nil` when we show an identity.
+    func privateAddress(_ type: OwnAddressType, towards peer: DeviceAddress?) -> DeviceAddress? {
+        guard type == .resolvableOrPublic || type == .resolvableOrRandom, let peer,
+            let position = entryPosition(of: peer)
+        else { return nil }
+        return localAddress(at: position)
+    }
+
+    /// Whether directed advertising is for us.
+    func isTarget(_ target: DeviceAddress, ownAddress: DeviceAddress) -> Bool {
+        target == ownAddress
+            || settings.isAddressResolutionOn
+                && settings.resolvingList.contains { target.resolves(with: $0.localKey) }
+    }
+
+    private func localAddress(at position: Int) -> DeviceAddress? {
+        let entry = settings.resolvingList[position]
+        guard entry.localKey != .zero else { return nil }
+        let age = air.nowMicroseconds - entry.localAddressTime
+        if let address = entry.localAddress, age < Int64(settings.resolvablePrivateAddressTimeout) * 1_000_000 {
+            return address
+        }
+        let address = DeviceAddress.resolvable(key: entry.localKey, random: generator.next())
+        settings.resolvingList[position].localAddress = address
+        settings.resolvingList[position].localAddressTime = air.nowMicroseconds
+        return address
+    }
+}

@@ -1,0 +1,106 @@
+import BLEHost
+import BLESecurity
+import Foundation
+import Testing
+
+/// Public vectors of the primitives, where their file is at hand; `JELLING_VECTORS` names its folder.
+@Suite("Vectors of cryptography")
+struct CryptoVectorTests {
+    struct File: Decodable { var vectors: [Vector] }
+
+    struct Vector: Decodable, CustomTestStringConvertible, Sendable {
+        var function: String
+        var inputs: [String: Value]
+        var outputs: [String: Value]
+
+        var testDescription: String { function + " " + (inputs["m"]?.text ?? inputs["address"]?.text ?? "") }
+
+        func input(_ name: String) -> [UInt8] { octets(inputs[name]?.text ?? "") }
+        func output(_ name: String) -> [UInt8] { octets(outputs[name]?.text ?? "") }
+    }
+
+    /// A text, or something that is none.
+    struct Value: Decodable, Sendable {
+        var text: String?
+        var flag: Bool?
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            text = try? container.decode(String.self)
+            flag = try? container.decode(Bool.self)
+        }
+    }
+
+    static let path: String = {
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let folder =
+            ProcessInfo.processInfo.environment["JELLING_VECTORS"]
+            ?? package.deletingLastPathComponent().appendingPathComponent("shared/vectors").path
+        return folder + "/crypto_vectors.json"
+    }()
+
+    static let isPresent = FileManager.default.fileExists(atPath: path)
+    static let absence: Comment = "crypto_vectors.json is missing: set JELLING_VECTORS to the folder of the vectors"
+
+    static let vectors: Result<[Vector], any Error> = Result {
+        guard isPresent else { return [] }
+        return try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path))).vectors
+    }
+
+    static func vectors(of functions: String...) -> [Vector] {
+        (try? vectors.get())?.filter { functions.contains($0.function) } ?? []
+    }
+
+    let toolbox = CryptoToolbox()
+
+    @Test("the file can be read", .enabled(if: isPresent, absence))
+    func readable() throws {
+        #expect(try !Self.vectors.get().isEmpty)
+    }
+
+    @Test(
+        "one block and authentication codes", .enabled(if: isPresent, absence),
+        arguments: vectors(of: "aes_cmac", "e", "le_session_key", "gatt_database_hash"))
+    func symmetric(vector: Vector) {
+        switch vector.function {
+        case "aes_cmac":
+            let request = ToolboxRequest.authenticationCode(key: vector.input("k"), message: vector.input("m"))
+            #expect(toolbox.answer(request) == .octets(vector.output("mac")))
+        case "e":
+            let request = ToolboxRequest.encrypt(key: vector.input("key"), block: vector.input("plaintext"))
+            #expect(toolbox.answer(request) == .octets(vector.output("ciphertext")))
+        case "le_session_key":
+            let request = ToolboxRequest.encrypt(key: vector.input("ltk"), block: vector.input("skd"))
+            #expect(toolbox.answer(request) == .octets(vector.output("session_key")))
+        default:
+            let request = ToolboxRequest.authenticationCode(
+                key: Array(repeating: 0, count: 16), message: vector.input("m_wire_order"))
+            #expect(toolbox.answer(request) == .octets(vector.output("hash_lsb_first").reversed()))
+        }
+    }
+
+    @Test(
+        "keys on the curve", .enabled(if: isPresent, absence),
+        arguments: vectors(of: "p256_ecdh", "p256_ecdh_own_public", "p256_invalid_public_key"))
+    func curve(vector: Vector) {
+        switch vector.function {
+        case "p256_ecdh":
+            for (own, peer) in [("a", "b"), ("b", "a")] {
+                let key = P256PublicKey(
+                    x: vector.input("public_\(peer)_x"), y: vector.input("public_\(peer)_y"))
+                let request = ToolboxRequest.sharedSecret(
+                    privateKey: vector.input("private_\(own)"), peerPublicKey: key)
+                #expect(toolbox.answer(request) == .octets(vector.output("dhkey")))
+            }
+        case "p256_ecdh_own_public":
+            let key = P256PublicKey(x: vector.input("public_x"), y: vector.input("public_y"))
+            let request = ToolboxRequest.sharedSecret(privateKey: vector.input("private"), peerPublicKey: key)
+            #expect(toolbox.answer(request) == .octets(vector.output("dhkey")))
+        default:
+            let key = P256PublicKey(x: vector.input("public_x"), y: vector.input("public_y"))
+            let request = ToolboxRequest.sharedSecret(privateKey: Sample.privateA, peerPublicKey: key)
+            #expect(toolbox.answer(request) == .failure(.invalidPublicKey))
+        }
+    }
+}
