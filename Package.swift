@@ -57,7 +57,7 @@ let package = Package(
         .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
-        .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator"], swiftSettings: common),
+        .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator", "BLESecurity"], swiftSettings: common),
         .testTarget(name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost"], swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
