@@ -68,7 +68,8 @@ let package = Package(
             swiftSettings: common),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
-        .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator"], swiftSettings: common),
+        .testTarget(
+            name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator", "BLESecurity"], swiftSettings: common),
         .executableTarget(
             name: "bond-store-writer", dependencies: ["BLESecurity"], path: "Tests/BondStoreWriter",
             swiftSettings: common),
