@@ -43,6 +43,11 @@ let package = Package(
         .executableTarget(
             name: "simulated-controllers", dependencies: ["BLESimulator", "BLETransport", "BLEPackets"],
             swiftSettings: common),
+        // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
+        .target(
+            name: "FuzzBodies", dependencies: ["BLEHost", "BLECapture", "BLEPackets"],
+            path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: common),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: common),
         .testTarget(name: "BLEPacketsTests", dependencies: ["BLEPackets"], swiftSettings: common),
         .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),

@@ -26,6 +26,8 @@ public enum Replayer {
         public var firstMismatch: Mismatch?
         /// Packets from the controller that the inputs end before: the recording was cut.
         public var unreachedPacketCount: UInt64 = 0
+        /// The recording ends without its last line: the program that made it was killed.
+        public var isCut = false
 
         public init() {}
     }
@@ -62,6 +64,7 @@ public enum Replayer {
             sentCount += 1
         }
         outcome.unreachedPacketCount = reader.unreachedPacketCount
+        outcome.isCut = reader.isCut
         return outcome
     }
 }
