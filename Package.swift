@@ -31,7 +31,8 @@ let package = Package(
         .target(
             name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: common),
         .target(
-            name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport"], swiftSettings: common),
+            name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport", "BLECapture"],
+            swiftSettings: common),
         .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture"], swiftSettings: common),
         .executableTarget(
             name: "bletool",
@@ -55,6 +56,9 @@ let package = Package(
         .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator"], swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
+        .testTarget(
+            name: "BLEVirtualTransportsTests",
+            dependencies: ["BLEVirtualTransports", "BLESimulator", "BLECapture", "BLE"], swiftSettings: common),
         .testTarget(
             name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator"],
             swiftSettings: common),
