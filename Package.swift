@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "BLEPackets", targets: ["BLEPackets"]),
         .library(name: "BLECapture", targets: ["BLECapture"]),
         .library(name: "BLESimulator", targets: ["BLESimulator"]),
+        .library(name: "BLERecording", targets: ["BLERecording"]),
         .library(name: "BLEVirtualTransports", targets: ["BLEVirtualTransports"]),
         .executable(name: "bletool", targets: ["bletool"]),
     ],

@@ -62,6 +62,7 @@ struct ReplayTransportTests {
             command.encodePacket(into: &packet)
             air.send(packet.bytes.span.bytes, to: controller, at: air.nowMicroseconds)
         }
+        send(SetEventMask(mask: EventMask(rawValue: .max)))
         send(LESetEventMask(mask: LEEventMask(rawValue: .max)))
         air.advance(to: 10_000_000)
         while air.nextPacket(from: controller) != nil {}
