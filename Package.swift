@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "BLEDecoder", targets: ["BLEDecoder"]),
         .library(name: "BLEAssignedNumbers", targets: ["BLEAssignedNumbers"]),
         .library(name: "BLESimulator", targets: ["BLESimulator"]),
+        .library(name: "BLERecording", targets: ["BLERecording"]),
         .library(name: "BLEVirtualTransports", targets: ["BLEVirtualTransports"]),
         .executable(name: "bletool", targets: ["bletool"]),
     ],
@@ -49,7 +50,8 @@ let package = Package(
         .target(
             name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: common),
         .target(
-            name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport"], swiftSettings: common),
+            name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport", "BLECapture"],
+            swiftSettings: common),
         .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture"], swiftSettings: common),
         .executableTarget(
             name: "bletool",
@@ -61,6 +63,11 @@ let package = Package(
         .executableTarget(
             name: "simulated-controllers", dependencies: ["BLESimulator", "BLETransport", "BLEPackets"],
             swiftSettings: common),
+        // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
+        .target(
+            name: "FuzzBodies", dependencies: ["BLEHost", "BLECapture", "BLEPackets"],
+            path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: common),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: common),
         .testTarget(name: "BLEPacketsTests", dependencies: ["BLEPackets"], swiftSettings: common),
         .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
         .testTarget(
@@ -78,6 +85,9 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
+        .testTarget(
+            name: "BLEVirtualTransportsTests",
+            dependencies: ["BLEVirtualTransports", "BLESimulator", "BLECapture", "BLE"], swiftSettings: common),
         .testTarget(
             name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator"],
             swiftSettings: common),

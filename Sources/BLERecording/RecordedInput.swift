@@ -10,6 +10,7 @@ import BLEHost
 ///     {"at":2000,"client":0,"command":{"scan":{"_0":{…}}}}
 ///     {"at":2100,"result":{"octets":{…}},"toolbox":1}
 ///     {"at":9000,"advance":true}
+///     {"at":9000,"end":true}
 struct RecordedInput: Codable, Equatable {
     /// Microseconds on the engine's time line.
     var at: Int64
@@ -22,6 +23,8 @@ struct RecordedInput: Codable, Equatable {
     /// The number of the question that `result` answers.
     var toolbox: UInt64?
     var result: ToolboxResult?
+    /// The last line: the program came to its end, nothing is missing behind it.
+    var end: Bool?
 
     private init(at time: Instant) { at = time.microseconds }
 
@@ -40,6 +43,13 @@ struct RecordedInput: Codable, Equatable {
             self.result = result
         case .advance: advance = true
         }
+    }
+
+    /// The last line of a recording.
+    static func ending(at time: Instant) -> Self {
+        var line = Self(at: time)
+        line.end = true
+        return line
     }
 
     var time: Instant { Instant(microseconds: at) }
@@ -61,4 +71,6 @@ struct RecordingHeader: Codable, Equatable {
     /// The version of the format.
     var recording: Int
     var configuration: HostConfiguration
+    /// Whether a whole recording ends with a line that says so; `nil` in those of the first days, which do not.
+    var hasEnding: Bool?
 }

@@ -12,6 +12,8 @@ public struct RecordingReader: ~Copyable {
     public let files: RecordingFiles
     /// With which the recorded engine was made.
     public let configuration: HostConfiguration
+    private let hasEnding: Bool
+    private var isEnded = false
 
     private var lines: LineReader
     private var packets: CaptureReader
@@ -26,7 +28,7 @@ public struct RecordingReader: ~Copyable {
     /// - Throws: `RecordingError`.
     public init(_ files: RecordingFiles) throws(RecordingError) {
         var lines = try LineReader(path: files.inputs)
-        let configuration = try Self.readHeader(from: &lines, path: files.inputs, with: decoder)
+        let header = try Self.readHeader(from: &lines, path: files.inputs, with: decoder)
         let path = files.existingPackets
         do throws(CaptureError) {
             packets = try CaptureReader(path: path)
@@ -36,12 +38,13 @@ public struct RecordingReader: ~Copyable {
         packetsPath = path
         self.files = files
         self.lines = lines
-        self.configuration = configuration
+        configuration = header.configuration
+        hasEnding = header.hasEnding ?? false
     }
 
     private static func readHeader(
         from lines: inout LineReader, path: String, with decoder: JSONDecoder
-    ) throws(RecordingError) -> HostConfiguration {
+    ) throws(RecordingError) -> RecordingHeader {
         guard let line = try lines.next() else {
             throw .malformedLine(path: path, line: 1, reason: "the configuration is missing")
         }
@@ -50,7 +53,7 @@ public struct RecordingReader: ~Copyable {
             throw .malformedLine(path: path, line: 1, reason: "\(error)")
         }
         guard header.recording == RecordingHeader.currentVersion else { throw .unknownVersion(header.recording) }
-        return header.configuration
+        return header
     }
 
     /// The next input and its time; `nil` at the end.
@@ -60,6 +63,10 @@ public struct RecordingReader: ~Copyable {
         let recorded: RecordedInput
         do { recorded = try decoder.decode(RecordedInput.self, from: Data(line)) } catch {
             throw .malformedLine(path: files.inputs, line: lines.lineNumber, reason: "\(error)")
+        }
+        if recorded.end == true {
+            isEnded = true
+            return nil
         }
         if let input = recorded.input { return (input, recorded.time) }
         guard let number = recorded.packet else {
@@ -91,6 +98,10 @@ public struct RecordingReader: ~Copyable {
     /// How many packets from the controller were passed that no input named; when all inputs and all sent packets were
     /// read, how many packets the inputs end before.
     public var unreachedPacketCount: UInt64 { UInt64(received.count) }
+
+    /// Whether the program that recorded was killed: the line that ends a recording has not been met. Those of the
+    /// first days have no such line, and are never told to be cut.
+    public var isCut: Bool { hasEnding && !isEnded }
 
     /// - Returns: whether there was one.
     private mutating func readPacket() throws(RecordingError) -> Bool {

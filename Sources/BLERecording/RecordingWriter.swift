@@ -24,6 +24,8 @@ public final class RecordingWriter: HostInputObserver {
         var inputs: LineFile?
         var hasBegun = false
         var packetCount: UInt64 = 0
+        var lastTime = Instant.zero
+        var isFinished = false
         var failure: RecordingError?
         var header: RecordingHeader?
         let encoder: JSONEncoder
@@ -53,7 +55,8 @@ public final class RecordingWriter: HostInputObserver {
             // One engine, one recording: a second beginning could not be repeated from these files.
             state.header =
                 state.header
-                ?? RecordingHeader(recording: RecordingHeader.currentVersion, configuration: configuration)
+                ?? RecordingHeader(
+                    recording: RecordingHeader.currentVersion, configuration: configuration, hasEnding: true)
         }
     }
 
@@ -70,6 +73,7 @@ public final class RecordingWriter: HostInputObserver {
     public func observe(_ input: HostInput, at time: Instant) {
         state.withLock { state in
             begin(&state)
+            state.lastTime = time
             write(RecordedInput(input, at: time, packetNumber: state.packetCount), into: &state)
             guard case .packet(let bytes) = input else { return }
             state.packetCount += 1
@@ -84,11 +88,15 @@ public final class RecordingWriter: HostInputObserver {
         }
     }
 
-    /// Writes what is left.
+    /// Writes what is left, and the line that says that nothing is missing.
     /// - Throws: the first thing that could not be written.
     public func finish() throws(RecordingError) {
         let failure = state.withLock { state -> RecordingError? in
             begin(&state)
+            if !state.isFinished, state.inputs != nil {
+                state.isFinished = true
+                write(RecordedInput.ending(at: state.lastTime), into: &state)
+            }
             do throws(CaptureError) {
                 try state.packets?.flush()
             } catch {

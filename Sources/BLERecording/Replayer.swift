@@ -26,6 +26,10 @@ public enum Replayer {
         public var firstMismatch: Mismatch?
         /// Packets from the controller that the inputs end before: the recording was cut.
         public var unreachedPacketCount: UInt64 = 0
+        /// The recording ends without its last line: the program that made it was killed.
+        public var isCut = false
+        /// From the first input to the last, on the engine's time line.
+        public var duration: Microseconds = .microseconds(0)
 
         public init() {}
     }
@@ -38,8 +42,10 @@ public enum Replayer {
         var outcome = Outcome()
         var sentCount: UInt64 = 0
         var time = Instant.zero
+        var beginning: Instant?
         while let (input, now) = try reader.nextInput() {
             time = now
+            beginning = beginning ?? now
             outcome.inputCount += 1
             if case .packet = input { outcome.packetCount += 1 }
             host.apply(input, at: now)
@@ -62,6 +68,8 @@ public enum Replayer {
             sentCount += 1
         }
         outcome.unreachedPacketCount = reader.unreachedPacketCount
+        outcome.isCut = reader.isCut
+        outcome.duration = .microseconds(time.microseconds - (beginning ?? time).microseconds)
         return outcome
     }
 }

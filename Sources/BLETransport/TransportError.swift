@@ -46,6 +46,9 @@ public enum TransportError: Error, Equatable, Sendable {
     /// The serial port cannot do this speed; `nearest` is what its driver chose instead.
     case unsupportedBaud(String, requested: UInt32, nearest: UInt32)
 
+    /// A file that plays the controller, a scenario or a capture, cannot be used: where and why.
+    case unusableFile(String, reason: String)
+
     /// The other side closed the stream.
     case closedByPeer
     /// The stream lost its framing: this octet is no packet type.
@@ -70,6 +73,8 @@ extension TransportError: CustomStringConvertible {
         switch self {
         case .invalidAddress(let text):
             "‘\(text)’ names no transport; the forms are: " + TransportAddress.forms.joined(separator: ", ")
+        case .unusableFile(let path, let reason):
+            "‘\(path)’: \(reason)"
         case .notOffered(let address):
             "the transport \(address) is not offered by this program"
         case .noBluetoothInKernel:

@@ -72,6 +72,14 @@ public final class SimulatedTransport: HCITransport {
 
     private func deliver() {
         while let receive, let packet = air.nextPacket(from: controller) { receive(packet.span.bytes) }
+        // A fault of the scenario may have pulled the plug.
+        if air.isTransportClosed(of: controller), let closed {
+            receive = nil
+            self.closed = nil
+            deadline?.cancel()
+            deadline = nil
+            return closed(.closedByPeer)
+        }
         arm()
     }
 

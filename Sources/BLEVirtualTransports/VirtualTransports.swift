@@ -1,7 +1,9 @@
+import BLECapture
 import BLESimulator
 import BLETransport
+import Glibc
 
-/// Transports whose controller is a program: `sim`.
+/// Transports whose controller is a program: `sim`, `sim:FILE` and `replay:FILE`.
 ///
 /// They stand in a module of their own, so that an image for a device does not carry a simulator along:
 ///
@@ -9,15 +11,53 @@ import BLETransport
 ///     configuration.makeVirtualTransport = VirtualTransports.open
 ///     let adapter = try await Adapter.open("sim", configuration: configuration)
 public enum VirtualTransports {
-    /// - Throws: `TransportError.notOffered` for an address of another kind.
+    /// - Throws: `TransportError.notOffered` for an address of another kind, `unusableFile` for a scenario or a capture
+    ///   that cannot be played, with the reason.
     @Sendable
     public static func open(_ address: TransportAddress) throws(TransportError) -> sending any HCITransport {
         switch address {
         case .simulator(nil):
             let air = SimulatedAir.demoWorld()
             return SimulatedTransport(air: air, controller: air.addController(), address: address)
+        case .simulator(let path?):
+            let (air, controller) = try scenario(path).makeAir()
+            return SimulatedTransport(air: air, controller: controller, address: address)
+        case .replay(let text):
+            let (path, rate) = PlayedCapture.pathAndRate(text)
+            let capture: PlayedCapture
+            do throws(CaptureError) { capture = try PlayedCapture(path: path) } catch {
+                throw .unusableFile(path, reason: "\(error)")
+            }
+            let (air, controller) = capture.makeAir(rate: rate)
+            return SimulatedTransport(air: air, controller: controller, address: address)
         default:
             throw .notOffered(address)
+        }
+    }
+
+    private static func scenario(_ path: String) throws(TransportError) -> SimulatedScenario {
+        let bytes = try contents(of: path)
+        do throws(SimulatedScenario.Problem) { return try SimulatedScenario(json: bytes) } catch {
+            throw .unusableFile(path, reason: error.description)
+        }
+    }
+
+    /// A scenario is a page of text; what is much longer is none.
+    private static let greatestScenario = 16 << 20
+
+    private static func contents(of path: String) throws(TransportError) -> [UInt8] {
+        guard let file = fopen(path, "re") else {
+            if errno == ENOENT { throw .pathNotFound(path) }
+            throw errno == EACCES ? .pathForbidden(path) : .system(call: "fopen", code: errno)
+        }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = fread(&chunk, 1, chunk.count, file)
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= greatestScenario else { throw .unusableFile(path, reason: "it is too long") }
         }
     }
 }

@@ -40,8 +40,9 @@ struct ReplayTests {
         let session = try RecordedSession(folder: folder)
         try session.walk()
         let original = try Replayer.replay(session.files)
-        let offset = try #require(try hostPacketEnds(session.files.packets).dropFirst(3).first)
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: session.files.packets)))
+        let places = BtsnoopPlaces(bytes).packets.filter(\.isFromHost)
+        let offset = try #require(places.dropFirst(3).first).range.upperBound - 1
         bytes[offset] ^= 0x01
         try Data(bytes).write(to: URL(fileURLWithPath: session.files.packets))
 
@@ -80,6 +81,24 @@ struct ReplayTests {
         let shortened = lines[..<last].joined(separator: "\n") + "\n"
         try shortened.write(toFile: session.files.inputs, atomically: true, encoding: .utf8)
         #expect(try Replayer.replay(session.files).unreachedPacketCount == 1)
+    }
+
+    @Test("a recording that lacks its last line was cut, be it behind its last packet")
+    func lostEnding() throws {
+        let folder = try TemporaryFolder()
+        let session = try RecordedSession(folder: folder)
+        try session.walk()
+        #expect(try !Replayer.replay(session.files).isCut)
+        let lines = try String(contentsOfFile: session.files.inputs, encoding: .utf8).split(separator: "\n")
+        #expect(lines.last?.contains("\"end\":true") == true)
+        let shortened = lines.dropLast().joined(separator: "\n") + "\n"
+        try shortened.write(toFile: session.files.inputs, atomically: true, encoding: .utf8)
+        let outcome = try Replayer.replay(session.files)
+        #expect(outcome.isCut && outcome.mismatchCount == 0 && outcome.unreachedPacketCount == 0)
+        // Recordings of the first days have no such line.
+        try shortened.replacingOccurrences(of: ",\"hasEnding\":true", with: "")
+            .write(toFile: session.files.inputs, atomically: true, encoding: .utf8)
+        #expect(try !Replayer.replay(session.files).isCut)
     }
 
     @Test("files that were there stay as they were when nothing came into the engine")
@@ -145,19 +164,5 @@ struct ReplayTests {
     @Test("files that are not there are named")
     func absent() {
         #expect(throws: RecordingError.self) { try Replayer.replay(RecordingFiles("/nonexistent/session")) }
-    }
-
-    /// Where the last byte of each packet that the host sent stands in a btsnoop file.
-    private func hostPacketEnds(_ path: String) throws -> [Int] {
-        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
-        func word(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
-        var ends: [Int] = []
-        var offset = 16
-        while offset + 24 <= bytes.count {
-            let end = offset + 24 + word(offset + 4)
-            if word(offset + 8) & 1 == 0 { ends.append(end - 1) }
-            offset = end
-        }
-        return ends
     }
 }

@@ -24,6 +24,12 @@ final class TestHost {
         controller = air.addController(configuration)
     }
 
+    /// A host for a controller that is there already.
+    init(_ air: SimulatedAir, controller: SimulatedControllerID) {
+        self.air = air
+        self.controller = controller
+    }
+
     /// A host whose controller was reset and may send every event.
     static func ready(
         _ air: SimulatedAir, _ configuration: SimulatedControllerConfiguration = .init()

@@ -456,6 +456,7 @@ def main():
     background = []
     for function in TESTS:
         started = time.monotonic()
+        os.environ['JELLING_TEST'] = function.__name__     # Tools/record names its recordings by it
         outcome, message = 'passed', ''
         try:
             if function is lescan_sees_bluez:

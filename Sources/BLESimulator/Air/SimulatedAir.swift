@@ -129,6 +129,15 @@ public final class SimulatedAir {
         while let packet = nextPacket(from: controller) { deliver(packet.span.bytes) }
     }
 
+    /// Plays an action at a time of the air; a time in the past counts as now.
+    ///
+    /// Devices come and go this way, and faults begin:
+    ///
+    ///     air.schedule(at: 5_000_000) { $0.setInRange(false, lamp) }
+    public func schedule(at microseconds: Int64, _ action: @escaping (SimulatedAir) -> Void) {
+        agenda.note(at: max(nowMicroseconds, microseconds)) { [unowned self] in action(self) }
+    }
+
     // MARK: Inside
 
     func after(_ microseconds: Int64, _ action: @escaping () -> Void) {

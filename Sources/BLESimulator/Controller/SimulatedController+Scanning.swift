@@ -121,6 +121,8 @@ extension SimulatedController {
         settings.scan.number &+= 1
         settings.scan.forgetReports()
         air.listeningBegan()
+        for waiter in scanWaiters { air.schedule(at: air.nowMicroseconds, waiter) }
+        scanWaiters = []
         return .success
     }
 
@@ -181,6 +183,21 @@ extension SimulatedController {
         let isPacked =
             configuration.packsReports && reports.reduce(0) { $0 + $1.data.count } <= Self.extendedReportCapacity - 30
         for group in isPacked ? [reports] : reports.map({ [$0] }) where !group.isEmpty { send(reports: group) }
+    }
+
+    /// Reports what somebody else has recorded.
+    func play(_ report: LEExtendedAdvertisingReport.Report) {
+        let scan = settings.scan
+        guard isOpen, scan.isEnabled, !scan.isResting, scan.isExtended || report.eventType.contains(.legacy),
+            scan.isActive || !report.eventType.contains(.scanResponse),
+            !scan.usesAcceptList || isAccepted(report.address),
+            settings.scan.passes(
+                .init(
+                    address: report.reportedAddress, eventType: report.eventType.rawValue,
+                    advertisingSetIdentifier: report.advertisingSetIdentifier, dataIdentifier: 0),
+                remembering: configuration.duplicateFilterSize)
+        else { return }
+        send(reports: [report])
     }
 
     /// The report as an extended scan tells it; a legacy scan tells less.

@@ -31,6 +31,9 @@ final class SimulatedController: AirStation {
     /// What the host knows of `links`.
     var ends: [LinkEnd] = []
 
+    /// What is to be done as soon as the host scans.
+    var scanWaiters: [(SimulatedAir) -> Void] = []
+
     // The radio.
     var isInRange = true
     var signal: Int8?

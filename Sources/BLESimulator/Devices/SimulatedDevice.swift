@@ -25,6 +25,7 @@ final class SimulatedDevice: AirStation {
     private var peer: DeviceAddress?
     private(set) var lastDisconnectReason: HCIStatus?
     private var connectionCount = 0
+    private var requestsOnLink = 0
     /// The key that the link is about to use.
     private var requestedKey: SimulatedLongTermKey?
     private(set) var parameterAnswers: [L2CAPConnectionParameterUpdateResponse.Result] = []
@@ -161,6 +162,7 @@ final class SimulatedDevice: AirStation {
     func connected(_ link: AirLink, as side: LinkSide, to peer: DeviceAddress, set: UInt8?) {
         self.peer = peer
         connectionCount += 1
+        requestsOnLink = 0
         advertisingNumber &+= 1
         unfinishedFrame = []
         if case .script(let script) = host {
@@ -253,10 +255,20 @@ final class SimulatedDevice: AirStation {
     }
 
     private func receivedAttributePDU(_ pdu: [UInt8], on link: AirLink) {
+        if let opcode = pdu.first, ATTOpcode(rawValue: opcode).kind == .request {
+            requestsOnLink += 1
+            if requestsOnLink == behaviour.disconnectsAtRequest { return disconnect(.remoteUserTerminatedConnection) }
+        }
         let answers: [[UInt8]]
         switch host {
         case .attributes(let server): answers = server.respond(to: pdu).map { [$0] } ?? []
-        case .script(let script): answers = script.respond(pdu)
+        case .script(let script):
+            answers = script.respond(pdu)
+            for (delay, later) in script.respondLater?(pdu) ?? [] {
+                air.after(delay) { [unowned self] in
+                    if link.isOpen, links.first === link { send(later, on: .attributeProtocol) }
+                }
+            }
         case .nothing: answers = []
         }
         if behaviour.responseDelayMicroseconds > 0 {

@@ -83,6 +83,8 @@ public struct SimulatedLinkBehaviour: Equatable, Sendable {
     public var wishDelayMicroseconds: Int64
     /// How it answers when the central's controller asks for other parameters.
     public var acceptsParameters: Bool
+    /// Instead of answering this ATT request of a link, counted from 1, the device ends the link; `nil` for never.
+    public var disconnectsAtRequest: Int?
     /// Keys that it shares with centrals, as after pairing; a central that asks for another gets 0x06.
     public var longTermKeys: [SimulatedLongTermKey]
     /// With a key the device shows private addresses made with it instead of its own; `nil` for no privacy.
@@ -95,7 +97,7 @@ public struct SimulatedLinkBehaviour: Equatable, Sendable {
         manufacturer: CompanyIdentifier = CompanyIdentifier(rawValue: 0xFFFF), maximumDataLength: UInt16 = 251,
         phys: PHYSet = [.le1M, .le2M], packetsPerConnectionEvent: Int = 6, responseDelayMicroseconds: Int64 = 0,
         wishedParameters: L2CAPConnectionParameterUpdateRequest? = nil, wishDelayMicroseconds: Int64 = 1_000_000,
-        acceptsParameters: Bool = true, longTermKeys: [SimulatedLongTermKey] = [],
+        acceptsParameters: Bool = true, disconnectsAtRequest: Int? = nil, longTermKeys: [SimulatedLongTermKey] = [],
         identityResolvingKey: Key128? = nil, privateAddressMicroseconds: Int64 = 900_000_000
     ) {
         self.features = features
@@ -108,6 +110,7 @@ public struct SimulatedLinkBehaviour: Equatable, Sendable {
         self.wishedParameters = wishedParameters
         self.wishDelayMicroseconds = wishDelayMicroseconds
         self.acceptsParameters = acceptsParameters
+        self.disconnectsAtRequest = disconnectsAtRequest
         self.longTermKeys = longTermKeys
         self.identityResolvingKey = identityResolvingKey
         self.privateAddressMicroseconds = privateAddressMicroseconds
@@ -143,6 +146,8 @@ public struct SimulatedScriptedPeer {
     public var greeting: [[UInt8]]
     /// Gets each PDU of channel 4 and gives those to send, none or many.
     public var respond: (_ pdu: [UInt8]) -> [[UInt8]]
+    /// Gets each PDU too and gives those to send later, by microseconds from now, in order.
+    public var respondLater: ((_ pdu: [UInt8]) -> [(microseconds: Int64, pdu: [UInt8])])?
 
     public init(
         name: String, address: DeviceAddress, advertisement: SimulatedAdvertisement? = nil, rssi: Int8 = -55,

@@ -12,16 +12,16 @@ public enum TransportAddress: Hashable, Sendable {
     case serialPort(device: String, baud: UInt32, hasFlowControl: Bool)
     /// `sim` or `sim:FILE`: the simulator in this process.
     case simulator(scenario: String?)
-    /// `replay:FILE`: a capture plays the controller.
+    /// `replay:FILE`: a capture plays the controller; `replay:FILE@RATE`: so many times faster.
     case replay(path: String)
 
-    /// What leads to a controller, for usage texts. `sim:FILE` and `replay:FILE` are for programs that open them.
+    /// What leads to a controller, for usage texts. What begins with `sim` or `replay` is for programs that open it.
     public static let forms = [
         "user:N", "raw:N", "unix:PATH", "unix:@NAME", "tcp:HOST:PORT", "tcp:[IPV6]:PORT", "uart:DEVICE@BAUD",
-        "uart:DEVICE@BAUD,noflow", "sim",
+        "uart:DEVICE@BAUD,noflow", "sim", "sim:FILE", "replay:FILE", "replay:FILE@RATE",
     ]
 
-    /// - Throws: `TransportError.invalidAddress` for anything but one of the `forms`, `sim:FILE` and `replay:FILE`.
+    /// - Throws: `TransportError.invalidAddress` for anything but one of the `forms`.
     public init(_ text: String) throws(TransportError) {
         guard let address = TransportAddress(parsing: text) else { throw .invalidAddress(text) }
         self = address

@@ -54,13 +54,6 @@ struct GlobalOptions: ParsableArguments {
     var ownAddress: OwnAddressKind?
 
     func validate() throws {
-        switch transport {
-        case .simulator(scenario: .some):
-            throw ValidationError("The simulator has one world here; take ‘-t sim’.")
-        case .replay:
-            throw ValidationError("A capture cannot stand for a controller; ‘bletool replay NAME’ repeats a recording.")
-        default: break
-        }
         if ownAddress == .resolvable {
             throw ValidationError(
                 "A resolvable address needs the keys of a pairing, which are not made yet; take static or non-resolvable."

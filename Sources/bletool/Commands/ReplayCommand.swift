@@ -7,8 +7,8 @@ struct ReplayCommand: ToolCommand {
         abstract: "Run the engine against a recording and compare every packet.",
         discussion: """
             The recording is what --record NAME wrote: NAME.btsnoop and NAME.inputs.jsonl. No controller is needed. \
-            The exit status is 1 when the engine sends other packets today than it did then, and when the inputs end \
-            before the packets do.
+            The exit status is 1 when the engine sends other packets today than it did then, and when the recording \
+            was cut. The first difference is printed with both packets under each other.
 
               bletool --record session gatt Thermometer read 2A1C
               bletool replay session
@@ -25,13 +25,7 @@ struct ReplayCommand: ToolCommand {
             throw Failure(error.description)
         }
         if let mismatch = outcome.firstMismatch {
-            func text(_ packet: [UInt8]?) -> String { packet.map { Hexadecimal.text($0) } ?? "(nothing)" }
-            session.console.note(
-                """
-                packet \(mismatch.index) of the host, at \(mismatch.time.microseconds) µs, differs:
-                  recorded \(text(mismatch.expected))
-                  now      \(text(mismatch.sent))
-                """)
+            session.console.note(mismatch.description)
         }
         session.console.print(
             [
@@ -41,6 +35,9 @@ struct ReplayCommand: ToolCommand {
             text: "\(outcome.packetCount) packets, \(outcome.mismatchCount) mismatches")
         if outcome.unreachedPacketCount > 0 {
             throw Failure("the recording ends early: \(outcome.unreachedPacketCount) packets were never reached")
+        }
+        if outcome.isCut {
+            throw Failure("the recording ends without its last line: the program that made it was killed")
         }
         if outcome.mismatchCount > 0 {
             throw Failure("the engine sends other packets than were recorded")

@@ -65,15 +65,21 @@ struct Session: Sendable {
         } catch {
             capture?.abandon()
             recording?.abandon()
+            // Where the controller was asked something already, the recording tells of it to its end.
+            try? recording?.finish()
             throw Failure(error)
         }
         let outcome: Swift.Result<Result, any Error>
         do { outcome = .success(try await body(adapter)) } catch { outcome = .failure(Failure(error)) }
         console.showProgress("")
         await adapter.close()
+        // What was captured is whole however the command ended; why it failed goes before what could not be written.
+        let written = Swift.Result {
+            try capture?.finish()
+            do { try recording?.finish() } catch { throw Failure(error) }
+        }
         let result = try outcome.get()
-        try capture?.finish()
-        do { try recording?.finish() } catch { throw Failure(error) }
+        try written.get()
         return result
     }
 

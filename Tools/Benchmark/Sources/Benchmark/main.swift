@@ -14,6 +14,9 @@ func show(_ row: Row) {
     fflush(nil)
 }
 
+/// The recordings; `Tools/benchmark` runs this in Tools/Benchmark.
+let fixtures = getenv("FIXTURES").map { String(cString: $0) } ?? "../../Fixtures"
+
 var checksum: UInt64 = 0
 
 /// A new measurement goes into a list like these.
@@ -28,3 +31,4 @@ for measurement in measurements where isChosen(measurement.name) {
 for crowd in ScanLoad.Crowd.allCases where isChosen(ScanMeasurements.memoryName(of: crowd)) {
     show(ScanMeasurements.memory(of: crowd))
 }
+if isChosen(ReplaySpeed.name) { show(ReplaySpeed.row(of: fixtures)) }

@@ -1,0 +1,143 @@
+import BLEPackets
+
+/// An object of a scenario, read key by key; what is wrong is told with its place and what would be right.
+struct ScenarioObject {
+    /// Where the object stands, such as `devices[0]`; empty for the whole file.
+    let path: String
+    private let members: [(key: String, value: ScenarioValue)]
+
+    init(_ value: ScenarioValue, path: String, keys: [String]) throws(SimulatedScenario.Problem) {
+        guard case .object(let members) = value else {
+            throw .init(place: path, message: "an object in braces was expected")
+        }
+        self.path = path
+        self.members = members
+        for member in members where !keys.contains(member.key) {
+            throw .init(
+                place: place(member.key),
+                message: "this key is not known here; known are \(keys.joined(separator: ", "))")
+        }
+    }
+
+    func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+
+    func problem(_ key: String, _ message: String) -> SimulatedScenario.Problem {
+        .init(place: place(key), message: message)
+    }
+
+    subscript(key: String) -> ScenarioValue? {
+        guard let value = members.first(where: { $0.key == key })?.value, value != .null else { return nil }
+        return value
+    }
+
+    func text(_ key: String) throws(SimulatedScenario.Problem) -> String? {
+        guard let value = self[key] else { return nil }
+        guard case .text(let text) = value else { throw problem(key, "a text in quotes was expected") }
+        return text
+    }
+
+    func boolean(_ key: String) throws(SimulatedScenario.Problem) -> Bool? {
+        guard let value = self[key] else { return nil }
+        guard case .boolean(let isTrue) = value else { throw problem(key, "true or false was expected") }
+        return isTrue
+    }
+
+    func number(
+        _ key: String, in range: ClosedRange<Double>, _ unit: String
+    ) throws(SimulatedScenario.Problem) -> Double? {
+        guard let value = self[key] else { return nil }
+        guard case .number(let number) = value, range.contains(number) else {
+            let bounds = [range.lowerBound, range.upperBound].map { $0 == $0.rounded() ? "\(Int($0))" : "\($0)" }
+            throw problem(key, "a number of \(unit) from \(bounds[0]) to \(bounds[1]) was expected")
+        }
+        return number
+    }
+
+    func integer(
+        _ key: String, in range: ClosedRange<Int>, _ unit: String
+    ) throws(SimulatedScenario.Problem) -> Int? {
+        guard let number = try number(key, in: Double(range.lowerBound)...Double(range.upperBound), unit) else {
+            return nil
+        }
+        guard number == number.rounded() else { throw problem(key, "a whole number of \(unit) was expected") }
+        return Int(number)
+    }
+
+    /// A point in time, in microseconds.
+    func time(_ key: String) throws(SimulatedScenario.Problem) -> Int64? {
+        try number(key, in: 0...1e9, "seconds").map { Int64($0 * 1e6) }
+    }
+
+    func address(_ key: String) throws(SimulatedScenario.Problem) -> DeviceAddress? {
+        guard let text = try text(key) else { return nil }
+        guard let address = DeviceAddress(text) else {
+            throw problem(key, "‘\(text)’ is no address; write C0:00:00:00:00:01/random, or /public")
+        }
+        return address
+    }
+
+    func uuid(_ key: String) throws(SimulatedScenario.Problem) -> BluetoothUUID? {
+        guard let text = try text(key) else { return nil }
+        return try uuid(text, key)
+    }
+
+    func uuid(_ text: String, _ key: String) throws(SimulatedScenario.Problem) -> BluetoothUUID {
+        guard let uuid = BluetoothUUID(text) else {
+            throw problem(key, "‘\(text)’ is no UUID; write 180D, or 128 bits with dashes")
+        }
+        return uuid
+    }
+
+    /// Octets in hexadecimal.
+    func octets(_ key: String, limit: Int = 512) throws(SimulatedScenario.Problem) -> [UInt8]? {
+        guard let text = try text(key) else { return nil }
+        let digits = Array(text.utf8)
+        let octets = stride(from: 0, to: digits.count, by: 2).map { start in
+            UInt8(String(decoding: digits[start..<min(start + 2, digits.count)], as: UTF8.self), radix: 16)
+        }
+        guard digits.count % 2 == 0, !octets.contains(nil) else {
+            throw problem(key, "‘\(text)’ is not hexadecimal; write two digits for each octet")
+        }
+        guard octets.count <= limit else { throw problem(key, "it has at most \(limit) octets") }
+        return octets.compactMap { $0 }
+    }
+
+    func list(_ key: String) throws(SimulatedScenario.Problem) -> [ScenarioValue] {
+        guard let value = self[key] else { return [] }
+        guard case .list(let values) = value else { throw problem(key, "a list in brackets was expected") }
+        return values
+    }
+
+    func texts(_ key: String) throws(SimulatedScenario.Problem) -> [String] {
+        var texts: [String] = []
+        for value in try list(key) {
+            guard case .text(let text) = value else { throw problem(key, "texts in quotes were expected") }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    func times(_ key: String) throws(SimulatedScenario.Problem) -> [Int64] {
+        var times: [Int64] = []
+        for value in try list(key) {
+            guard case .number(let seconds) = value, 0...1e9 ~= seconds else {
+                throw problem(key, "points in time were expected, in seconds")
+            }
+            times.append(Int64(seconds * 1e6))
+        }
+        return times
+    }
+
+    func objects(_ key: String, keys: [String]) throws(SimulatedScenario.Problem) -> [ScenarioObject] {
+        var objects: [ScenarioObject] = []
+        for (index, value) in try list(key).enumerated() {
+            objects.append(try ScenarioObject(value, path: "\(place(key))[\(index)]", keys: keys))
+        }
+        return objects
+    }
+
+    func required<Value>(_ key: String, _ value: Value?) throws(SimulatedScenario.Problem) -> Value {
+        guard let value else { throw problem(key, "it is missing") }
+        return value
+    }
+}

@@ -1,0 +1,208 @@
+import BLEPackets
+
+/// What stands under the keys of a scenario.
+extension SimulatedScenario {
+    static let deviceKeys = [
+        "name", "address", "distance", "rssi", "interval", "advertise", "manufacturerData", "serviceData",
+        "connectable",
+        "extended", "appearance", "mtu", "services", "responseDelay", "disconnectsAtRequest", "comes", "goes",
+    ]
+    static let faultKeys = ["at", "kind", "opcode", "status", "count", "code", "delay", "device", "reason"]
+
+    static func controller(_ value: ScenarioValue) throws(Problem) -> SimulatedControllerConfiguration {
+        let keys = ["address", "version", "aclLength", "aclCount", "latency", "links", "acceptList"]
+        let object = try ScenarioObject(value, path: "controller", keys: keys)
+        var configuration: SimulatedControllerConfiguration
+        switch try object.text("version") ?? "5.4" {
+        case "4.0": configuration = .core40()
+        case "4.2": configuration = .core42()
+        case "5.4": configuration = .init()
+        case let other: throw object.problem("version", "‘\(other)’ is none of 4.0, 4.2 and 5.4")
+        }
+        if let address = try object.address("address") { configuration.publicAddress = address }
+        if let length = try object.integer("aclLength", in: 27...1021, "octets") {
+            configuration.aclDataLength = UInt16(length)
+        }
+        if let count = try object.integer("aclCount", in: 1...255, "packets") {
+            configuration.aclDataCount = UInt8(count)
+        }
+        if let latency = try object.number("latency", in: 0...10, "seconds") {
+            configuration.latencyMicroseconds = Int64(latency * 1e6)
+        }
+        if let links = try object.integer("links", in: 1...64, "links") { configuration.maximumLinks = links }
+        if let size = try object.integer("acceptList", in: 1...255, "entries") {
+            configuration.acceptListSize = UInt8(size)
+        }
+        return configuration
+    }
+
+    // MARK: Devices
+
+    static func device(_ object: ScenarioObject) throws(Problem) -> Device {
+        let address = try object.required("address", try object.address("address"))
+        let name = try object.text("name")
+        let distance = try object.number("distance", in: 0.01...10_000, "metres")
+        let rssi = Int8(try object.integer("rssi", in: -127...20, "dBm") ?? -60)
+        var services: [SimulatedService] = []
+        for service in try object.objects("services", keys: ["uuid", "primary", "characteristics"]) {
+            services.append(try self.service(service))
+        }
+        let isConnectable = try object.boolean("connectable") ?? (object["services"] != nil)
+        let advertisement = try advertisement(object, name: name, services: services, isConnectable: isConnectable)
+        let role: Device.Role
+        if isConnectable {
+            var peripheral = SimulatedPeripheral(
+                name: name ?? "", address: address, services: services, advertisement: advertisement, rssi: rssi)
+            peripheral.appearance = UInt16(try object.integer("appearance", in: 0...0xFFFF, "an appearance") ?? 0)
+            peripheral.maximumMTU = try object.integer("mtu", in: 23...517, "octets") ?? 517
+            peripheral.link.disconnectsAtRequest = try object.integer(
+                "disconnectsAtRequest", in: 1...1_000_000, "requests")
+            if let delay = try object.number("responseDelay", in: 0...60, "seconds") {
+                peripheral.link.responseDelayMicroseconds = Int64(delay * 1e6)
+            }
+            role = .peripheral(peripheral)
+        } else {
+            guard services.isEmpty else { throw object.problem("connectable", "a device with services is connectable") }
+            role = .broadcaster(SimulatedBroadcaster(address: address, advertisement: advertisement, rssi: rssi))
+        }
+        return Device(
+            name: name, address: address, role: role, distance: distance, comes: try object.times("comes"),
+            goes: try object.times("goes"))
+    }
+
+    private static func advertisement(
+        _ object: ScenarioObject, name: String?, services: [SimulatedService], isConnectable: Bool
+    ) throws(Problem) -> SimulatedAdvertisement {
+        var uuids: [BluetoothUUID] = []
+        for text in try object.texts("advertise") { uuids.append(try object.uuid(text, "advertise")) }
+        if object["advertise"] == nil { uuids = services.filter(\.isPrimary).map(\.uuid) }
+        var manufacturerData: (company: UInt16, data: [UInt8])?
+        if let octets = try object.octets("manufacturerData", limit: 29) {
+            guard octets.count >= 2 else {
+                throw object.problem(
+                    "manufacturerData", "it begins with the company's two octets, least significant first")
+            }
+            manufacturerData = (UInt16(octets[0]) | UInt16(octets[1]) << 8, Array(octets[2...]))
+        }
+        var serviceData: (uuid: BluetoothUUID, data: [UInt8])?
+        if let value = object["serviceData"] {
+            let inner = try ScenarioObject(value, path: object.place("serviceData"), keys: ["uuid", "value"])
+            serviceData = (
+                try inner.required("uuid", try inner.uuid("uuid")), try inner.octets("value", limit: 27) ?? []
+            )
+        }
+        let interval = try object.number("interval", in: 0.02...10_000, "seconds") ?? 0.1
+        var advertisement = SimulatedAdvertisement(
+            name: name, serviceUUIDs: uuids, manufacturerData: manufacturerData, serviceData: serviceData,
+            intervalMicroseconds: Int64(interval * 1e6), isConnectable: isConnectable, isScannable: isConnectable)
+        advertisement.isExtended = try object.boolean("extended") ?? false
+        if advertisement.isExtended, isConnectable {
+            // Such an advertisement has no scan response (Core 5.4, Vol 6, Part B, 4.4.2.4).
+            advertisement.data += advertisement.scanResponse
+            advertisement.scanResponse = []
+        }
+        return advertisement
+    }
+
+    private static func service(_ object: ScenarioObject) throws(Problem) -> SimulatedService {
+        let keys = [
+            "uuid", "properties", "value", "notifyEvery", "descriptors", "readError", "writeError", "encrypted",
+        ]
+        var characteristics: [SimulatedCharacteristic] = []
+        for characteristic in try object.objects("characteristics", keys: keys) {
+            characteristics.append(try self.characteristic(characteristic))
+        }
+        return SimulatedService(
+            try object.required("uuid", try object.uuid("uuid")), isPrimary: try object.boolean("primary") ?? true,
+            characteristics: characteristics)
+    }
+
+    private static let properties: [(String, SimulatedProperties)] = [
+        ("read", .read), ("write", .write), ("writeWithoutResponse", .writeWithoutResponse), ("notify", .notify),
+        ("indicate", .indicate), ("broadcast", .broadcast),
+    ]
+
+    private static func characteristic(_ object: ScenarioObject) throws(Problem) -> SimulatedCharacteristic {
+        var properties: SimulatedProperties = object["properties"] == nil ? .read : []
+        for name in try object.texts("properties") {
+            guard let property = Self.properties.first(where: { $0.0 == name })?.1 else {
+                let known = Self.properties.map(\.0).joined(separator: ", ")
+                throw object.problem("properties", "‘\(name)’ is none of \(known)")
+            }
+            properties.formUnion(property)
+        }
+        var descriptors: [SimulatedDescriptor] = []
+        for descriptor in try object.objects("descriptors", keys: ["uuid", "value"]) {
+            descriptors.append(
+                SimulatedDescriptor(
+                    try descriptor.required("uuid", try descriptor.uuid("uuid")),
+                    value: try descriptor.octets("value") ?? []))
+        }
+        var characteristic = SimulatedCharacteristic(
+            try object.required("uuid", try object.uuid("uuid")), properties, value: try object.octets("value") ?? [],
+            descriptors: descriptors)
+        if let period = try object.number("notifyEvery", in: 0.001...1e6, "seconds") {
+            guard !properties.isDisjoint(with: [.notify, .indicate]) else {
+                throw object.problem("notifyEvery", "the properties have neither notify nor indicate")
+            }
+            characteristic.notifyEveryMicroseconds = Int64(period * 1e6)
+        }
+        characteristic.readError = try object.integer("readError", in: 1...255, "an ATT error")
+            .map { ATTError(rawValue: UInt8($0)) }
+        characteristic.writeError = try object.integer("writeError", in: 1...255, "an ATT error")
+            .map { ATTError(rawValue: UInt8($0)) }
+        if try object.boolean("encrypted") ?? false {
+            if characteristic.permissions.contains(.read) { characteristic.permissions.insert(.readEncrypted) }
+            if characteristic.permissions.contains(.write) { characteristic.permissions.insert(.writeEncrypted) }
+        }
+        return characteristic
+    }
+
+    // MARK: Faults
+
+    func fault(_ object: ScenarioObject) throws(Problem) -> (time: Int64, fault: Fault) {
+        let time = try object.time("at") ?? 0
+        let status = HCIStatus(rawValue: UInt8(try object.integer("status", in: 1...255, "a status") ?? 0x0C))
+        let kind = try object.required("kind", try object.text("kind"))
+        switch kind {
+        case "unanswered": return (time, .unanswered(try opcode(object)))
+        case "refused":
+            let count = try object.integer("count", in: 1...1_000_000, "times")
+            return (time, .refused(.init(try opcode(object), status: status, count: count)))
+        case "hardwareError":
+            return (time, .hardwareError(UInt8(try object.integer("code", in: 0...255, "a code") ?? 0)))
+        case "keepsBuffers": return (time, .keepsBuffers)
+        case "disorder":
+            return (time, .disorder(Int64((try object.number("delay", in: 0...10, "seconds") ?? 0.05) * 1e6)))
+        case "failingConnections":
+            return (time, .failingConnections(try object.integer("count", in: 1...1_000_000, "connections") ?? 1))
+        case "silence": return (time, .silence)
+        case "transportClosed": return (time, .transportClosed)
+        case "disconnect":
+            let address = try object.required("device", try object.address("device"))
+            guard devices.contains(where: { $0.address == address }) else {
+                throw object.problem("device", "no device has the address \(address)")
+            }
+            let reason = try object.integer("reason", in: 1...255, "a reason") ?? 0x13
+            return (time, .disconnect(address, HCIStatus(rawValue: UInt8(reason))))
+        case "allClear": return (time, .allClear)
+        default:
+            throw object.problem(
+                "kind",
+                "‘\(kind)’ is none of unanswered, refused, hardwareError, keepsBuffers, disorder, failingConnections, "
+                    + "silence, transportClosed, disconnect, allClear")
+        }
+    }
+
+    /// An opcode as a number or in hexadecimal behind 0x.
+    private func opcode(_ object: ScenarioObject) throws(Problem) -> HCIOpcode {
+        switch object["opcode"] {
+        case .number(let number)? where 0...65535 ~= number && number == number.rounded():
+            return HCIOpcode(rawValue: UInt16(number))
+        case .text(let text)? where text.hasPrefix("0x"):
+            if let value = UInt16(text.dropFirst(2), radix: 16) { return HCIOpcode(rawValue: value) }
+        default: break
+        }
+        throw object.problem("opcode", "an opcode such as \"0x200C\" was expected")
+    }
+}

@@ -1,0 +1,111 @@
+import BLEPackets
+
+/// A world from a file: a controller, devices, and what happens to them at which time.
+///
+/// The article ``BLESimulator`` describes the keys.
+///
+///     let scenario = try SimulatedScenario(json: bytes)
+///     let (air, controller) = scenario.makeAir()
+public struct SimulatedScenario: Sendable {
+    /// What is wrong in a scenario.
+    public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+        /// A line, or the way to a key such as `devices[0].address`.
+        public var place: String
+        /// What is wrong, and what would be right.
+        public var message: String
+
+        public var description: String { place.isEmpty ? message : "\(place): \(message)" }
+    }
+
+    public var seed: UInt64 = 1
+    public var air = SimulatedAirConfiguration()
+    public var controller = SimulatedControllerConfiguration()
+    var devices: [Device] = []
+    var faults: [(time: Int64, fault: Fault)] = []
+
+    struct Device: Sendable {
+        var name: String?
+        var address: DeviceAddress
+        var role: Role
+        /// Metres; `nil` where the strength is given.
+        var distance: Double?
+        var comes: [Int64]
+        var goes: [Int64]
+
+        enum Role: Sendable {
+            case peripheral(SimulatedPeripheral)
+            case broadcaster(SimulatedBroadcaster)
+        }
+    }
+
+    enum Fault: Sendable {
+        case unanswered(HCIOpcode)
+        case refused(SimulatedControllerFaults.Refusal)
+        case hardwareError(UInt8)
+        case keepsBuffers
+        case disorder(Int64)
+        case failingConnections(Int)
+        case silence
+        case transportClosed
+        case disconnect(DeviceAddress, HCIStatus)
+        case allClear
+    }
+
+    /// - Parameter json: the whole file.
+    /// - Throws: `Problem` with the place and what would be right there.
+    public init(json: [UInt8]) throws(Problem) {
+        let keys = ["seed", "lossPerMille", "signalJitter", "sensitivity", "controller", "devices", "faults"]
+        let file = try ScenarioObject(try ScenarioText.value(in: json), path: "", keys: keys)
+        seed = UInt64(try file.integer("seed", in: 0...Int(Int32.max), "a seed") ?? 1)
+        air.lossPerMille = try file.integer("lossPerMille", in: 0...1000, "lost packets in a thousand") ?? 0
+        air.signalJitter = Int8(try file.integer("signalJitter", in: 0...40, "dB") ?? 0)
+        air.sensitivity = Int8(try file.integer("sensitivity", in: -127...20, "dBm") ?? -100)
+        if let value = file["controller"] { controller = try Self.controller(value) }
+        for object in try file.objects("devices", keys: Self.deviceKeys) { devices.append(try Self.device(object)) }
+        for object in try file.objects("faults", keys: Self.faultKeys) { faults.append(try fault(object)) }
+    }
+
+    /// A new air on which all of it begins.
+    public func makeAir() -> (air: SimulatedAir, controller: SimulatedControllerID) {
+        let air = SimulatedAir(seed: seed, configuration: air)
+        let controller = air.addController(controller)
+        var identifiers: [(DeviceAddress, SimulatedDeviceID)] = []
+        for device in devices {
+            let identifier =
+                switch device.role {
+                case .peripheral(let peripheral): air.addPeripheral(peripheral)
+                case .broadcaster(let broadcaster): air.addBroadcaster(broadcaster)
+                }
+            identifiers.append((device.address, identifier))
+            if let distance = device.distance { air.setDistance(metres: distance, of: identifier) }
+            if let first = device.comes.min(), first > 0, !device.goes.contains(where: { $0 < first }) {
+                air.setInRange(false, identifier)
+            }
+            for time in device.comes { air.schedule(at: time) { $0.setInRange(true, identifier) } }
+            for time in device.goes { air.schedule(at: time) { $0.setInRange(false, identifier) } }
+        }
+        for (time, fault) in faults {
+            air.schedule(at: time) { Self.begin(fault, on: $0, controller, identifiers) }
+        }
+        return (air, controller)
+    }
+
+    private static func begin(
+        _ fault: Fault, on air: SimulatedAir, _ controller: SimulatedControllerID,
+        _ devices: [(DeviceAddress, SimulatedDeviceID)]
+    ) {
+        switch fault {
+        case .hardwareError(let code): air.sendHardwareError(code, from: controller)
+        case .transportClosed: air.closeTransport(of: controller)
+        case .disconnect(let address, let reason):
+            if let device = devices.first(where: { $0.0 == address })?.1 { air.disconnect(device, reason: reason) }
+        case .unanswered(let opcode): air.changeFaults(of: controller) { $0.unansweredCommands.append(opcode) }
+        case .refused(let refusal): air.changeFaults(of: controller) { $0.refusals.append(refusal) }
+        case .keepsBuffers: air.changeFaults(of: controller) { $0.keepsCompletedPackets = true }
+        case .disorder(let time): air.changeFaults(of: controller) { $0.eventDisorderMicroseconds = time }
+        case .failingConnections(let count): air.changeFaults(of: controller) { $0.failingConnections = count }
+        case .silence: air.changeFaults(of: controller) { $0.silencesReports = true }
+        case .allClear: air.changeFaults(of: controller) { $0 = SimulatedControllerFaults() }
+        }
+    }
+}

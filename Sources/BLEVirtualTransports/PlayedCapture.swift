@@ -1,0 +1,183 @@
+import BLECapture
+import BLEPackets
+import BLESimulator
+import Glibc
+
+/// A capture that plays the controller.
+///
+/// What the recorded controller said of itself, its address, version, features and buffers, becomes a simulated
+/// controller. While the host scans, the recorded advertising reports come at their recorded distances, in the form of
+/// its scan; while it does not, the capture waits. A connection to a device whose GATT session is in the capture is
+/// served from it: a request that was recorded gets its response, and what was notified afterwards follows at its
+/// distance; any other request gets Attribute Not Found, or Unlikely Error. Other recorded events are not played.
+struct PlayedCapture {
+    var configuration = SimulatedControllerConfiguration()
+    /// In their order; the time counts from the first of them.
+    private(set) var reports: [(time: Int64, report: LEExtendedAdvertisingReport.Report)] = []
+    private(set) var sessions: [PlayedSession] = []
+
+    /// `FILE@RATE` plays so many times faster, unless a file has that very name.
+    static func pathAndRate(_ text: String) -> (path: String, rate: Double) {
+        guard let mark = text.lastIndex(of: "@"), let rate = Double(text[text.index(after: mark)...]), rate > 0,
+            rate <= 1e6, access(text, F_OK) != 0
+        else { return (text, 1) }
+        return (String(text[..<mark]), rate)
+    }
+
+    /// - Throws: `CaptureError` when the file is no capture. One that breaks off plays up to there.
+    init(path: String) throws(CaptureError) {
+        var reader = try CaptureReader(path: path)
+        try self.init(&reader)
+    }
+
+    init(_ reader: inout CaptureReader) throws(CaptureError) {
+        var collector = SessionCollector()
+        var features: LEFeatures?
+        var isExtended = false
+        var first: Int64?
+        reading: while true {
+            do throws(CaptureError) {
+                guard let record = try reader.next() else { break reading }
+                guard let direction = record.direction, record.packetType != nil, !record.isShortened else { continue }
+                let packet = record.bytes.extracting(droppingFirst: 1)
+                let time = record.timestampMicroseconds
+                switch record.packetType {
+                case .acl: collector.take(data: packet, from: direction, at: time)
+                case .event where direction == .controllerToHost:
+                    guard let event = Self.event(packet) else { continue }
+                    switch event {
+                    case .leAdvertisingReport(let event):
+                        for report in event.reports { note(Self.extended(report), at: time, &first) }
+                    case .leExtendedAdvertisingReport(let event):
+                        isExtended = true
+                        for report in event.reports { note(report, at: time, &first) }
+                    case .commandComplete(let answer): take(answer, &features)
+                    default: collector.take(event)
+                    }
+                default: break
+                }
+            } catch {
+                // A damaged record costs itself; behind a broken file there is nothing.
+                if error.isFinal { break reading }
+            }
+        }
+        if var features {
+            features.formIntersection(SimulatedControllerConfiguration.allFeatures)
+            configuration.features = features
+        }
+        if isExtended {
+            configuration.features.insert(.extendedAdvertising)
+        } else if !reports.isEmpty {
+            configuration.features.remove(.extendedAdvertising)
+        }
+        sessions = collector.finish()
+    }
+
+    private static func event(_ packet: RawSpan) -> HCIEventPacket? {
+        do throws(DecodingError) { return try HCIEventPacket(decoding: packet) } catch { return nil }
+    }
+
+    private mutating func note(
+        _ report: LEExtendedAdvertisingReport.Report, at time: Int64, _ first: inout Int64?
+    ) {
+        let start = first ?? time
+        first = start
+        reports.append((max(reports.last?.time ?? 0, time - start), report))
+    }
+
+    private static func extended(_ report: LEAdvertisingReport.Report) -> LEExtendedAdvertisingReport.Report {
+        let type: ExtendedAdvertisingEventType =
+            switch report.eventType {
+            case .connectableUndirected: [.legacy, .connectable, .scannable]
+            case .connectableDirected: [.legacy, .connectable, .directed]
+            case .scannableUndirected: [.legacy, .scannable]
+            case .scanResponse: [.legacy, .scanResponse, .scannable]
+            default: .legacy
+            }
+        return .init(
+            eventType: type, reportedAddress: ReportedAddress(report.address), rssi: report.rssi, data: report.data)
+    }
+
+    // MARK: What the controller said of itself
+
+    private mutating func take(_ answer: CommandComplete, _ features: inout LEFeatures?) {
+        do throws(DecodingError) {
+            switch answer.opcode {
+            case ReadBDADDR.opcode:
+                let result = try answer.decode(ReadBDADDR.self)
+                if result.status.isSuccess {
+                    configuration.publicAddress = result.address.value == 0 ? nil : result.address
+                }
+            case LEReadLocalSupportedFeatures.opcode:
+                let result = try answer.decode(LEReadLocalSupportedFeatures.self)
+                if result.status.isSuccess { features = result.features }
+            case ReadLocalVersionInformation.opcode:
+                let result = try answer.decode(ReadLocalVersionInformation.self)
+                guard result.status.isSuccess else { return }
+                configuration.version = result.hciVersion
+                configuration.manufacturer = result.manufacturer
+                configuration.subversion = result.hciSubversion
+            case LEReadBufferSize.opcode:
+                let result = try answer.decode(LEReadBufferSize.self)
+                guard result.status.isSuccess, result.aclDataPacketLength >= 27, result.totalACLDataPackets > 0 else {
+                    return
+                }
+                configuration.aclDataLength = result.aclDataPacketLength
+                configuration.aclDataCount = result.totalACLDataPackets
+            case LEReadFilterAcceptListSize.opcode:
+                let result = try answer.decode(LEReadFilterAcceptListSize.self)
+                if result.status.isSuccess, result.size > 0 { configuration.acceptListSize = result.size }
+            default: break
+            }
+        } catch {}
+    }
+
+    // MARK: Playing
+
+    /// An air that plays it, so many times faster than it was recorded.
+    func makeAir(rate: Double = 1) -> (air: SimulatedAir, controller: SimulatedControllerID) {
+        let air = SimulatedAir()
+        let controller = air.addController(configuration)
+        // Only what was recorded is reported; the peers below advertise so that they can be connected to.
+        air.changeFaults(of: controller) { $0.silencesReports = true }
+        for session in sessions { session.join(air, rate: rate) }
+        if !reports.isEmpty { ReportPlayer(reports: reports, rate: rate, controller: controller).wait(on: air) }
+        return (air, controller)
+    }
+}
+
+/// Plays reports while the host scans.
+private final class ReportPlayer {
+    private let reports: [(time: Int64, report: LEExtendedAdvertisingReport.Report)]
+    private let rate: Double
+    private let controller: SimulatedControllerID
+    private var next = 0
+
+    init(
+        reports: [(time: Int64, report: LEExtendedAdvertisingReport.Report)], rate: Double,
+        controller: SimulatedControllerID
+    ) {
+        self.reports = reports
+        self.rate = rate
+        self.controller = controller
+    }
+
+    /// Waits until the host scans.
+    func wait(on air: SimulatedAir) {
+        guard next < reports.count else { return }
+        air.whenScanning(controller) { self.play(on: $0) }
+    }
+
+    private func play(on air: SimulatedAir) {
+        guard air.isScanning(controller) else { return wait(on: air) }
+        let time = reports[next].time
+        // Reports of the same moment come together.
+        while next < reports.count, reports[next].time == time {
+            air.report(reports[next].report, by: controller)
+            next += 1
+        }
+        guard next < reports.count else { return }
+        let distance = Int64(Double(reports[next].time - time) / rate)
+        air.schedule(at: air.nowMicroseconds + distance) { self.play(on: $0) }
+    }
+}

@@ -1,0 +1,28 @@
+/// What is fuzzed. Each takes any octets and tells what is wrong; a trap, an endless loop and memory without bound are
+/// found by who runs it.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+    /// Every decoder of HCI, L2CAP, ATT and H4; what decodes encodes to what decodes to the same.
+    case packets
+    /// The reader of advertising data.
+    case advertising
+    /// The readers of capture files.
+    case capture
+    /// L2CAP and ATT on two links, one in each role, under frames of the peers.
+    case bearer
+    /// The whole engine as a central: packets, commands and time.
+    case central
+    /// The whole engine as a peripheral.
+    case peripheral
+
+    /// - Returns: What is wrong; `nil` when nothing is.
+    public func run(_ bytes: [UInt8]) -> String? {
+        switch self {
+        case .packets: PacketBody.run(bytes)
+        case .advertising: AdvertisingBody.run(bytes)
+        case .capture: CaptureBody.run(bytes)
+        case .bearer: FuzzedHost.run(bytes, .bearer)
+        case .central: FuzzedHost.run(bytes, .central)
+        case .peripheral: FuzzedHost.run(bytes, .peripheral)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import BLEPackets
+
+/// The controller under a fuzzed engine: it answers every command at once, as the input wishes, and watches that the
+/// engine keeps to the rules.
+struct FuzzedController {
+    /// What becomes of the next command.
+    enum NextAnswer {
+        case sensible
+        case status(UInt8)
+        case octets([UInt8])
+        case silence
+    }
+
+    var next = NextAnswer.sensible
+    var features: LEFeatures = [.encryption]
+    var aclLength: UInt16 = 27
+    var aclCount: UInt8 = 4
+    var confirmsData = true
+    /// The input has sent events about buffers itself, so that they can no longer be counted here.
+    var isBufferCountLost = false
+    /// Packets in the controller's buffers, by handle.
+    private(set) var heldPackets: [UInt16: Int] = [:]
+    /// The last ATT PDU that the engine sent on each handle.
+    private(set) var lastPDU: [UInt16: [UInt8]] = [:]
+
+    init(_ choice: UInt8) {
+        if choice & 1 != 0 { features.insert(.extendedAdvertising) }
+        if choice & 2 != 0 { features.insert(.dataPacketLengthExtension) }
+        if choice & 4 != 0 { (aclLength, aclCount) = (251, 8) }
+        if choice & 8 != 0 { aclCount = 1 }
+    }
+
+    mutating func linkEnded(_ handle: UInt16) { heldPackets[handle] = nil }
+
+    mutating func confirm(_ handle: UInt16) -> [UInt8]? {
+        guard let count = heldPackets[handle], count > 0 else { return nil }
+        heldPackets[handle] = nil
+        return FuzzedController.completed(count, handle: handle)
+    }
+
+    static func completed(_ count: Int, handle: UInt16) -> [UInt8] {
+        packet(
+            NumberOfCompletedPackets(links: [
+                .init(connectionHandle: ConnectionHandle(rawValue: handle), count: UInt16(clamping: count))
+            ]))
+    }
+
+    static func packet(_ event: some HCIEvent) -> [UInt8] {
+        var writer = PacketWriter()
+        event.encodePacket(into: &writer)
+        return writer.bytes
+    }
+
+    static func packet(_ event: some LEMetaEvent) -> [UInt8] {
+        var writer = PacketWriter()
+        event.encodePacket(into: &writer)
+        return writer.bytes
+    }
+
+    /// - Returns: The answer, and what was wrong with the packet.
+    mutating func take(_ packet: [UInt8]) -> (answer: [UInt8]?, violation: String?) {
+        guard packet.count >= 4 else { return (nil, "a packet without a header: \(packet)") }
+        switch packet[0] {
+        case H4PacketType.command.rawValue:
+            guard packet.count == 4 + Int(packet[3]) else { return (nil, "a command of a wrong length: \(packet)") }
+            return (answer(HCIOpcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)), nil)
+        case H4PacketType.acl.rawValue: return takeData(packet)
+        default: return (nil, "a packet of a wrong type: \(packet)")
+        }
+    }
+
+    private mutating func takeData(_ packet: [UInt8]) -> (answer: [UInt8]?, violation: String?) {
+        guard packet.count >= 5, packet.count == 5 + Int(packet[3]) + Int(packet[4]) << 8 else {
+            return (nil, "data of a wrong length: \(packet)")
+        }
+        let handle = (UInt16(packet[1]) | UInt16(packet[2]) << 8) & 0x0FFF
+        if packet.count > 5 + Int(aclLength) { return (nil, "data that no buffer holds: \(packet)") }
+        if packet.count > 9, packet[2] >> 4 & 3 == 0, packet[7] == 4, packet[8] == 0 {
+            lastPDU[handle] = Array(packet[9...])
+        }
+        if confirmsData, heldPackets[handle] == nil { return (Self.completed(1, handle: handle), nil) }
+        heldPackets[handle, default: 0] += 1
+        let held = heldPackets.values.reduce(0, +)
+        if held > Int(aclCount), !isBufferCountLost { return (nil, "\(held) packets for \(aclCount) buffers") }
+        return (nil, nil)
+    }
+
+    private mutating func answer(_ opcode: HCIOpcode) -> [UInt8]? {
+        let wish = next
+        next = .sensible
+        var parameters = PacketWriter()
+        switch wish {
+        case .silence: return nil
+        case .status(let status):
+            return Self.isAnsweredByStatus(opcode)
+                ? Self.packet(CommandStatus(status: HCIStatus(rawValue: status), opcode: opcode))
+                : Self.packet(CommandComplete(opcode: opcode, returnParameters: [status]))
+        case .octets(let octets):
+            return Self.packet(CommandComplete(opcode: opcode, returnParameters: Array(octets.prefix(200))))
+        case .sensible: break
+        }
+        if Self.isAnsweredByStatus(opcode) { return Self.packet(CommandStatus(status: .success, opcode: opcode)) }
+        switch opcode {
+        case ReadBDADDR.opcode:
+            ReadBDADDR.ReturnParameters(address: DeviceAddress(value: 0x0011_2233_4455, kind: .public))
+                .encode(into: &parameters)
+        case LEReadLocalSupportedFeatures.opcode:
+            LEReadLocalSupportedFeatures.ReturnParameters(features: features).encode(into: &parameters)
+        case LEReadBufferSize.opcode:
+            LEReadBufferSize.ReturnParameters(aclDataPacketLength: aclLength, totalACLDataPackets: aclCount)
+                .encode(into: &parameters)
+        case LEReadSupportedStates.opcode:
+            LEReadSupportedStates.ReturnParameters(states: 0x0000_03FF_FFFF_FFFF).encode(into: &parameters)
+        case LEReadFilterAcceptListSize.opcode:
+            LEReadFilterAcceptListSize.ReturnParameters(size: 4).encode(into: &parameters)
+        default: parameters.write(zeros: 65)
+        }
+        return Self.packet(CommandComplete(opcode: opcode, returnParameters: parameters.bytes))
+    }
+
+    private static func isAnsweredByStatus(_ opcode: HCIOpcode) -> Bool {
+        switch opcode {
+        case LECreateConnection.opcode, LEExtendedCreateConnection.opcode, Disconnect.opcode,
+            LEReadRemoteFeatures.opcode, LEConnectionUpdate.opcode, ReadRemoteVersionInformation.opcode,
+            LESetPHY.opcode, LEEnableEncryption.opcode:
+            true
+        default: false
+        }
+    }
+}
