@@ -4,10 +4,10 @@
 /// allocated but by who wants a `String`. `Tools/generate-assigned-numbers` makes the text.
 public enum AssignedNumbers {
     /// The company with an identifier, as manufacturer data begins with (Assigned Numbers, 7).
-    public static func company(_ identifier: UInt16) -> AssignedName? { find(UInt128(identifier), 4, companyLines) }
+    public static func company(_ identifier: UInt16) -> AssignedName? { find(identifier, companyLines) }
 
     /// A service, characteristic, descriptor or declaration by its 16-bit UUID (Assigned Numbers, 3).
-    public static func uuid(_ uuid: UInt16) -> AssignedName? { find(UInt128(uuid), 4, uuid16Lines) }
+    public static func uuid(_ uuid: UInt16) -> AssignedName? { find(uuid, uuid16Lines) }
 
     /// A vendor's service or characteristic that is widely known, by its 128-bit UUID.
     public static func uuid(high: UInt64, low: UInt64) -> AssignedName? {
@@ -18,7 +18,41 @@ public enum AssignedNumbers {
     ///
     /// An unknown subcategory has the name of its category.
     public static func appearance(_ value: UInt16) -> AssignedName? {
-        find(UInt128(value), 4, appearanceLines) ?? find(UInt128(value & 0xFFC0), 4, appearanceLines)
+        find(value, appearanceLines) ?? find(value & 0xFFC0, appearanceLines)
+    }
+
+    /// Looks for the line that begins with four digits.
+    ///
+    /// Digits are compared as they stand: those of hexadecimal are in order as characters too.
+    private static func find(_ key: UInt16, _ lines: StaticString) -> AssignedName? {
+        let text = unsafe UnsafeBufferPointer(start: lines.utf8Start, count: lines.utf8CodeUnitCount)
+        func digit(_ shift: UInt16) -> UInt32 {
+            let value = UInt32(key >> shift & 15)
+            return value < 10 ? 0x30 + value : 0x57 + value
+        }
+        let wanted = digit(12) << 24 | digit(8) << 16 | digit(4) << 8 | digit(0)
+        var low = 0
+        var high = text.count
+        while low < high {
+            var start = (low + high) / 2
+            while start > low, unsafe text[start - 1] != UInt8(ascii: "\n") { start -= 1 }
+            guard start + 4 <= high else { return nil }
+            let found =
+                unsafe UInt32(text[start]) << 24 | UInt32(text[start + 1]) << 16
+                | UInt32(text[start + 2]) << 8 | UInt32(text[start + 3])
+            if found < wanted {
+                low = start + 4
+                while unsafe low < high && text[low] != UInt8(ascii: "\n") { low += 1 }
+                low += 1
+            } else if found > wanted {
+                high = start
+            } else {
+                var end = start + 4
+                while unsafe end < high && text[end] != UInt8(ascii: "\n") { end += 1 }
+                return unsafe AssignedName(utf8: UnsafeBufferPointer(rebasing: text[(start + 4)..<end]))
+            }
+        }
+        return nil
     }
 
     /// Looks for the line that begins with `key` in hexadecimal digits, among lines in order.

@@ -59,10 +59,6 @@ struct TextBuffer: ~Copyable {
         count += text.count
     }
 
-    mutating func append(_ text: String) {
-        for octet in text.utf8 { append(octet) }
-    }
-
     /// Octets as they are.
     mutating func append(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { unsafe append($0.assumingMemoryBound(to: UInt8.self)) }

@@ -20,7 +20,7 @@ extension CaptureSummary {
 
     private static func nonzero(_ counts: SparseCounts) -> [Count] {
         var found: [Count] = []
-        counts.forEach { found.append(Count(number: $0, count: $1)) }
+        counts.visit { found.append(Count(number: $0, count: $1)) }
         return found
     }
 

@@ -11,7 +11,7 @@ struct SparseCounts {
     }
 
     /// Each number that occurred and how often, in order.
-    func forEach(_ body: (UInt16, Int) -> Void) {
+    func visit(_ body: (UInt16, Int) -> Void) {
         for (page, counts) in pages.enumerated() {
             for (index, count) in counts.enumerated() where count > 0 { body(UInt16(page << 8 | index), count) }
         }

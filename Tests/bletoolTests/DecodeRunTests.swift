@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import bletool
+
+@Suite("Captures at the command line")
+struct DecodeRunTests {
+    private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Fixtures").path
+    private let session = fixtures + "/bumble-session.btsnoop"
+
+    @Test("the summary has the keys of the contract")
+    func summary() async throws {
+        let run = try await ToolRun("--json", "decode", session, "--summary")
+        #expect(run.status == 0)
+        let counts = try #require(try run.objects.first)
+        #expect(counts["frames"] as? Int == 142)
+        #expect((counts["by_packet_type"] as? [String: Int])?["acl"] == 62)
+        #expect((counts["att_opcodes"] as? [String: Int])?["0x08"] == 10)
+        #expect((counts["l2cap_cids"] as? [String: Int]) == ["0x0004": 53])
+        #expect(counts["malformed"] as? Int == 0)
+        for key in ["commands_by_opcode", "events_by_code", "le_subevents", "smp_opcodes"] {
+            #expect(counts[key] is [String: Any])
+        }
+    }
+
+    @Test("each packet is an object of JSON, without colours in what is piped")
+    func packets() async throws {
+        let run = try await ToolRun("--json", "decode", session)
+        #expect(try run.objects.count == 142)
+        #expect(try run.objects.allSatisfy { $0["frame"] is Int && $0["name"] is String })
+        #expect(!(try await ToolRun("decode", session)).output.contains("\u{1B}"))
+    }
+
+    @Test("filters that belong to no summary are wrong usage")
+    func usage() async throws {
+        #expect(try await ToolRun("decode", session, "--summary", "--kind", "att").status == 2)
+        #expect(try await ToolRun("decode", session, "--address", "12:34").status == 2)
+        #expect(try await ToolRun("convert", session, "/tmp/out.txt").status == 2)
+        #expect(try await ToolRun("convert", session, "/tmp/out.pklg", "--link", "201").status == 2)
+    }
+
+    @Test("of a damaged file what can be read is shown, where it breaks is said, and the status is 1")
+    func damaged() async throws {
+        let folder = try TestFolder()
+        let file = folder.path + "/cut.btsnoop"
+        try Data(contentsOf: URL(filePath: session)).prefix(3000).write(to: URL(filePath: file))
+        let run = try await ToolRun("decode", file, "--summary")
+        #expect(run.status == 1)
+        #expect(run.output.contains("frames"))
+        #expect(run.errors.contains("the file ends early"))
+        let converted = try await ToolRun("convert", file, folder.path + "/cut.pcapng")
+        #expect(converted.status == 1)
+        #expect(try await ToolRun("decode", folder.path + "/cut.pcapng").status == 0)
+        #expect(try await ToolRun("decode", folder.path + "/none").status == 1)
+    }
+
+    @Test("a capture is never converted onto itself")
+    func ontoItself() async throws {
+        let folder = try TestFolder()
+        let file = folder.path + "/a.btsnoop"
+        try FileManager.default.copyItem(atPath: session, toPath: file)
+        #expect(try await ToolRun("convert", file, file).status == 1)
+        #expect(try Data(contentsOf: URL(filePath: file)).count > 3000)
+    }
+}
