@@ -16,8 +16,7 @@ struct ExitStatusTests {
             ["lerladd", "--peer", "00", "11:22:33:44:55:66"], ["lealadd", "Peer"], ["lecc"], ["ad"],
             ["ad", "decode", "0"],
             ["-t", "carrier-pigeon:1", "lescan"], ["--own-address", "resolvable", "lescan"],
-            ["--own-address", "mine", "lescan"], ["-t", "sim:world.json", "lescan"],
-            ["-t", "replay:walk.btsnoop", "lescan"],
+            ["--own-address", "mine", "lescan"],
             ["bogus"], ["-t", "sim", "bogus"], ["help", "nope"], ["help", "gatt", "nope"],
             ["gatt", "C0:DE:00:00:00:ZZ", "read", "2A38"], ["leinfo", "AA:BB:CC:DD:EE:FF/foo"],
             ["-w", "file.txt", "lescan"], [],
@@ -36,7 +35,6 @@ struct ExitStatusTests {
             (["lescan", "--duration", "-1"], "'-1' is invalid"),
             (["gatt", "Peer", "subscribe", "2A37", "--count", "-1"], "'-1' is invalid"),
             (["gatt", "Peer", "--connect-timeout", "-1", "discover"], "'-1' is invalid"),
-            (["-t", "replay:x.btsnoop", "lescan"], "bletool replay"), (["-t", "sim:x", "lescan"], "-t sim"),
         ])
     func mistakes(_ arguments: [String], _ words: String) async throws {
         let run = try await ToolRun(list: arguments)
@@ -44,17 +42,18 @@ struct ExitStatusTests {
         #expect(run.errors.contains(words), "\(run.errors)")
     }
 
-    @Test("what is refused is not offered among the transports")
+    @Test("who names no transport is told those that there are")
     func offeredTransports() async throws {
         let run = try await ToolRun("-t", "carrier-pigeon:1", "lescan")
-        #expect(run.errors.contains("uart:DEVICE@BAUD"))
-        #expect(!run.errors.contains("sim:FILE"))
-        #expect(!run.errors.contains("replay:FILE"))
+        for form in ["uart:DEVICE@BAUD", "sim:FILE", "replay:FILE"] { #expect(run.errors.contains(form)) }
     }
 
     @Test(
         "a transport that does not open is status 3 and named (pain 8)",
-        arguments: ["unix:/nonexistent/hci0", "uart:/dev/nonexistent@115200"])
+        arguments: [
+            "unix:/nonexistent/hci0", "uart:/dev/nonexistent@115200", "sim:/nonexistent/world.json",
+            "replay:/nonexistent/walk.btsnoop",
+        ])
     func transport(_ transport: String) async throws {
         let run = try await ToolRun("-t", transport, "--json", "lescan", "--duration", "1")
         #expect(run.status == 3)
