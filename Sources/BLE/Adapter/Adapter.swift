@@ -27,11 +27,7 @@ public actor Adapter {
     nonisolated public let address: TransportAddress
 
     private let configuration: AdapterConfiguration
-    private var host: Host
-    private var transport: (any HCITransport)?
-    /// Tells a transport from the one that took its place: the end of the old one may be told late.
-    private var transportGeneration = 0
-    private var deadline: EventLoop.Deadline?
+    private let runner: HostRunner
 
     private var isReady = false
     private var ending: AdapterError?
@@ -79,17 +75,16 @@ public actor Adapter {
     private init(_ address: TransportAddress, configuration: AdapterConfiguration) throws(AdapterError) {
         self.address = address
         self.configuration = configuration
-        host = Host(configuration: configuration.host(for: address))
         do throws(TransportError) {
             loop = try EventLoop()
             try loop.start()
         } catch {
             throw .transport(error)
         }
+        runner = HostRunner(address, configuration: configuration, loop: loop)
     }
 
     private func start() async throws(AdapterError) {
-        configuration.recorder?.began(configuration.host(for: address))
         let limit = Task { [configuration] in
             try await Task.sleep(for: configuration.startupTimeout)
             failStart(with: .startupTimeout)
@@ -114,47 +109,37 @@ public actor Adapter {
 
     private func openTransport() {
         do throws(TransportError) {
-            let opened = try configuration.open(address)
-            if deadline == nil {
-                deadline = loop.makeDeadline { self.input(.advance) }
-            }
-            transportGeneration += 1
-            let generation = transportGeneration
-            try opened.start(
-                on: loop, receive: { packet in self.receive(packet) },
-                closed: { error in self.transportClosed(error, generation: generation) })
-            transport = opened
+            try runner.open(
+                .init(event: { event in self.handle(event) }, ended: { error in self.transportEnded(error) }))
         } catch {
-            return fail(with: .transport(error))
+            fail(with: .transport(error))
         }
-        input(.transportOpened)
     }
 
     /// Stops what runs, ends the links and hands the controller back. It may be called again.
     public func close() async {
-        if transport != nil, ending == nil { _ = await perform(.stop) }
+        if runner.isOpen, ending == nil { _ = await perform(.stop) }
         fail(with: .closed)
-        guard transport != nil else { return shutDown() }
+        guard runner.isOpen else { return shutDown() }
         await withCheckedContinuation { continuation in
             closeWaiters.append(continuation)
-            transport?.close()
+            runner.close()
         }
         shutDown()
     }
 
     private func shutDown() {
-        deadline?.cancel()
-        deadline = nil
+        runner.shutDown()
         loop.stop()
     }
 
     // MARK: What the adapter is
 
     /// What the controller said of itself.
-    public var information: ControllerInformation { host.controllerInformation }
+    public var information: ControllerInformation { runner.information }
 
     /// What the engine met and survived.
-    public var counters: HostCounters { host.counters }
+    public var counters: HostCounters { runner.counters }
 
     // MARK: Operations
 
@@ -268,58 +253,9 @@ public actor Adapter {
 
     // MARK: The engine
 
-    private var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
+    private func submit(_ command: HostCommand) -> OperationID { runner.submit(command, from: Self.client) }
 
-    private func submit(_ command: HostCommand) -> OperationID {
-        let now = now
-        configuration.recorder?.observe(.command(command, Self.client), at: now)
-        return host.submit(command, from: Self.client, at: now)
-    }
-
-    private func input(_ input: HostInput) {
-        let now = now
-        configuration.recorder?.observe(input, at: now)
-        host.apply(input, at: now)
-        settle()
-    }
-
-    private func receive(_ packet: RawSpan) {
-        let now = now
-        configuration.tap?.observe(
-            packet, direction: .controllerToHost, unixMicroseconds: EventLoop.unixMicroseconds)
-        configuration.recorder?.observe(.packet(packet.copied()), at: now)
-        host.receive(packet, at: now)
-        settle()
-    }
-
-    /// Carries out what the engine wants after an input.
-    private func settle() {
-        let transport = transport
-        let configuration = configuration
-        let now = now
-        answerToolboxQuestions()
-        host.drainPackets { packet in
-            configuration.tap?.observe(
-                packet, direction: .hostToController, unixMicroseconds: EventLoop.unixMicroseconds)
-            configuration.recorder?.observeSent(packet, at: now)
-            transport?.send(packet)
-        }
-        while let event = host.nextEvent() { handle(event) }
-        if let next = host.nextDeadline {
-            deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
-        } else {
-            deadline?.clear()
-        }
-    }
-
-    private func answerToolboxQuestions() {
-        while let question = host.nextToolboxQuestion() {
-            let result = configuration.toolbox?.answer(question.request) ?? .failure(.unavailable)
-            let now = now
-            configuration.recorder?.observe(.toolbox(question.id, result), at: now)
-            host.answer(question.id, with: result, at: now)
-        }
-    }
+    private func settle() { runner.settle() }
 
     private func handle(_ event: HostEvent) {
         switch event {
@@ -349,9 +285,7 @@ public actor Adapter {
             links[link]?.information.parameters = parameters
         case .failed(let failure):
             fail(with: .host(failure))
-        case .reopenTransport:
-            reopenTransport()
-        case .recovering, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
+        case .reopenTransport, .recovering, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
             break
         }
     }
@@ -367,19 +301,8 @@ public actor Adapter {
 
     // MARK: The transport
 
-    private func reopenTransport() {
-        let old = transport
-        transport = nil
-        input(.transportClosed)
-        old?.close()
-        loop.runLater { self.openTransport() }
-    }
-
-    private func transportClosed(_ error: TransportError?, generation: Int) {
-        guard transport != nil, generation == transportGeneration else { return }
-        transport = nil
+    private func transportEnded(_ error: TransportError?) {
         if let error, ending == nil { ending = .transport(error) }
-        input(.transportClosed)
         fail(with: ending ?? .closed)
         for waiter in closeWaiters { waiter.resume() }
         closeWaiters.removeAll()
