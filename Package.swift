@@ -12,6 +12,7 @@ let package = Package(
     products: [
         .library(name: "BLE", targets: ["BLE"]),
         .library(name: "BLEHost", targets: ["BLEHost"]),
+        .library(name: "BLEAppLifecycle", targets: ["BLEAppLifecycle"]),
         .library(name: "BLEPackets", targets: ["BLEPackets"]),
         .library(name: "BLECapture", targets: ["BLECapture"]),
         .library(name: "BLESimulator", targets: ["BLESimulator"]),
@@ -32,6 +33,7 @@ let package = Package(
             name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: common),
         .target(
             name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport"], swiftSettings: common),
+        .target(name: "BLEAppLifecycle", dependencies: ["BLEPackets", "BLEHost"], swiftSettings: common),
         .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture"], swiftSettings: common),
         .executableTarget(
             name: "bletool",
@@ -48,6 +50,9 @@ let package = Package(
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
         .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator"], swiftSettings: common),
+        .testTarget(
+            name: "BLEAppLifecycleTests", dependencies: ["BLEAppLifecycle", "BLEHost", "BLESimulator"],
+            swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
         .testTarget(
