@@ -11,6 +11,7 @@ let package = Package(
     name: "jelling",
     products: [
         .library(name: "BLE", targets: ["BLE"]),
+        .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "BLEHost", targets: ["BLEHost"]),
         .library(name: "BLEAppLifecycle", targets: ["BLEAppLifecycle"]),
         .library(name: "BLEPackets", targets: ["BLEPackets"]),
@@ -34,6 +35,9 @@ let package = Package(
         .target(
             name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport"], swiftSettings: common),
         .target(name: "BLEAppLifecycle", dependencies: ["BLEPackets", "BLEHost"], swiftSettings: common),
+        .target(
+            name: "CoreBluetooth", dependencies: ["BLE", "BLEAppLifecycle", "BLEVirtualTransports"],
+            swiftSettings: common),
         .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture"], swiftSettings: common),
         .executableTarget(
             name: "bletool",
@@ -55,6 +59,10 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
+        .testTarget(
+            name: "CoreBluetoothTests",
+            dependencies: ["CoreBluetooth", "BLE", "BLEAppLifecycle", "BLESimulator", "BLEVirtualTransports"],
+            swiftSettings: common),
         .testTarget(
             name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator"],
             swiftSettings: common),

@@ -109,8 +109,7 @@ public actor Adapter {
 
     private func openTransport() {
         do throws(TransportError) {
-            try runner.open(
-                .init(event: { event in self.handle(event) }, ended: { error in self.transportEnded(error) }))
+            try runner.open(.init(step: { self.step() }, ended: { error in self.transportEnded(error) }))
         } catch {
             fail(with: .transport(error))
         }
@@ -257,6 +256,12 @@ public actor Adapter {
 
     private func settle() { runner.settle() }
 
+    private func step() -> Bool {
+        guard let event = runner.nextEvent() else { return false }
+        handle(event)
+        return true
+    }
+
     private func handle(_ event: HostEvent) {
         switch event {
         case .ready:
@@ -285,7 +290,9 @@ public actor Adapter {
             links[link]?.information.parameters = parameters
         case .failed(let failure):
             fail(with: .host(failure))
-        case .reopenTransport, .recovering, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
+        case .reopenTransport:
+            runner.reopenTransport()
+        case .recovering, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
             break
         }
     }

@@ -2,21 +2,22 @@ import BLEHost
 import BLEPackets
 import BLETransport
 
-/// Runs an engine on a transport: packets and time go in, packets go out, events are told to its owner.
+/// Runs an engine on a transport: packets and time go in, packets go out, its owner takes what it tells.
 ///
-/// It belongs to its event loop: whoever owns it lives there, an actor with that loop as its executor as a rule. The
-/// owner gives commands with `submit`, then calls `settle`, by which everything that follows from them is carried out.
-/// Events are told one after another, never within one another: what an event's handler submits is carried out after it.
+/// It belongs to its event loop: whoever owns it lives there, an actor with that loop as its executor as a rule. After
+/// each input of its own, and after each that the owner gives, `settle` carries out all that follows. What the owner
+/// gives to the engine while it handles an event is carried out after that event, never within it.
 @_spi(HostRunner)
 public final class HostRunner {
-    /// What the runner tells its owner, on the loop.
+    /// What the runner asks of its owner, on the loop.
     public struct Handlers {
-        public var event: (HostEvent) -> Void
+        /// Takes one thing that the engine tells and acts on it; `false` when there is none.
+        public var step: () -> Bool
         /// The transport is gone, and nothing follows: with the cause, or with `nil` after `close()`.
         public var ended: (TransportError?) -> Void
 
-        public init(event: @escaping (HostEvent) -> Void, ended: @escaping (TransportError?) -> Void) {
-            self.event = event
+        public init(step: @escaping () -> Bool, ended: @escaping (TransportError?) -> Void) {
+            self.step = step
             self.ended = ended
         }
     }
@@ -33,10 +34,10 @@ public final class HostRunner {
     private var isSettling = false
 
     public init(_ address: TransportAddress, configuration: AdapterConfiguration, loop: EventLoop) {
+        host = Host(configuration: configuration.host(for: address))
         self.address = address
         self.configuration = configuration
         self.loop = loop
-        host = Host(configuration: configuration.host(for: address))
     }
 
     /// What the controller said of itself.
@@ -50,7 +51,7 @@ public final class HostRunner {
 
     // MARK: Life
 
-    /// Opens the transport and starts the controller behind it; `HostEvent.ready` follows.
+    /// Opens the transport and starts the engine on it.
     /// - Throws: why the transport could not be opened; it may be tried again.
     public func open(_ handlers: Handlers) throws(TransportError) {
         if self.handlers == nil { configuration.recorder?.began(configuration.host(for: address)) }
@@ -60,31 +61,36 @@ public final class HostRunner {
 
     private func openTransport() throws(TransportError) {
         let opened = try configuration.open(address)
-        if deadline == nil { deadline = loop.makeDeadline { self.input(.advance) } }
+        if deadline == nil {
+            deadline = loop.makeDeadline { [unowned self] in
+                input(.advance) { $0.advance(to: $1) }
+            }
+        }
         transportGeneration += 1
         let generation = transportGeneration
         try opened.start(
             on: loop, receive: { packet in self.receive(packet) },
             closed: { error in self.transportClosed(error, generation: generation) })
         transport = opened
-        input(.transportOpened)
+        input(.transportOpened) { $0.transportOpened(at: $1) }
     }
 
     /// Closes the transport at once: `ended` follows. An engine that is to hand the controller back in order gets
     /// `HostCommand.stop` before.
     public func close() { transport?.close() }
 
-    /// Lets go of the loop's timer, after the end.
+    /// Lets go of the loop's timer and of the owner, after the end.
     public func shutDown() {
         deadline?.cancel()
         deadline = nil
         handlers = nil
     }
 
-    private func reopenTransport() {
+    /// Closes the transport and opens it again, as `HostEvent.reopenTransport` asks for.
+    public func reopenTransport() {
         let old = transport
         transport = nil
-        input(.transportClosed)
+        input(.transportClosed) { $0.transportClosed(at: $1) }
         old?.close()
         loop.runLater {
             do throws(TransportError) { try self.openTransport() } catch { self.handlers?.ended(error) }
@@ -94,7 +100,7 @@ public final class HostRunner {
     private func transportClosed(_ error: TransportError?, generation: Int) {
         guard transport != nil, generation == transportGeneration else { return }
         transport = nil
-        input(.transportClosed)
+        input(.transportClosed) { $0.transportClosed(at: $1) }
         handlers?.ended(error)
     }
 
@@ -107,10 +113,13 @@ public final class HostRunner {
         return host.submit(command, from: client, at: now)
     }
 
-    private func input(_ input: HostInput) {
+    /// What the engine tells next.
+    public func nextEvent() -> HostEvent? { host.nextEvent() }
+
+    private func input(_ input: HostInput, _ apply: (inout Host, Instant) -> Void) {
         let now = now
         configuration.recorder?.observe(input, at: now)
-        host.apply(input, at: now)
+        apply(&host, now)
         settle()
     }
 
@@ -128,11 +137,7 @@ public final class HostRunner {
         guard !isSettling else { return }
         isSettling = true
         flush()
-        while let event = host.nextEvent() {
-            if event == .reopenTransport { reopenTransport() }
-            handlers?.event(event)
-            flush()
-        }
+        while handlers?.step() ?? false { flush() }
         isSettling = false
         if let next = host.nextDeadline {
             deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
