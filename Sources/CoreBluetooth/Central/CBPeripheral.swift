@@ -165,7 +165,9 @@ extension CBPeripheral {
         content.with { if $0.state != .disconnected { $0.state = .disconnecting } }
     }
 
+    /// What was discovered over an earlier link stands for nothing on a new one.
     func connected(_ description: PeripheralDescription, _ limits: WriteLimits) {
+        if state != .connected { linkLost(isKnown: false) }
         content.with {
             $0.state = .connected
             $0.limits = limits
