@@ -29,14 +29,17 @@ struct CentralTests {
         await probe.run { probe.peripheral.discoverServices(nil) }
         try await probe.wait(for: "services")
         let count = await probe.run {
-            for service in probe.peripheral.services ?? [] { probe.peripheral.discoverCharacteristics(nil, for: service) }
+            for service in probe.peripheral.services ?? [] {
+                probe.peripheral.discoverCharacteristics(nil, for: service)
+            }
             return probe.peripheral.services?.count ?? 0
         }
         try await probe.wait(for: "characteristics", count: count)
         return probe
     }
 
-    @Test("the state comes after the initialiser, on the queue given, and is poweredOn in the end (SPEC CEN-1 to CEN-3)")
+    @Test(
+        "the state comes after the initialiser, on the queue given, and is poweredOn in the end (SPEC CEN-1 to CEN-3)")
     func state() async throws {
         let stage = try Stage()
         let probe = CentralProbe(stage.launch())
@@ -84,7 +87,9 @@ struct CentralTests {
         #expect(beacon?.prefix(2) == Data([0xFF, 0xFF]))
     }
 
-    @Test("with duplicates allowed there is a call for each packet (SPEC CEN-27), always for the same object (SPEC REC-3)")
+    @Test(
+        "with duplicates allowed there is a call for each packet (SPEC CEN-27), always for the same object (SPEC REC-3)"
+    )
     func duplicates() async throws {
         let stage = try Stage()
         let probe = CentralProbe(stage.launch())
@@ -155,7 +160,8 @@ struct CentralTests {
         #expect(try await probe.wait(for: "notifying", count: 2) == "notifying 2A37 false nil")
     }
 
-    @Test("reading what cannot be read, and subscribing to what does not notify, end with an error (SPEC CEN-14, CEN-15)")
+    @Test(
+        "reading what cannot be read, and subscribing to what does not notify, end with an error (SPEC CEN-14, CEN-15)")
     func refusals() async throws {
         let stage = try Stage()
         let probe = try await explored(stage)
@@ -231,7 +237,9 @@ struct CentralTests {
         #expect(try await probe.wait(for: "rssi").hasSuffix("nil"))
     }
 
-    @Test("a device that goes away ends the connection with a reason (SPEC 2.3), and a pending connect waits for it (CEN-9)")
+    @Test(
+        "a device that goes away ends the connection with a reason (SPEC 2.3), and a pending connect waits for it (CEN-9)"
+    )
     func lostAndFound() async throws {
         let stage = try Stage { _ in }
         let device = await stage.onAir { $0.addPeripheral(.jellingHeart) }
@@ -286,7 +294,9 @@ struct CentralTests {
         _ = device
     }
 
-    @Test("known peripherals can be retrieved, always as the same object; unknown ones give nothing (SPEC REC-1 to REC-4)")
+    @Test(
+        "known peripherals can be retrieved, always as the same object; unknown ones give nothing (SPEC REC-1 to REC-4)"
+    )
     func retrieve() async throws {
         let stage = try Stage()
         let probe = try await found(stage)

@@ -9,7 +9,8 @@ import Testing
 struct RestorationTests {
     private let identifier = [CBCentralManagerOptionRestoreIdentifierKey: "central"]
 
-    @Test("a killed central finds its connection, services and scan again, willRestoreState first (SPEC SPR-1, 8 to 12)")
+    @Test(
+        "a killed central finds its connection, services and scan again, willRestoreState first (SPEC SPR-1, 8 to 12)")
     func central() async throws {
         let stage = try Stage()
         var first: CentralProbe? = CentralProbe(stage.launch(modes: ["bluetooth-central"]), options: identifier)
@@ -98,7 +99,8 @@ struct RestorationTests {
         let probe = CentralProbe(stage.launch())
         try await probe.wait(for: "state poweredOn")
         #expect(
-            await probe.run { probe.manager.retrievePeripherals(withIdentifiers: [first]).map(\.identifier) } == [first])
+            await probe.run { probe.manager.retrievePeripherals(withIdentifiers: [first]).map(\.identifier) } == [first]
+        )
     }
 
     @Test("a damaged journal costs what is damaged, never a crash (SPEC 5.5 rule 7)")
@@ -127,7 +129,9 @@ struct RestorationTests {
         try await second.wait(for: "state poweredOn")
     }
 
-    @Test("a suspended app without a mode hears nothing until it is in the foreground again, then in order (SPEC FGO-1, 4, 5)")
+    @Test(
+        "a suspended app without a mode hears nothing until it is in the foreground again, then in order (SPEC FGO-1, 4, 5)"
+    )
     func suspension() async throws {
         let stage = try Stage { _ in }
         let device = await stage.onAir { $0.addPeripheral(.jellingHeart) }
@@ -167,7 +171,8 @@ struct RestorationTests {
         #expect(environment.identifier == "org.example.lock" && environment.transport == "sim")
         #expect(environment.manifest.backgroundModes == .central && !environment.startsInForeground)
         #expect(environment.launchOptions == .init(centrals: ["door"], peripherals: ["a", "b"]))
-        #expect(StateFolder(path: "/tmp/x").journalPath(of: "org.example.lock") == "/tmp/x/apps/org.example.lock.journal")
+        #expect(
+            StateFolder(path: "/tmp/x").journalPath(of: "org.example.lock") == "/tmp/x/apps/org.example.lock.journal")
         #expect(StateFolder(path: "/tmp/x").journalPath(of: "../a") == "/tmp/x/apps/2e2e2f61.journal")
         #expect(AppEnvironment([:]).manifest.backgroundModes == [])
     }

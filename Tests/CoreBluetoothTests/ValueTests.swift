@@ -36,7 +36,8 @@ struct ValueTests {
         #expect((refused as? CBATTError)?.code == .readNotPermitted && refused as? CBError == nil)
         #expect(refused.localizedDescription == "Reading is not permitted.")
         #expect((refused as NSError).domain == CBATTErrorDomain && (refused as NSError).code == 2)
-        #expect(CBError(.uuidNotAllowed).localizedDescription == "The specified UUID is not allowed for this operation.")
+        #expect(
+            CBError(.uuidNotAllowed).localizedDescription == "The specified UUID is not allowed for this operation.")
         let foreign: any Error = NSError(domain: CBATTErrorDomain, code: 3)
         #expect(CBATTError(foreign)?.code == .writeNotPermitted && CBError(foreign) == nil)
         do { throw foreign } catch CBATTError.writeNotPermitted {} catch { Issue.record(error) }

@@ -60,7 +60,9 @@ extension CBPeripheral {
             delegate?.peripheral(self, didModifyServices: invalidate(invalidated))
         case .writeWithoutResponseAvailable(let isAvailable):
             // Another write may have filled the queue again since this was told.
-            if isAvailable, canSendWriteWithoutResponse { delegate?.peripheralIsReady(toSendWriteWithoutResponse: self) }
+            if isAvailable, canSendWriteWithoutResponse {
+                delegate?.peripheralIsReady(toSendWriteWithoutResponse: self)
+            }
         case .writeLimitsChanged(let limits):
             content.with { $0.limits = limits }
         case .channelOpened(let id, let psm, let error):

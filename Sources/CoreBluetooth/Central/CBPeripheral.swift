@@ -21,10 +21,12 @@ open class CBPeripheral: CBPeer {
     let channel: ManagerChannel
     private let table: WeakTable<PeerIdentifier, CBPeripheral>
 
-    init(_ description: PeripheralDescription, channel: ManagerChannel, table: WeakTable<PeerIdentifier, CBPeripheral>) {
+    init(_ description: PeripheralDescription, channel: ManagerChannel, table: WeakTable<PeerIdentifier, CBPeripheral>)
+    {
         content = Locked(
             State(
-                name: description.name, state: CBPeripheralState(rawValue: description.state.rawValue) ?? .disconnected))
+                name: description.name, state: CBPeripheralState(rawValue: description.state.rawValue) ?? .disconnected)
+        )
         self.channel = channel
         self.table = table
         super.init(description.identifier)
@@ -123,7 +125,8 @@ open class CBPeripheral: CBPeer {
     open func writeValue(_ data: Data, for descriptor: CBDescriptor) {
         precondition(
             descriptor.uuid.uuidString != CBUUIDClientCharacteristicConfigurationString,
-            "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:")
+            "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:"
+        )
         ask(about: descriptor) { .writeDescriptor([UInt8](data), $0) }
     }
 

@@ -39,9 +39,11 @@ final class StreamSchedule: @unchecked Sendable {
     func tell(_ event: Stream.Event, while holds: @escaping @Sendable () -> Bool = { true }) {
         guard let place = state.with({ $0.places.first }) else { return }
         place.loop.perform(inModes: [place.mode]) { [self] in
-            guard holds(), let (stream, delegate) = state.with({ state in
-                state.stream.flatMap { stream in state.delegate.map { (stream, $0) } }
-            }) else { return }
+            guard holds(),
+                let (stream, delegate) = state.with({ state in
+                    state.stream.flatMap { stream in state.delegate.map { (stream, $0) } }
+                })
+            else { return }
             delegate.stream(stream, handle: event)
         }
     }

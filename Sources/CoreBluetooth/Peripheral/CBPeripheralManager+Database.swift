@@ -72,10 +72,12 @@ extension CBPeripheralManager {
     }
 
     private func release(_ attribute: CBAttribute) {
-        guard let id = attribute.localID.with({ id in
-            defer { id = nil }
-            return id
-        }) else { return }
+        guard
+            let id = attribute.localID.with({ id in
+                defer { id = nil }
+                return id
+            })
+        else { return }
         content.with { $0.attributes[id] = nil }
     }
 

@@ -25,7 +25,8 @@ struct StateFolder: Sendable {
         let address = DeviceAddress.randomStatic()
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-            try Data((address.description + "\n").utf8).write(to: URL(fileURLWithPath: file), options: .withoutOverwriting)
+            try Data((address.description + "\n").utf8).write(
+                to: URL(fileURLWithPath: file), options: .withoutOverwriting)
         } catch {
             // Another process may have been faster.
             if let address = read(file) { return address }
