@@ -1,3 +1,6 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 // Only this import: it must bring Foundation and Dispatch along, and must be enough for all that follows.
 import CoreBluetooth
 import Testing

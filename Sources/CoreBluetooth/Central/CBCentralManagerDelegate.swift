@@ -1,3 +1,6 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import Foundation
 
 /// What happens to a central manager (SPEC CEN-2 to CEN-9).

@@ -1,3 +1,6 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import Foundation
 
 /// What happens to a remote peripheral (SPEC CEN-10 to CEN-20). All methods may be left out.

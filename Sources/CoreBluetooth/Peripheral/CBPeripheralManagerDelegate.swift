@@ -1,3 +1,6 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import Foundation
 
 /// What happens to a peripheral manager (SPEC 1.3). `peripheralManagerDidUpdateState` must be there, the others may be

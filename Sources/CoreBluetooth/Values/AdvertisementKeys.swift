@@ -1,3 +1,6 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 // Keys of the dictionary that a discovery brings, and of the one that advertising takes (SPEC 2.2).
 
 /// A `String`: the device's name.

@@ -1,3 +1,6 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 // UUIDs of the standard descriptors (SPEC 2.2; Core 5.4, Vol 3, Part G, 3.3.3).
 
 public let CBUUIDCharacteristicExtendedPropertiesString: String = "2900"

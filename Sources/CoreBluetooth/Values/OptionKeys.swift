@@ -1,3 +1,6 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 // Keys of the option dictionaries (SPEC 2.2).
 
 // MARK: Managers

@@ -1,3 +1,6 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import CoreBluetooth
 
 /// Collects the text that a transfer peripheral sends, and answers each text with one of its own.
