@@ -8,6 +8,7 @@ struct ValueTests {
         let short = CBUUID(string: "180D")
         let long = CBUUID(string: "0000180d-0000-1000-8000-00805f9b34fb")
         #expect(short == long && short.hash == long.hash && CBUUID(string: "0000180D") == short)
+        #expect(CBUUID(string: "0x180D") == short)
         #expect(short.uuidString == "180D" && long.uuidString == "180D")
         #expect(short.data == Data([0x18, 0x0D]))
         #expect(CBUUID(string: "12345678").data == Data([0x12, 0x34, 0x56, 0x78]))
@@ -20,7 +21,7 @@ struct ValueTests {
         #expect([CBUUID(string: "2A37"): 1][CBUUID(string: "2A37")] == 1)
     }
 
-    @Test("a text that is no UUID ends the program (SPEC 2.5)", arguments: ["", "18", "0x180D", "XYZW", "180D "])
+    @Test("a text that is no UUID ends the program (SPEC 2.5)", arguments: ["", "18", "0x18", "XYZW", "180D "])
     func badUUID(text: String) async {
         await #expect(processExitsWith: .failure) { [text] in _ = CBUUID(string: text) }
     }

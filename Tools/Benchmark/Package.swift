@@ -21,6 +21,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
+            name: "Facade",
+            dependencies: [
+                .product(name: "CoreBluetooth", package: "jelling"),
+                .product(name: "BLESimulator", package: "jelling"),
+                .product(name: "BLEPackets", package: "jelling"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
             name: "Central", dependencies: [.product(name: "BLE", package: "jelling")], swiftSettings: settings),
     ]
 )

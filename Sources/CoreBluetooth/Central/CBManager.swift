@@ -57,7 +57,7 @@ open class CBManager: NSObject {
         return stream
     }
 
-    /// Events that found no room while the app was suspended; connections that ended are never among them
+    /// Events that found no room while the app was suspended or slower than the air; ends of connections are never among them
     /// (SPEC 5.5 rule 2). Not in Apple's API.
     public var lostEventCount: Int { standing.with { $0.lostEvents } }
 
@@ -78,10 +78,12 @@ open class CBManager: NSObject {
             }
             stateChanged(to: state)
         case .eventsLost(let count):
-            standing.with { $0.lostEvents += count }
+            noteLost(count)
         default: break
         }
     }
+
+    func noteLost(_ count: Int) { standing.with { $0.lostEvents += count } }
 
     func stateChanged(to state: CBManagerState) {}
 

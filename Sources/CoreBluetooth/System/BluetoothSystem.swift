@@ -33,7 +33,13 @@ enum CurrentSystem {
 
     static var system: any BluetoothSystem { override ?? shared }
 
-    private static let shared: any BluetoothSystem = LocalSystem(LocalSystem.Configuration(.current))
+    private static let local: LocalSystem = {
+        let system = LocalSystem(LocalSystem.Configuration(.current))
+        atexit { CurrentSystem.local.handBack() }
+        return system
+    }()
+
+    private static var shared: any BluetoothSystem { local }
 }
 
 /// The way from one manager to the system and back to the manager's queue.
@@ -43,6 +49,10 @@ final class ManagerChannel: @unchecked Sendable {
     private let system: any BluetoothSystem
     private var id = ManagerID(rawValue: 0)
     private weak var manager: CBManager?
+    /// Discoveries that the delegate has not been told yet.
+    private let waitingDiscoveries = Locked(0)
+    /// Beyond so many, discoveries are dropped and counted: an app that is slower than the air stays small.
+    private static let discoveryLimit = 4096
 
     /// - Parameter queue: of the delegate; `nil`: main (SPEC CEN-1).
     init(queue: DispatchQueue?, system: any BluetoothSystem) {
@@ -56,9 +66,23 @@ final class ManagerChannel: @unchecked Sendable {
         self.manager = manager
         let queue = queue
         id = system.attach { [weak self] event in
-            guard let manager = self?.manager else { return }
+            guard let self, let manager = self.manager else { return }
+            if case .discovered = event { return self.deliverDiscovery(event, to: manager) }
             manager.foresee(event)
             queue.async { [weak self] in self?.manager?.receive(event) }
+        }
+    }
+
+    private func deliverDiscovery(_ event: ClientEvent, to manager: CBManager) {
+        let hasRoom = waitingDiscoveries.with { waiting in
+            guard waiting < Self.discoveryLimit else { return false }
+            waiting += 1
+            return true
+        }
+        guard hasRoom else { return manager.noteLost(1) }
+        queue.async { [weak self] in
+            self?.waitingDiscoveries.with { $0 -= 1 }
+            self?.manager?.receive(event)
         }
     }
 

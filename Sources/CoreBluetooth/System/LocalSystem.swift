@@ -67,6 +67,7 @@ actor LocalSystem: BluetoothSystem {
     private var isClosed = false
     private var complaint: String?
     private var hasBeenOpen = false
+    private var onStopped: (() -> Void)?
 
     init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -228,6 +229,23 @@ actor LocalSystem: BluetoothSystem {
         pump()
     }
 
+    /// Hands the controller back before the process ends: what runs is stopped and links are closed, so that peers need
+    /// not wait for a time-out. The app hears nothing of it, and what is preserved stays as it is.
+    nonisolated func handBack() {
+        let done = DispatchSemaphore(value: 0)
+        onLoop { system in
+            system.isClosed = true
+            guard let runner = system.runner, runner.isOpen else {
+                done.signal()
+                return
+            }
+            system.onStopped = { done.signal() }
+            _ = runner.submit(.stop)
+            runner.settle()
+        }
+        _ = done.wait(timeout: .now() + .seconds(1))
+    }
+
     /// Ends as a killed process does: nothing more is said, to nobody. Tests have many processes in one.
     func kill() {
         isClosed = true
@@ -247,6 +265,10 @@ actor LocalSystem: BluetoothSystem {
 
     private func step() -> Bool {
         guard let event = runner?.nextEvent() else { return false }
+        guard !isClosed else {
+            if event == .stopped { onStopped?() }
+            return true
+        }
         switch event {
         case .reopenTransport: runner?.reopenTransport()
         case .ready(let information):

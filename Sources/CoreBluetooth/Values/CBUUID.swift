@@ -14,10 +14,11 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// Takes 4, 8 or 36 hexadecimal characters, as in `180D` or `71DA3FD1-7E10-41C1-B16F-4430B506CDE7`.
+    /// Takes 4, 8 or 36 hexadecimal characters, as in `180D` or `71DA3FD1-7E10-41C1-B16F-4430B506CDE7`; the short forms
+    /// also behind `0x`, as some tutorials write them.
     /// - Precondition: the text is a UUID; anything else ends the program, as on Apple's system.
     public convenience init(string theString: String) {
-        guard theString.utf8.count != 6, theString.utf8.count != 10, let value = BluetoothUUID(theString) else {
+        guard let value = BluetoothUUID(theString) else {
             preconditionFailure(
                 "String \(theString) does not represent a valid UUID: it takes 4, 8 or 36 hexadecimal characters")
         }
