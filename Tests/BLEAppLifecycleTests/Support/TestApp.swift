@@ -123,12 +123,14 @@ final class TestManager {
 
     /// Scans until something matches.
     func discover(_ services: [BluetoothUUID] = [], name: String? = nil) -> PeerIdentifier? {
-        ask(.scan(ScanOptions(services: services)))
-        wait { event in
-            if case .discovered(let peer, _, _) = event { name == nil || peer.name == name } else { false }
+        let before = discoveries.count
+        var found: PeripheralDescription? {
+            discoveries.dropFirst(before).map(\.peer).first { name == nil || $0.name == name }
         }
+        ask(.scan(ScanOptions(services: services)))
+        world.run(for: .seconds(10)) { found != nil }
         ask(.stopScan)
-        return discoveries.last { name == nil || $0.peer.name == name }?.peer.identifier
+        return found?.identifier
     }
 
     func connect(_ peer: PeerIdentifier, _ options: ConnectOptions = ConnectOptions()) -> Bool {
