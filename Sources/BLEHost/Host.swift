@@ -48,6 +48,7 @@ public struct Host: ~Copyable {
     /// The controller refused to initiate while it scanned: from now on it does one at a time.
     var mustNotInitiateWhileScanning = false
     var gattServer = GATTServer()
+    var channelListeners = ChannelListeners()
     var links: LinkTable
     var acl = ACLScheduler()
     var parked: ParkedPackets
@@ -239,6 +240,9 @@ public struct Host: ~Copyable {
             stop(operation, at: now)
         case .publish, .removeService, .disableServices, .setDeviceName, .respond, .updateValue:
             performOnServer(command, operation: operation, client: client, at: now)
+        case .listenForChannels, .stopListeningForChannels, .openChannel, .sendOnChannel, .consumeChannelData,
+            .closeChannel:
+            performOnChannels(command, operation: operation, client: client, at: now)
         case .readRSSI(let link), .readRemoteVersion(let link), .readRemoteFeatures(let link), .readPHY(let link),
             .updateConnectionParameters(let link, _), .setDataLength(let link, _, _), .setPHY(let link, _, _):
             startLinkOperation(command, on: link, operation: operation, client: client, at: now)

@@ -292,7 +292,7 @@ public actor Adapter {
             fail(with: .host(failure))
         case .reopenTransport:
             runner.reopenTransport()
-        case .recovering, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
+        case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
             break
         }
     }
