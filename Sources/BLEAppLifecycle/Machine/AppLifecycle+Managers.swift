@@ -29,8 +29,7 @@ extension AppLifecycle {
             guard managers[index].role == .peripheral else { return log(.wrongManager, managers[index].app) }
             performPeripheral(request, index, at: now)
         case .channel(let channel, let request):
-            // No channel is ever given out: the engine has none yet.
-            if request != .close { tell(.channel(channel, .closed(.coreBluetooth(.notConnected))), index, at: now) }
+            perform(request, on: channel, index, at: now)
         }
     }
 
@@ -176,6 +175,8 @@ extension AppLifecycle {
             }
         }
         withdrawServices(index)
+        for open in managers[index].channels { submit(.closeChannel(open.channel), from: client) }
+        for spsm in managers[index].server.listening { submit(.stopListeningForChannels(spsm: spsm), from: client) }
         if managers[index].server.isDisabled { submit(.disableServices(nil), from: client) }
         forgetTasks(of: client)
         if let journaled = managers[index].journaled {

@@ -57,8 +57,9 @@ extension AppLifecycle {
                 .readRSSI(link), from: managers[index].client,
                 for: .peripheral(managers[index].client, identifier, .readRSSI))
         case .openChannel(let psm):
-            tell(
-                .channelOpened(nil, psm: psm, .coreBluetooth(.operationNotSupported)), of: identifier, index, at: now)
+            submit(
+                .openChannel(link, spsm: psm, ChannelSettings()), from: managers[index].client,
+                for: .peripheral(managers[index].client, identifier, .openChannel(psm: psm)))
         }
     }
 
@@ -144,6 +145,9 @@ extension AppLifecycle {
             return
         case .failure(let failure): return failed(task, failure.clientError, peer, index, at: now)
         case .success(.rssi(let rssi)): return tell(.rssiRead(rssi: rssi, nil), of: peer, index, at: now)
+        case .success(.channel(let information)):
+            guard case .openChannel(let psm) = task else { return }
+            return opened(information, psm: psm, of: peer, index, at: now)
         case .success(.gatt(let result)):
             needsJournal = true
             succeeded(task, result, peer, index, place, link, at: now)
@@ -222,6 +226,7 @@ extension AppLifecycle {
             let isNotifying = session?.characteristic { $0.id == id }?.isNotifying ?? false
             event = .notificationStateUpdated(characteristic: id, isNotifying: isNotifying, error)
         case .readRSSI: event = .rssiRead(rssi: 127, error)
+        case .openChannel(let psm): event = .channelOpened(nil, psm: psm, error)
         }
         tell(event, of: peer, index, at: now)
     }

@@ -24,9 +24,8 @@ extension AppLifecycle {
         case .updateValue(let query, let characteristic, let value, let centrals):
             update(characteristic, value, centrals, query, index, at: now)
         case .setConnectionLatency(let latency, let central): setLatency(latency, central, index)
-        case .publishChannel: tell(.channelPublished(psm: 0, .coreBluetooth(.operationNotSupported)), index, at: now)
-        case .unpublishChannel(let psm):
-            tell(.channelUnpublished(psm: psm, .coreBluetooth(.invalidParameters)), index, at: now)
+        case .publishChannel(let isEncrypted): publishChannel(isEncrypted: isEncrypted, index)
+        case .unpublishChannel(let psm): unpublishChannel(psm, index, at: now)
         default: break
         }
     }
@@ -268,7 +267,7 @@ extension AppLifecycle {
             maximumUpdateLength: subscriber.maximumUpdateLength)
     }
 
-    private mutating func describe(_ link: LinkID, app: Int) -> CentralDescription? {
+    mutating func describe(_ link: LinkID, app: Int) -> CentralDescription? {
         guard let shared = links.first(where: { $0.id == link }) else { return nil }
         return CentralDescription(
             identifier: identify(shared.address, app: app), maximumUpdateLength: shared.attMTU - 3)

@@ -39,6 +39,7 @@ public struct AppLifecycle: ~Copyable {
     private var lastToken: UInt64 = 0
     private var lastClient: UInt32 = 0
     private var lastAlert: UInt32 = 0
+    var lastChannel: UInt32 = 0
     private var lastForeground: UInt64 = 0
     var lastSequence: UInt64 = 0
     /// Whether an app has a preserved manager that may have changed.

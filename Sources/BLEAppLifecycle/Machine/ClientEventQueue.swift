@@ -172,7 +172,7 @@ extension ClientEvent {
     /// Whether an app can do without it when there is no room: it can ask again.
     var mayBeLost: Bool {
         switch self {
-        case .discovered, .peripheral, .connectionEvent, .channel, .readyToUpdateSubscribers: true
+        case .discovered, .peripheral, .connectionEvent, .readyToUpdateSubscribers: true
         default: false
         }
     }
@@ -180,7 +180,9 @@ extension ClientEvent {
     /// Whether it is a call of a delegate, for which a suspended app is woken (SPEC BGC-2).
     var wakesApp: Bool {
         switch self {
-        case .peripheral(_, .writeLimitsChanged), .peripheral(_, .writeWithoutResponseAvailable(false)), .eventsLost:
+        // Streams do not wake an app (SPEC section 4).
+        case .peripheral(_, .writeLimitsChanged), .peripheral(_, .writeWithoutResponseAvailable(false)), .eventsLost,
+            .channel:
             false
         default: true
         }

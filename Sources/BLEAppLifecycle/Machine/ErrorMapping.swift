@@ -52,6 +52,7 @@ extension HostFailure {
         case .publishing(.uuidNotAllowed): .coreBluetooth(.uuidNotAllowed)
         case .publishing(.outOfHandles): .coreBluetooth(.outOfSpace)
         case .publishing: .coreBluetooth(.invalidParameters)
+        case .channel(let failure): failure.clientError
         default: .coreBluetooth(.unknown)
         }
     }

@@ -22,6 +22,8 @@ struct Manager {
     var journaled: PreservedManager?
     var central = CentralState()
     var server = ServerState()
+    /// Open L2CAP channels, in the order in which they came.
+    var channels: [OpenChannel] = []
 }
 
 /// What a central manager is at.
@@ -148,6 +150,8 @@ struct ServerState {
     var owesReadiness = false
     /// Whether the engine refuses access to the services.
     var isDisabled = false
+    /// Numbers under which channels are offered.
+    var listening: [UInt16] = []
 
     func characteristic(with valueHandle: AttributeHandle) -> LocalAttributeID? {
         for service in services {

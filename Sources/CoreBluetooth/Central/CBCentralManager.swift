@@ -174,7 +174,7 @@ open class CBCentralManager: CBManager {
     override func stateChanged(to state: CBManagerState) {
         if state != .poweredOn {
             setScanning(false)
-            for peripheral in known.objects { peripheral.linkLost(isKnown: state.rawValue >= 4) }
+            for peripheral in known.objects { peripheral.controllerLost(isKnown: state.rawValue >= 4) }
         }
         if state.rawValue < CBManagerState.poweredOff.rawValue, state != .unknown { known.removeAll() }
         delegate?.centralManagerDidUpdateState(self)

@@ -182,6 +182,12 @@ extension CBPeripheral {
         }
     }
 
+    /// Bluetooth went off: a link is gone, a wish for one stands (SPEC 5.5 rule 6).
+    func controllerLost(isKnown: Bool) {
+        if state == .connecting { return linkLost(isReconnecting: true, isKnown: isKnown) }
+        linkLost(isKnown: isKnown)
+    }
+
     /// - Parameter isKnown: whether what was discovered still stands for something.
     func linkLost(isReconnecting: Bool = false, isKnown: Bool = true) {
         let attributes = content.with { state in
