@@ -200,7 +200,10 @@ final class CentralProbe: Probe, @unchecked Sendable, CBCentralManagerDelegate, 
         onReady?()
     }
 
+    let channels = Locked<[CBL2CAPChannel]>([])
+
     func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+        if let channel { channels.with { $0.append(channel) } }
         note("channel \(channel.map { "\($0.psm)" } ?? "nil") \(text(error))")
     }
 }
@@ -306,7 +309,10 @@ final class PeripheralProbe: Probe, @unchecked Sendable, CBPeripheralManagerDele
         note("published \(PSM) \(text(error))")
     }
 
+    let channels = Locked<[CBL2CAPChannel]>([])
+
     func peripheralManager(_ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+        if let channel { channels.with { $0.append(channel) } }
         note("channel \(channel.map { "\($0.psm)" } ?? "nil") \(text(error))")
     }
 }
