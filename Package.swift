@@ -12,7 +12,9 @@ let package = Package(
     products: [
         .library(name: "BLE", targets: ["BLE"]),
         .library(name: "BLESecurity", targets: ["BLESecurity"]),
+        .library(name: "CoreBluetooth", targets: ["CoreBluetooth"]),
         .library(name: "BLEHost", targets: ["BLEHost"]),
+        .library(name: "BLEAppLifecycle", targets: ["BLEAppLifecycle"]),
         .library(name: "BLEPackets", targets: ["BLEPackets"]),
         .library(name: "BLECapture", targets: ["BLECapture"]),
         .library(name: "BLEDecoder", targets: ["BLEDecoder"]),
@@ -52,6 +54,10 @@ let package = Package(
         .target(
             name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport", "BLECapture"],
             swiftSettings: common),
+        .target(name: "BLEAppLifecycle", dependencies: ["BLEPackets", "BLEHost"], swiftSettings: common),
+        .target(
+            name: "CoreBluetooth", dependencies: ["BLE", "BLEAppLifecycle", "BLESecurity", "BLEVirtualTransports"],
+            swiftSettings: common),
         .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture"], swiftSettings: common),
         .executableTarget(
             name: "bletool",
@@ -84,10 +90,17 @@ let package = Package(
             name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost", "bond-store-writer"],
             swiftSettings: common),
         .testTarget(
+            name: "BLEAppLifecycleTests", dependencies: ["BLEAppLifecycle", "BLEHost", "BLESimulator"],
+            swiftSettings: common),
+        .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
         .testTarget(
             name: "BLEVirtualTransportsTests",
             dependencies: ["BLEVirtualTransports", "BLESimulator", "BLECapture", "BLE"], swiftSettings: common),
+        .testTarget(
+            name: "CoreBluetoothTests",
+            dependencies: ["CoreBluetooth", "BLE", "BLEAppLifecycle", "BLESimulator", "BLEVirtualTransports"],
+            swiftSettings: common),
         .testTarget(
             name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator"],
             swiftSettings: common),

@@ -15,6 +15,8 @@ extension Host {
                 result = .success(.published(try gattServer.publish(service, owner: client, at: now)))
             case .removeService(let handle):
                 try gattServer.remove(handle, at: now)
+            case .disableServices(let error):
+                gattServer.disableServices(of: client, with: error)
             case .setDeviceName(let name):
                 gattServer.setDeviceName(name)
             case .respond(let question, let answer):

@@ -211,6 +211,16 @@ public struct Host: ~Copyable {
         case .scan(let request):
             scanner.add(request, operation: operation, client: client)
             needsConvergence = true
+        case .changeScan(let scan, let request):
+            guard scanner.change(scan, to: request) else { return complete(operation, .failure(.cancelled)) }
+            needsConvergence = true
+            complete(operation, .success(.done))
+        case .changeAdvertising(let wish, let request):
+            guard advertiser.change(wish, to: request, at: now) else {
+                return complete(operation, .failure(.cancelled))
+            }
+            needsConvergence = true
+            complete(operation, .success(.done))
         case .advertise(let request):
             advertise(request, operation: operation, client: client, at: now)
         case .connect(let request):
@@ -243,7 +253,7 @@ public struct Host: ~Copyable {
             performOnSecurity(command, operation: operation, client: client, at: now)
         case .stop:
             stop(operation, at: now)
-        case .publish, .removeService, .setDeviceName, .respond, .updateValue:
+        case .publish, .removeService, .disableServices, .setDeviceName, .respond, .updateValue:
             performOnServer(command, operation: operation, client: client, at: now)
         case .listenForChannels, .stopListeningForChannels, .openChannel, .sendOnChannel, .consumeChannelData,
             .closeChannel:

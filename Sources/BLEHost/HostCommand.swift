@@ -4,8 +4,13 @@ import BLEPackets
 public enum HostCommand: Equatable, Sendable {
     /// Reports devices until it is cancelled. A client's second scan stands beside its first.
     case scan(ScanRequest)
+    /// Gives a scan that runs another standing, filter or strength; what it has reported stays reported (SPEC BGC-3, BGC-4).
+    case changeScan(OperationID, ScanRequest)
     /// Advertises until it is cancelled, or until a central connects where the request says so (SPEC PER-8, PER-12).
     case advertise(AdvertiseRequest)
+    /// Gives a request that stands another content or standing. One that comes to the foreground is the most recent there
+    /// (SPEC BGP-5, 3.5).
+    case changeAdvertising(OperationID, AdvertiseRequest)
     /// Waits for the device, without a time limit (SPEC CEN-9), and makes the client a holder of the link.
     case connect(ConnectRequest)
     /// Ends an operation that has not ended yet; nothing happens when it has.
@@ -17,6 +22,9 @@ public enum HostCommand: Equatable, Sendable {
     case publish(GATTServiceDefinition)
     /// Takes the service with this first handle out of the local database.
     case removeService(AttributeHandle)
+    /// What centrals hear that read or write values and descriptors of this client's services; `nil`: they are served
+    /// (SPEC FGO-3). Discovery goes on in any case.
+    case disableServices(ATTError?)
     /// Changes what the Generic Access service calls this device.
     case setDeviceName(String)
     /// Answers a question of `GATTServerEvent`, once.
@@ -72,6 +80,8 @@ public struct ScanRequest: Hashable, Sendable {
     public var allowsDuplicates: Bool
     /// Only devices that advertise one of these services, visibly or in the overflow area; empty: all (SPEC CEN-4).
     public var serviceUUIDs: [BluetoothUUID]
+    /// Devices that look for one of these are reported too; `nil` for none (SPEC 2.3).
+    public var solicitedServiceUUIDs: [BluetoothUUID]?
     /// Only devices of this complete or shortened name.
     public var name: String?
     /// Only packets received with at least this strength, in dBm.

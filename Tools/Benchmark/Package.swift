@@ -25,6 +25,14 @@ let package = Package(
             name: "BenchmarkService", dependencies: [.product(name: "BLE", package: "jelling")],
             swiftSettings: settings),
         .executableTarget(
+            name: "Facade",
+            dependencies: [
+                .product(name: "CoreBluetooth", package: "jelling"),
+                .product(name: "BLESimulator", package: "jelling"),
+                .product(name: "BLEPackets", package: "jelling"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
             name: "Central", dependencies: ["BenchmarkService", .product(name: "BLE", package: "jelling")],
             swiftSettings: settings),
         .executableTarget(

@@ -25,6 +25,9 @@ KINDS = {
     'simulator': ([], []),
     'simulator-legacy': (['--legacy', '--acl-len', '27', '--acl-num', '4'], []),
 }
+# The sample apps for Core Bluetooth.
+EXAMPLES = (os.environ.get('EXAMPLES')
+            or os.path.join(ROOT, 'Tools', 'Examples', 'core-bluetooth', '.build', 'debug'))
 PEER_ADDRESS = 'F2:F1:F0:00:00:02'
 REMOTE_USER_TERMINATED = 0x13
 
@@ -218,6 +221,15 @@ class Lab:
         self.number += 1
         child = Child('bletool ' + ' '.join(command[1:]), command, self.path(f'tool{self.number}.err'),
                       {**os.environ, 'XDG_STATE_HOME': self.path('state')})
+        self.children.append(child)
+        return child
+
+    def app(self, name, *arguments, number=0, state='app-state', **variables):
+        """Starts a sample app for Core Bluetooth on the controller with this number; it prints a JSON object a line."""
+        self.number += 1
+        child = Child(name, [os.path.join(EXAMPLES, name), *arguments], self.path(f'app{self.number}.err'), {
+            **os.environ, 'JELLING_TRANSPORT': self.endpoints[number], 'JELLING_STATE': self.path(f'{state}{number}'),
+            **variables})
         self.children.append(child)
         return child
 

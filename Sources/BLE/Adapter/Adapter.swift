@@ -27,13 +27,10 @@ public actor Adapter {
     nonisolated public let address: TransportAddress
 
     private let configuration: AdapterConfiguration
-    private let hostConfiguration: HostConfiguration
-    private var host: Host
-    private var securityState: AdapterSecurity
-    private var transport: (any HCITransport)?
-    /// Tells a transport from the one that took its place: the end of the old one may be told late.
-    private var transportGeneration = 0
-    private var deadline: EventLoop.Deadline?
+    private let runner: HostRunner
+    private var securityState = AdapterSecurity()
+    /// The last bond that could not be kept.
+    private var storeError: BondStoreError?
 
     private var isReady = false
     private var ending: AdapterError?
@@ -81,31 +78,21 @@ public actor Adapter {
     private init(_ address: TransportAddress, configuration: AdapterConfiguration) throws(AdapterError) {
         self.address = address
         self.configuration = configuration
-        var hostConfiguration = configuration.host(for: address)
-        var bonds: [Bond] = []
-        if let store = configuration.bondStore {
-            do throws(BondStoreError) {
-                let stored = try store.load()
-                bonds = stored.bonds
-                hostConfiguration.security.identityResolvingKey = stored.identityResolvingKey
-            } catch {
-                throw .bondStore(error)
-            }
-        }
-        self.hostConfiguration = hostConfiguration
-        securityState = AdapterSecurity(bonds: bonds)
-        host = Host(configuration: hostConfiguration)
         do throws(TransportError) {
             loop = try EventLoop()
             try loop.start()
         } catch {
             throw .transport(error)
         }
+        do throws(BondStoreError) {
+            runner = try HostRunner(address, configuration: configuration, loop: loop)
+        } catch {
+            loop.stop()
+            throw .bondStore(error)
+        }
     }
 
     private func start() async throws(AdapterError) {
-        configuration.recorder?.began(hostConfiguration)
-        if !securityState.bonds.isEmpty { _ = submit(.restoreBonds(securityState.bonds)) }
         let limit = Task { [configuration] in
             try await Task.sleep(for: configuration.startupTimeout)
             failStart(with: .startupTimeout)
@@ -130,47 +117,36 @@ public actor Adapter {
 
     private func openTransport() {
         do throws(TransportError) {
-            let opened = try configuration.open(address)
-            if deadline == nil {
-                deadline = loop.makeDeadline { self.input(.advance) }
-            }
-            transportGeneration += 1
-            let generation = transportGeneration
-            try opened.start(
-                on: loop, receive: { packet in self.receive(packet) },
-                closed: { error in self.transportClosed(error, generation: generation) })
-            transport = opened
+            try runner.open(.init(step: { self.step() }, ended: { error in self.transportEnded(error) }))
         } catch {
-            return fail(with: .transport(error))
+            fail(with: .transport(error))
         }
-        input(.transportOpened)
     }
 
     /// Stops what runs, ends the links and hands the controller back. It may be called again.
     public func close() async {
-        if transport != nil, ending == nil { _ = await perform(.stop) }
+        if runner.isOpen, ending == nil { _ = await perform(.stop) }
         fail(with: .closed)
-        guard transport != nil else { return shutDown() }
+        guard runner.isOpen else { return shutDown() }
         await withCheckedContinuation { continuation in
             closeWaiters.append(continuation)
-            transport?.close()
+            runner.close()
         }
         shutDown()
     }
 
     private func shutDown() {
-        deadline?.cancel()
-        deadline = nil
+        runner.shutDown()
         loop.stop()
     }
 
     // MARK: What the adapter is
 
     /// What the controller said of itself.
-    public var information: ControllerInformation { host.controllerInformation }
+    public var information: ControllerInformation { runner.information }
 
     /// What the engine met and survived.
-    public var counters: HostCounters { host.counters }
+    public var counters: HostCounters { runner.counters }
 
     // MARK: Operations
 
@@ -284,57 +260,14 @@ public actor Adapter {
 
     // MARK: The engine
 
-    private var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
+    private func submit(_ command: HostCommand) -> OperationID { runner.submit(command, from: Self.client) }
 
-    private func submit(_ command: HostCommand) -> OperationID {
-        let now = now
-        configuration.recorder?.observe(.command(command, Self.client), at: now)
-        return host.submit(command, from: Self.client, at: now)
-    }
+    private func settle() { runner.settle() }
 
-    private func input(_ input: HostInput) {
-        let now = now
-        configuration.recorder?.observe(input, at: now)
-        host.apply(input, at: now)
-        settle()
-    }
-
-    private func receive(_ packet: RawSpan) {
-        let now = now
-        configuration.tap?.observe(
-            packet, direction: .controllerToHost, unixMicroseconds: EventLoop.unixMicroseconds)
-        configuration.recorder?.observe(.packet(packet.copied()), at: now)
-        host.receive(packet, at: now)
-        settle()
-    }
-
-    /// Carries out what the engine wants after an input.
-    private func settle() {
-        let transport = transport
-        let configuration = configuration
-        let now = now
-        answerToolboxQuestions()
-        host.drainPackets { packet in
-            configuration.tap?.observe(
-                packet, direction: .hostToController, unixMicroseconds: EventLoop.unixMicroseconds)
-            configuration.recorder?.observeSent(packet, at: now)
-            transport?.send(packet)
-        }
-        while let event = host.nextEvent() { handle(event) }
-        if let next = host.nextDeadline {
-            deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
-        } else {
-            deadline?.clear()
-        }
-    }
-
-    private func answerToolboxQuestions() {
-        while let question = host.nextToolboxQuestion() {
-            let result = configuration.toolbox?.answer(question.request) ?? .failure(.unavailable)
-            let now = now
-            configuration.recorder?.observe(.toolbox(question.id, result), at: now)
-            host.answer(question.id, with: result, at: now)
-        }
+    private func step() -> Bool {
+        guard let event = runner.nextEvent() else { return false }
+        handle(event)
+        return true
     }
 
     private func handle(_ event: HostEvent) {
@@ -370,15 +303,17 @@ public actor Adapter {
         case .failed(let failure):
             fail(with: .host(failure))
         case .reopenTransport:
-            reopenTransport()
+            runner.reopenTransport()
         case .pairing(let link, let event):
             handle(event, on: link)
             tell(.pairing(link, event))
         case .encryptionChanged(let link, let security):
             securityState.changed(link, to: security)
             tell(.securityChanged(link, security))
-        case .bondChanged(let bond): keep(bond)
-        case .bondRemoved(let identity): forget(identity)
+        case .bondChanged, .bondRemoved:
+            guard let error = runner.takeStoreError() else { break }
+            storeError = error
+            tell(.bondNotKept(error))
         case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
             break
         }
@@ -396,37 +331,18 @@ public actor Adapter {
     // MARK: Pairing and bonds
 
     /// The devices that this one is bonded with, each identity once.
-    public var bonds: [Bond] { securityState.bonds }
+    public var bonds: [Bond] { runner.bonds }
 
     /// By which bonded devices know this one's private addresses; `nil` without a store of bonds.
-    var identityResolvingKey: Key128? { hostConfiguration.security.identityResolvingKey }
+    var identityResolvingKey: Key128? { runner.identityResolvingKey }
 
     func security(of link: LinkID) -> LinkSecurity? { securityState.links[link] }
 
-    func clearStoreError() { securityState.storeError = nil }
+    func clearStoreError() { storeError = nil }
 
     func takeStoreError() -> BondStoreError? {
-        defer { securityState.storeError = nil }
-        return securityState.storeError
-    }
-
-    /// Written before anybody hears that the devices are paired: what was told survives a kill.
-    private func keep(_ bond: Bond) {
-        securityState.set(bond)
-        changeStore { store throws(BondStoreError) in try store.save(bond) }
-    }
-
-    private func forget(_ identity: DeviceAddress) {
-        securityState.remove(identity)
-        changeStore { store throws(BondStoreError) in try store.remove(identity) }
-    }
-
-    private func changeStore(_ change: (any BondStore) throws(BondStoreError) -> Void) {
-        guard let store = configuration.bondStore else { return }
-        do throws(BondStoreError) { try change(store) } catch {
-            securityState.storeError = error
-            tell(.bondNotKept(error))
-        }
+        defer { storeError = nil }
+        return storeError
     }
 
     private func handle(_ event: PairingEvent, on link: LinkID) {
@@ -460,25 +376,14 @@ public actor Adapter {
 
     private func answer(_ question: PairingQuestionID, with answer: PairingAnswer) {
         guard ending == nil else { return }
-        _ = submit(.answerPairing(question, answer))
-        settle()
+        _ = runner.submit(.answerPairing(question, answer))
+        runner.settle()
     }
 
     // MARK: The transport
 
-    private func reopenTransport() {
-        let old = transport
-        transport = nil
-        input(.transportClosed)
-        old?.close()
-        loop.runLater { self.openTransport() }
-    }
-
-    private func transportClosed(_ error: TransportError?, generation: Int) {
-        guard transport != nil, generation == transportGeneration else { return }
-        transport = nil
+    private func transportEnded(_ error: TransportError?) {
         if let error, ending == nil { ending = .transport(error) }
-        input(.transportClosed)
         fail(with: ending ?? .closed)
         for waiter in closeWaiters { waiter.resume() }
         closeWaiters.removeAll()

@@ -1,29 +1,13 @@
 import BLEHost
 import BLEPackets
 
-/// What the adapter keeps for pairing and bonds.
+/// What the adapter keeps for pairing.
 struct AdapterSecurity {
-    /// Each identity once, in the order in which they came.
-    private(set) var bonds: [Bond] = []
     /// With whom each link is.
     private(set) var peers: [LinkID: DeviceAddress] = [:]
     private(set) var links: [LinkID: LinkSecurity] = [:]
     /// Questions that are with the agent.
     private var questions: [LinkID: [Task<Void, Never>]] = [:]
-    /// The last bond that could not be kept.
-    var storeError: BondStoreError?
-
-    init(bonds: [Bond]) { self.bonds = bonds }
-
-    mutating func set(_ bond: Bond) {
-        if let index = bonds.firstIndex(where: { $0.identity == bond.identity }) {
-            bonds[index] = bond
-        } else {
-            bonds.append(bond)
-        }
-    }
-
-    mutating func remove(_ identity: DeviceAddress) { bonds.removeAll { $0.identity == identity } }
 
     mutating func connected(_ link: LinkInformation) {
         // A link may be told of twice: to the one that made it, and as a central's.

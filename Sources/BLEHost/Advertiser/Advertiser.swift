@@ -21,6 +21,22 @@ struct Advertiser {
         wishes.append(Wish(operation: operation, client: client, request: request, since: now))
     }
 
+    /// What comes to the foreground stands before all others (SPEC 3.5 step 7).
+    /// - Returns: whether there is such a request.
+    mutating func change(_ operation: OperationID, to request: AdvertiseRequest, at now: Instant) -> Bool {
+        guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
+        var wish = wishes[index]
+        let comesToForeground = wish.request.isInBackground && !request.isInBackground
+        if wish.request.isInBackground != request.isInBackground { wish.since = now }
+        wish.request = request
+        wishes[index] = wish
+        if comesToForeground {
+            wishes.remove(at: index)
+            wishes.insert(wish, at: 0)
+        }
+        return true
+    }
+
     /// - Returns: whether there was such a request.
     mutating func remove(_ operation: OperationID) -> Bool {
         guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }

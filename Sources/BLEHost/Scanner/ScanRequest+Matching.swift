@@ -4,11 +4,12 @@ extension ScanRequest {
     /// Whether what a device says is what the client looks for. Malformed advertising data count as far as they go.
     func matches(_ device: DeviceTable.Device) -> Bool {
         if let address, device.address?.withoutIdentityMark != address.withoutIdentityMark { return false }
-        guard !serviceUUIDs.isEmpty || name != nil else { return true }
+        let solicited = solicitedServiceUUIDs ?? []
+        guard !serviceUUIDs.isEmpty || !solicited.isEmpty || name != nil else { return true }
         var found = Found()
         note(device.advertisement.span.bytes, in: &found)
         note(device.scanResponse.span.bytes, in: &found)
-        return (serviceUUIDs.isEmpty || found.hasService) && (name == nil || found.hasName)
+        return (serviceUUIDs.isEmpty && solicited.isEmpty || found.hasService) && (name == nil || found.hasName)
     }
 
     private struct Found {
@@ -40,6 +41,12 @@ extension ScanRequest {
             var list = list
             while !found.hasService, let uuid = try? list.next() {
                 if serviceUUIDs.contains(uuid) { found.hasService = true }
+            }
+        case .solicitedServiceUUIDs(let list):
+            guard let solicited = solicitedServiceUUIDs else { return }
+            var list = list
+            while !found.hasService, let uuid = try? list.next() {
+                if solicited.contains(uuid) { found.hasService = true }
             }
         default: break
         }

@@ -52,6 +52,23 @@ struct Scanner {
         wishes.append(Wish(operation: operation, client: client, request: request))
     }
 
+    /// What was reported before is not reported again.
+    /// - Returns: whether there is such a scan.
+    mutating func change(_ operation: OperationID, to request: ScanRequest) -> Bool {
+        guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
+        if wishes[index].request.allowsDuplicates, !request.allowsDuplicates { noteReported(to: index) }
+        wishes[index].request = request
+        return true
+    }
+
+    /// Whoever heard of every packet has heard of all devices that match.
+    private mutating func noteReported(to index: Int) {
+        let request = wishes[index].request
+        wishes[index].judged = (0..<devices.count).map { slot in
+            request.matches(devices[slot]) ? devices[slot].contentHash : 0
+        }
+    }
+
     /// - Returns: whether there was such a scan.
     mutating func remove(_ operation: OperationID) -> Bool {
         guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }

@@ -52,6 +52,8 @@ struct Attribute: Equatable, Sendable {
     }
 
     var isServiceDeclaration: Bool { type == .primaryService || type == .secondaryService }
+    /// Whether it says what there is, and holds no value of an app (Core 5.4, Vol 3, Part G, 3.1 to 3.3.1).
+    var isDeclaration: Bool { isServiceDeclaration || type == .include || type == .characteristic }
 }
 
 /// How a client wants to hear of changes (Core 5.4, Vol 3, Part G, 3.3.3.3).

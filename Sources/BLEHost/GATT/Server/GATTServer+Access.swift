@@ -11,10 +11,26 @@ extension GATTServer {
         case unknownHash
     }
 
+    /// Lets no client read or write the values and descriptors of an app, or lets them again (SPEC FGO-3, 2.4).
+    public mutating func disableServices(of owner: ClientID, with error: ATTError?) {
+        disabledOwners.removeAll { $0.owner == owner }
+        if let error { disabledOwners.append((owner, error)) }
+    }
+
+    /// Declarations can be read all the same: discovery goes on.
+    private func disabled(_ position: Int) -> ATTError? {
+        let attribute = database.table.attributes[position]
+        guard let disabled = disabledOwners.first(where: { $0.owner == attribute.owner }),
+            !attribute.isDeclaration
+        else { return nil }
+        return disabled.error
+    }
+
     /// Why a client may not read an attribute; `nil` where it may.
     @inline(__always)
     func refusal(readingAt position: Int, _ slot: Int) -> ATTError? {
         let permissions = database.table.permissions(at: position)
+        if !disabledOwners.isEmpty, let error = disabled(position) { return error }
         guard permissions.contains(.readable) else { return .readNotPermitted }
         guard !permissions.isDisjoint(with: .readSecurity) else { return nil }
         return refusal(
@@ -27,6 +43,7 @@ extension GATTServer {
     @inline(__always)
     func refusal(writingAt position: Int, isCommand: Bool, isSigned: Bool = false, _ slot: Int) -> ATTError? {
         let permissions = database.table.permissions(at: position)
+        if !disabledOwners.isEmpty, let error = disabled(position) { return error }
         let isPermitted =
             if !isCommand {
                 permissions.contains(.writeable)

@@ -18,6 +18,8 @@ public struct GATTServer {
     public internal(set) var database: GATTDatabase
     public internal(set) var counters = GATTServerCounters()
     var clients: [ServerClient] = []
+    /// Apps whose values and descriptors nobody may read or write for now, and what who tries it hears.
+    var disabledOwners: [(owner: ClientID, error: ATTError)] = []
     /// The client that was looked up last.
     private var recent = 0
     /// The oldest action, where nothing else waits before it: most requests lead to one, which never sees the array.

@@ -1,0 +1,196 @@
+import BLEHost
+import BLEPackets
+import BLETransport
+
+/// Runs an engine on a transport: packets and time go in, packets go out, its owner takes what it tells.
+///
+/// It belongs to its event loop: whoever owns it lives there, an actor with that loop as its executor as a rule. After
+/// each input of its own, and after each that the owner gives, `settle` carries out all that follows. What the owner
+/// gives to the engine while it handles an event is carried out after that event, never within it.
+@_spi(HostRunner)
+public final class HostRunner {
+    /// What the runner asks of its owner, on the loop.
+    public struct Handlers {
+        /// Takes one thing that the engine tells and acts on it; `false` when there is none.
+        public var step: () -> Bool
+        /// The transport is gone, and nothing follows: with the cause, or with `nil` after `close()`.
+        public var ended: (TransportError?) -> Void
+
+        public init(step: @escaping () -> Bool, ended: @escaping (TransportError?) -> Void) {
+            self.step = step
+            self.ended = ended
+        }
+    }
+
+    public let address: TransportAddress
+    public let loop: EventLoop
+    private let configuration: AdapterConfiguration
+    private let hostConfiguration: HostConfiguration
+    private var host: Host
+    private var bondKeeper: BondKeeper
+    private var handlers: Handlers?
+    private var transport: (any HCITransport)?
+    /// Tells a transport from the one that took its place: the end of the old one may be told late.
+    private var transportGeneration = 0
+    private var deadline: EventLoop.Deadline?
+    private var isSettling = false
+
+    /// Reads the bonds from their store.
+    /// - Throws: `BondStoreError` when that cannot be done.
+    public init(
+        _ address: TransportAddress, configuration: AdapterConfiguration, loop: EventLoop
+    ) throws(BondStoreError) {
+        var hostConfiguration = configuration.host(for: address)
+        bondKeeper = try BondKeeper(configuration.bondStore, into: &hostConfiguration)
+        self.hostConfiguration = hostConfiguration
+        host = Host(configuration: hostConfiguration)
+        self.address = address
+        self.configuration = configuration
+        self.loop = loop
+    }
+
+    /// What the controller said of itself.
+    public var information: ControllerInformation { host.controllerInformation }
+    /// What the engine met and survived.
+    public var counters: HostCounters { host.counters }
+    /// Whether a transport is open.
+    public var isOpen: Bool { transport != nil }
+    /// The engine's clock.
+    public var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
+
+    // MARK: Bonds
+
+    /// The devices that this one is bonded with, each identity once.
+    public var bonds: [Bond] { bondKeeper.bonds }
+    /// By which bonded devices know this one's private addresses; `nil` without a store of bonds.
+    public var identityResolvingKey: Key128? { hostConfiguration.security.identityResolvingKey }
+    /// Why the last change of a bond was not kept; told once.
+    public func takeStoreError() -> BondStoreError? { bondKeeper.takeStoreError() }
+
+    // MARK: Life
+
+    /// Opens the transport and starts the engine on it.
+    /// - Throws: why the transport could not be opened; it may be tried again.
+    public func open(_ handlers: Handlers) throws(TransportError) {
+        let isFirst = self.handlers == nil
+        self.handlers = handlers
+        if isFirst {
+            configuration.recorder?.began(hostConfiguration)
+            if !bondKeeper.bonds.isEmpty { _ = submit(.restoreBonds(bondKeeper.bonds)) }
+        }
+        try openTransport()
+    }
+
+    private func openTransport() throws(TransportError) {
+        let opened = try configuration.open(address)
+        if deadline == nil {
+            deadline = loop.makeDeadline { [unowned self] in
+                input(.advance) { $0.advance(to: $1) }
+            }
+        }
+        transportGeneration += 1
+        let generation = transportGeneration
+        try opened.start(
+            on: loop, receive: { packet in self.receive(packet) },
+            closed: { error in self.transportClosed(error, generation: generation) })
+        transport = opened
+        input(.transportOpened) { $0.transportOpened(at: $1) }
+    }
+
+    /// Closes the transport at once: `ended` follows. An engine that is to hand the controller back in order gets
+    /// `HostCommand.stop` before.
+    public func close() { transport?.close() }
+
+    /// Lets go of the loop's timer and of the owner, after the end.
+    public func shutDown() {
+        deadline?.cancel()
+        deadline = nil
+        handlers = nil
+    }
+
+    /// Closes the transport and opens it again, as `HostEvent.reopenTransport` asks for.
+    public func reopenTransport() {
+        let old = transport
+        transport = nil
+        input(.transportClosed) { $0.transportClosed(at: $1) }
+        old?.close()
+        loop.runLater {
+            do throws(TransportError) { try self.openTransport() } catch { self.handlers?.ended(error) }
+        }
+    }
+
+    private func transportClosed(_ error: TransportError?, generation: Int) {
+        guard transport != nil, generation == transportGeneration else { return }
+        transport = nil
+        input(.transportClosed) { $0.transportClosed(at: $1) }
+        handlers?.ended(error)
+    }
+
+    // MARK: The engine
+
+    /// Gives a command to the engine; `settle` is to follow.
+    public func submit(_ command: HostCommand, from client: ClientID = .local) -> OperationID {
+        let now = now
+        configuration.recorder?.observe(.command(command, client), at: now)
+        return host.submit(command, from: client, at: now)
+    }
+
+    /// What the engine tells next; what it tells of bonds has been kept.
+    public func nextEvent() -> HostEvent? {
+        guard let event = host.nextEvent() else { return nil }
+        bondKeeper.take(event)
+        return event
+    }
+
+    private func input(_ input: HostInput, _ apply: (inout Host, Instant) -> Void) {
+        let now = now
+        configuration.recorder?.observe(input, at: now)
+        apply(&host, now)
+        settle()
+    }
+
+    private func receive(_ packet: RawSpan) {
+        let now = now
+        configuration.tap?.observe(
+            packet, direction: .controllerToHost, unixMicroseconds: EventLoop.unixMicroseconds)
+        configuration.recorder?.observe(.packet(packet.copied()), at: now)
+        host.receive(packet, at: now)
+        settle()
+    }
+
+    /// Carries out what the engine wants after an input.
+    public func settle() {
+        guard !isSettling else { return }
+        isSettling = true
+        flush()
+        while handlers?.step() ?? false { flush() }
+        isSettling = false
+        if let next = host.nextDeadline {
+            deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
+        } else {
+            deadline?.clear()
+        }
+    }
+
+    private func flush() {
+        let transport = transport
+        let configuration = configuration
+        let now = now
+        answerToolboxQuestions()
+        host.drainPackets { packet in
+            configuration.tap?.observe(
+                packet, direction: .hostToController, unixMicroseconds: EventLoop.unixMicroseconds)
+            configuration.recorder?.observeSent(packet, at: now)
+            transport?.send(packet)
+        }
+    }
+
+    private func answerToolboxQuestions() {
+        while let question = host.nextToolboxQuestion() {
+            let result = configuration.toolbox?.answer(question.request) ?? .failure(.unavailable)
+            let now = now
+            configuration.recorder?.observe(.toolbox(question.id, result), at: now)
+            host.answer(question.id, with: result, at: now)
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import BLEHost
+
+/// What waits for one manager while its app does not run: in order, bounded, and without what was said already
+/// (SPEC 5.5 rule 2, FGO-5).
+///
+/// One discovery for each peripheral, the latest; one state, the latest; values each. When there is no room the oldest
+/// discoveries go first, then the oldest of what can be had again; a disconnection is never lost.
+struct ClientEventQueue {
+    struct Entry {
+        var event: ClientEvent
+        /// Orders the events of all managers of an app.
+        var sequence: UInt64
+        var octets: Int
+    }
+
+    private let eventLimit: Int
+    private let octetLimit: Int
+    /// With holes where something was dropped.
+    private var entries: [Entry?] = []
+    private var head = 0
+    private(set) var count = 0
+    private(set) var octets = 0
+    private(set) var lost = 0
+    /// Looked up only.
+    private var discoveries: [PeerIdentifier: Int] = [:]
+
+    init(eventLimit: Int, octetLimit: Int) {
+        self.eventLimit = max(1, eventLimit)
+        self.octetLimit = max(1, octetLimit)
+    }
+
+    var isEmpty: Bool { count == 0 && lost == 0 }
+
+    /// The place of the next event in the order of all.
+    var nextSequence: UInt64? {
+        if lost > 0 { return 0 }
+        return entries[head...].first { $0 != nil }??.sequence
+    }
+
+    mutating func append(_ event: ClientEvent, sequence: UInt64) {
+        switch event {
+        case .discovered(let peripheral, _, _):
+            if let place = discoveries[peripheral.identifier] { remove(at: place) }
+            discoveries[peripheral.identifier] = entries.count
+        case .stateChanged:
+            if let index = entries.indices.last(where: { entries[$0]?.event.isStateChange == true }) {
+                remove(at: index)
+            }
+        default: break
+        }
+        let entry = Entry(event: event, sequence: sequence, octets: event.approximateOctets)
+        entries.append(entry)
+        count += 1
+        octets += entry.octets
+        if entries.count > 2 * count + 64 { compact() }
+        while count > eventLimit || octets > octetLimit, count > 1 {
+            if !dropOne() { break }
+        }
+    }
+
+    /// Puts what must come first before everything else.
+    mutating func prepend(_ events: [ClientEvent]) {
+        compact()
+        for event in events.reversed() {
+            let octets = event.approximateOctets
+            entries.insert(Entry(event: event, sequence: 0, octets: octets), at: 0)
+            count += 1
+            self.octets += octets
+        }
+        reindex()
+    }
+
+    mutating func popFirst() -> ClientEvent? {
+        if lost > 0 {
+            defer { lost = 0 }
+            return .eventsLost(count: lost)
+        }
+        while head < entries.count {
+            let entry = entries[head]
+            if entry != nil { remove(at: head) }
+            head += 1
+            if let entry {
+                if head > 64, head * 2 > entries.count { compact() }
+                return entry.event
+            }
+        }
+        return nil
+    }
+
+    mutating func removeDiscoveries() {
+        for index in entries.indices where entries[index]?.event.isDiscovery == true { remove(at: index) }
+    }
+
+    mutating func removeAll(where isUnwanted: (ClientEvent) -> Bool) {
+        for index in entries.indices {
+            if let entry = entries[index], isUnwanted(entry.event) { remove(at: index) }
+        }
+    }
+
+    /// Whether any event is as described.
+    func contains(where isWanted: (ClientEvent) -> Bool) -> Bool {
+        entries.contains { entry in entry.map { isWanted($0.event) } ?? false }
+    }
+
+    /// - Returns: whether there was something that may go.
+    private mutating func dropOne() -> Bool {
+        // The newest is what the room is made for.
+        let old = head..<entries.count - 1
+        if let index = old.first(where: { entries[$0]?.event.isDiscovery == true }) {
+            remove(at: index)
+        } else if let index = old.first(where: { entries[$0]?.event.mayBeLost == true }) {
+            remove(at: index)
+        } else if let (first, second) = oldestPair(in: old) {
+            remove(at: first)
+            remove(at: second)
+            lost += 1
+        } else {
+            return false
+        }
+        lost += 1
+        return true
+    }
+
+    /// A connection and the end of it, where the same peripheral was connected again afterwards.
+    private func oldestPair(in range: Range<Int>) -> (Int, Int)? {
+        for first in range {
+            guard case .connected(let description, _)? = entries[first]?.event else { continue }
+            let identifier = description.identifier
+            guard
+                let second = range.first(where: {
+                    $0 > first && entries[$0]?.event.isDisconnection(of: identifier) == true
+                }),
+                range.contains(where: { $0 > second && entries[$0]?.event.isDisconnection(of: identifier) == true })
+            else { continue }
+            return (first, second)
+        }
+        return nil
+    }
+
+    private mutating func remove(at index: Int) {
+        guard entries.indices.contains(index), let entry = entries[index] else { return }
+        if case .discovered(let peripheral, _, _) = entry.event, discoveries[peripheral.identifier] == index {
+            discoveries[peripheral.identifier] = nil
+        }
+        entries[index] = nil
+        count -= 1
+        octets -= entry.octets
+    }
+
+    private mutating func compact() {
+        entries = entries.filter { $0 != nil }
+        head = 0
+        reindex()
+    }
+
+    private mutating func reindex() {
+        discoveries.removeAll(keepingCapacity: true)
+        for (index, entry) in entries.enumerated() {
+            if case .discovered(let peripheral, _, _)? = entry?.event { discoveries[peripheral.identifier] = index }
+        }
+    }
+}
+
+extension ClientEvent {
+    var isDiscovery: Bool { if case .discovered = self { true } else { false } }
+    var isStateChange: Bool { if case .stateChanged = self { true } else { false } }
+
+    func isDisconnection(of identifier: PeerIdentifier) -> Bool {
+        if case .disconnected(identifier, _, _, _) = self { true } else { false }
+    }
+
+    /// Whether an app can do without it when there is no room: it can ask again.
+    var mayBeLost: Bool {
+        switch self {
+        case .discovered, .peripheral, .connectionEvent, .readyToUpdateSubscribers: true
+        default: false
+        }
+    }
+
+    /// Whether it is a call of a delegate, for which a suspended app is woken (SPEC BGC-2).
+    var wakesApp: Bool {
+        switch self {
+        // Streams do not wake an app (SPEC section 4).
+        case .peripheral(_, .writeLimitsChanged), .peripheral(_, .writeWithoutResponseAvailable(false)), .eventsLost,
+            .channel:
+            false
+        default: true
+        }
+    }
+
+    /// About what it takes in memory.
+    var approximateOctets: Int {
+        let frame = 96
+        return switch self {
+        case .discovered(_, let content, _):
+            frame + 200 + (content.manufacturerData?.count ?? 0)
+                + content.serviceData.reduce(0) { $0 + 24 + $1.data.count } + content.serviceUUIDs.count * 24
+        case .peripheral(_, .valueUpdated(_, let value, _)), .peripheral(_, .descriptorValueUpdated(_, let value, _)):
+            frame + (value?.count ?? 0)
+        case .writeRequests(let group): frame + group.writes.reduce(0) { $0 + 48 + $1.value.count }
+        case .channel(_, .received(let octets)): frame + octets.count
+        default: frame
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import BLEHost
+import BLEPackets
+
+extension DisconnectionReason {
+    /// What an app is told (SPEC appendix A).
+    var clientError: ClientError? {
+        switch self {
+        case .releasedByClient: nil
+        case .controllerLost: .coreBluetooth(.unknown)
+        case .controller(let status): .coreBluetooth(status.coreBluetoothError)
+        }
+    }
+}
+
+extension HCIStatus {
+    /// `CBError` of a link that ended for this reason (SPEC appendix A).
+    var coreBluetoothError: CoreBluetoothError {
+        switch rawValue {
+        case 0x08: .connectionTimeout
+        case 0x13, 0x14, 0x15: .peripheralDisconnected
+        case 0x16: .operationCancelled
+        case 0x3E: .connectionFailed
+        case 0x05, 0x06: .peerRemovedPairingInformation
+        case 0x22, 0x3D: .encryptionTimedOut
+        case 0x09: .connectionLimitReached
+        case 0x07, 0x0D: .outOfSpace
+        default: .unknown
+        }
+    }
+}
+
+extension HostFailure {
+    /// Why a connection could not be made.
+    var connectionError: ClientError {
+        switch self {
+        case .connectionFailed(let status), .controller(let status, _): .coreBluetooth(status.coreBluetoothError)
+        case .limitReached: .coreBluetooth(.connectionLimitReached)
+        default: .coreBluetooth(.connectionFailed)
+        }
+    }
+
+    /// Why a request to a remote peripheral, or a service, did not do what it should.
+    var clientError: ClientError {
+        switch self {
+        case .gatt(.att(let error, _)): .att(error)
+        case .gatt(.disconnected), .gatt(.bearerClosed), .gatt(.notConnected), .linkLost, .notConnected:
+            .coreBluetooth(.notConnected)
+        case .gatt(.transactionTimeout): .coreBluetooth(.connectionTimeout)
+        case .gatt(.cancelled), .cancelled: .coreBluetooth(.operationCancelled)
+        case .gatt(.valueTooLong): .att(.invalidAttributeValueLength)
+        case .gatt(.queueFull), .limitReached: .coreBluetooth(.outOfSpace)
+        case .publishing(.uuidNotAllowed): .coreBluetooth(.uuidNotAllowed)
+        case .publishing(.outOfHandles): .coreBluetooth(.outOfSpace)
+        case .publishing: .coreBluetooth(.invalidParameters)
+        case .channel(let failure): failure.clientError
+        default: .coreBluetooth(.unknown)
+        }
+    }
+}

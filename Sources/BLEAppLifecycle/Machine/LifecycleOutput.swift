@@ -1,0 +1,67 @@
+import BLEHost
+import BLEPackets
+
+/// What the owner of an `AppLifecycle` has to do, in order.
+public enum LifecycleOutput: Equatable, Sendable {
+    /// Give the engine this command, and tell `AppLifecycle.submitted(_:as:)` at once which operation it became.
+    case submit(HostCommand, from: ClientID, CommandToken)
+    /// Hand it to the manager; nothing overtakes it.
+    case event(ClientEvent, to: ManagerID, of: AppID)
+    case process(ProcessAction, AppID)
+    case alert(Alert)
+    /// The alert has no meaning any more.
+    case alertWithdrawn(AlertID)
+    case log(LogMessage, AppID)
+    /// Append it to the journal before anything else is done.
+    case journal(JournalEntry)
+}
+
+/// The machine's name for a command that it gives.
+public struct CommandToken: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// What is done with the process of an app (SPEC 5.4, 5.5).
+public enum ProcessAction: Hashable, Codable, Sendable {
+    /// Let it run: events follow. In the background it says that it is done by `AppLifecycle.suspend`.
+    case resume
+    /// Its time is nearly over (SPEC BGX-4).
+    case expiring
+    /// Let it run no more until `resume`.
+    case suspend
+    /// End it; it counts as ended already.
+    case terminate
+    /// Launch it into the background, with these options (SPEC SPR-5, SPR-6).
+    case relaunch(LaunchOptions)
+}
+
+/// How the process of an app came to its end.
+public enum ProcessEnd: Hashable, Codable, Sendable {
+    case exited
+    case crashed
+    case terminatedBySystem
+    /// The user ended it: nothing is preserved until the user launches it again (SPEC SPR-30).
+    case forceQuit
+}
+
+/// The name of an alert; each is given once.
+public struct AlertID: RawRepresentable, Hashable, Codable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+}
+
+/// Something that the user is to know, and may bring an app to the foreground for (SPEC ALR-1 to ALR-5).
+public struct Alert: Hashable, Codable, Sendable {
+    public enum Kind: Hashable, Codable, Sendable {
+        case connection, disconnection, notification
+        /// Bluetooth is off and the app wants it on.
+        case powerOff
+    }
+
+    public var id: AlertID
+    public var app: AppID
+    public var kind: Kind
+    /// `nil` for `powerOff`.
+    public var peripheral: PeripheralDescription?
+}

@@ -1,0 +1,31 @@
+import BLEHost
+import BLEPackets
+
+/// The numbers of the life of apps; each is a setting (SPEC section 4, 5.5).
+public struct LifecycleSettings: Hashable, Codable, Sendable {
+    /// How long an app runs on after it entered the background (SPEC FGO-1).
+    public var backgroundSpan = Microseconds.seconds(10)
+    /// How long an app may run that was woken for an event (SPEC BGX-4).
+    public var wakeBudget = Microseconds.seconds(10)
+    /// How long after the end of its budget an app is suspended by force.
+    public var freezeGrace = Microseconds.seconds(2)
+    /// Overruns within `strikeWindow` after which an app is terminated (SPEC BGX-5).
+    public var strikeLimit = 3
+    public var strikeWindow = Microseconds.seconds(3600)
+    /// The longest time for which an app that overran is not woken; 2ⁿ s after n overruns.
+    public var longestWakeDelay = Microseconds.seconds(300)
+    /// How long a launched app may take to say so.
+    public var relaunchPatience = Microseconds.seconds(20)
+    /// Bounds of what waits for one manager (SPEC 5.5 rule 2).
+    public var queuedEventLimit = 4096
+    public var queuedOctetLimit = 1 << 20
+    /// What a central hears of services whose app may not run for them (SPEC FGO-3, 2.4).
+    public var disabledServiceError = ATTError.unlikelyError
+    /// Whether each new link is asked for the device's name and for changes of its services.
+    public var learnsPeers = true
+    /// Devices that are remembered by name, and passing addresses by identifier; what is bonded or keeps its address is
+    /// remembered beyond that.
+    public var rememberedDevices = 16384
+
+    public init() {}
+}

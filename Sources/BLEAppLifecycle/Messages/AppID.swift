@@ -1,0 +1,30 @@
+/// The name of an app: its bundle identifier, as in its manifest (SPEC 5.3).
+public struct AppID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// One manager of one app, for as long as the app's process lives.
+///
+/// The app's side chooses the number when it makes the manager; it never uses one twice in a process. A process that is
+/// launched again begins anew: what outlives it is the restore identifier.
+public struct ManagerID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// Which of the two managers (SPEC MOD-1).
+public enum ManagerRole: String, Hashable, Codable, Sendable { case central, peripheral }
+
+/// A question whose answer is awaited on the spot. The app's side chooses the number.
+///
+/// The answer is the first event with the same number, and is there before `receive` of the request returns: no other
+/// input comes between the two.
+public struct QueryID: RawRepresentable, Hashable, Codable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+}

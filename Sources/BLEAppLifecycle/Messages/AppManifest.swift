@@ -1,0 +1,49 @@
+/// What an app declares before it runs (SPEC 5.3, BGX-1).
+public struct AppManifest: Hashable, Codable, Sendable {
+    public var app: AppID
+    public var backgroundModes: BackgroundModes
+    public var authorization: ManagerAuthorization
+
+    public init(
+        app: AppID, backgroundModes: BackgroundModes = [], authorization: ManagerAuthorization = .allowedAlways
+    ) {
+        self.app = app
+        self.backgroundModes = backgroundModes
+        self.authorization = authorization
+    }
+}
+
+/// `UIBackgroundModes` (SPEC BGX-1).
+public struct BackgroundModes: OptionSet, Hashable, Codable, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// `bluetooth-central`
+    public static let central = BackgroundModes(rawValue: 0x01)
+    /// `bluetooth-peripheral`
+    public static let peripheral = BackgroundModes(rawValue: 0x02)
+
+    /// The mode that covers a role.
+    public init(_ role: ManagerRole) { self = role == .central ? .central : .peripheral }
+
+    /// The names that stand in a manifest; others are passed over.
+    public init(names: [String]) {
+        self = []
+        if names.contains("bluetooth-central") { insert(.central) }
+        if names.contains("bluetooth-peripheral") { insert(.peripheral) }
+    }
+}
+
+/// Why an app was launched by the system (SPEC SPR-6, SPR-7): restore identifiers of the managers that were at something
+/// while it did not run.
+public struct LaunchOptions: Hashable, Codable, Sendable {
+    public var centrals: [String]
+    public var peripherals: [String]
+
+    public init(centrals: [String] = [], peripherals: [String] = []) {
+        self.centrals = centrals
+        self.peripherals = peripherals
+    }
+
+    public var isEmpty: Bool { centrals.isEmpty && peripherals.isEmpty }
+}

@@ -1,0 +1,39 @@
+import BLEPackets
+
+/// A service, characteristic or descriptor of a remote device, within that device.
+///
+/// Stable until `PeripheralEvent.servicesModified` names its service or the peripheral is discovered anew after a
+/// power-off: then it stands for nothing, and requests for it end with `CoreBluetoothError.invalidHandle`.
+public struct RemoteAttributeID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
+    /// The handle of a service's or characteristic's declaration, or of a descriptor.
+    public let rawValue: UInt16
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    init(_ handle: AttributeHandle) { rawValue = handle.rawValue }
+    var handle: AttributeHandle { AttributeHandle(rawValue: rawValue) }
+
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A service, characteristic or descriptor that an app publishes, within its peripheral manager.
+///
+/// The app's side chooses the number, once for each attribute. Restored services come with the numbers that they had;
+/// the app's side goes on behind the greatest of them.
+public struct LocalAttributeID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// A request of a remote central that the app is to answer, once (SPEC PER-16, PER-18).
+public struct ATTRequestID: RawRepresentable, Hashable, Codable, Sendable {
+    public let rawValue: UInt64
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// An L2CAP channel with credit-based flow control, either side's.
+public struct L2CAPChannelID: RawRepresentable, Hashable, Codable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+}

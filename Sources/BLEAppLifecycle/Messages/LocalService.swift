@@ -1,0 +1,75 @@
+import BLEHost
+import BLEPackets
+
+/// A service that an app publishes, whole: `CBMutableService` (SPEC MOD-4, PER-6).
+public struct LocalService: Hashable, Codable, Sendable {
+    public var id: LocalAttributeID
+    public var uuid: BluetoothUUID
+    public var isPrimary: Bool
+    /// Services that are published already.
+    public var includedServices: [LocalAttributeID]
+    public var characteristics: [LocalCharacteristic]
+
+    public init(
+        id: LocalAttributeID, uuid: BluetoothUUID, isPrimary: Bool = true, includedServices: [LocalAttributeID] = [],
+        characteristics: [LocalCharacteristic] = []
+    ) {
+        self.id = id
+        self.uuid = uuid
+        self.isPrimary = isPrimary
+        self.includedServices = includedServices
+        self.characteristics = characteristics
+    }
+}
+
+/// `CBMutableCharacteristic` (SPEC PER-2 to PER-5).
+public struct LocalCharacteristic: Hashable, Codable, Sendable {
+    public var id: LocalAttributeID
+    public var uuid: BluetoothUUID
+    /// `CBCharacteristicProperties`, with 0x100 and 0x200 for encrypted notification and indication (SPEC 2.1).
+    public var properties: UInt16
+    /// `CBAttributePermissions` (SPEC 2.1).
+    public var permissions: UInt8
+    /// `nil` for a value that the app is asked for (SPEC PER-3).
+    public var value: [UInt8]?
+    public var descriptors: [LocalDescriptor]
+
+    public init(
+        id: LocalAttributeID, uuid: BluetoothUUID, properties: UInt16, permissions: UInt8, value: [UInt8]? = nil,
+        descriptors: [LocalDescriptor] = []
+    ) {
+        self.id = id
+        self.uuid = uuid
+        self.properties = properties
+        self.permissions = permissions
+        self.value = value
+        self.descriptors = descriptors
+    }
+}
+
+/// `CBMutableDescriptor`.
+public struct LocalDescriptor: Hashable, Codable, Sendable {
+    public var id: LocalAttributeID
+    public var uuid: BluetoothUUID
+    public var value: [UInt8]
+
+    public init(id: LocalAttributeID, uuid: BluetoothUUID, value: [UInt8]) {
+        self.id = id
+        self.uuid = uuid
+        self.value = value
+    }
+}
+
+/// What an app wants to advertise (SPEC PER-8, PER-10).
+public struct AdvertisementRequest: Hashable, Codable, Sendable {
+    public var localName: String?
+    public var serviceUUIDs: [BluetoothUUID]
+    /// Keys of the dictionary that an app may not set: one is enough to refuse it all.
+    public var unsupportedKeys: [String]
+
+    public init(localName: String? = nil, serviceUUIDs: [BluetoothUUID] = [], unsupportedKeys: [String] = []) {
+        self.localName = localName
+        self.serviceUUIDs = serviceUUIDs
+        self.unsupportedKeys = unsupportedKeys
+    }
+}

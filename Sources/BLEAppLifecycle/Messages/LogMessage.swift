@@ -1,0 +1,69 @@
+/// A line for the log of an app, most of them what Apple's framework says of its misuse (SPEC 2.3, 2.4).
+public enum LogMessage: Hashable, Codable, Sendable {
+    /// A command below `poweredOn`; it was dropped.
+    case notPoweredOn(ManagerRole)
+    /// A command to a peripheral that is not connected; it was dropped.
+    case notConnected(PeerIdentifier)
+    /// A restore identifier without the background mode of its role: the manager is not preserved (SPEC SPR-32).
+    case restorationWithoutBackgroundMode(ManagerRole)
+    /// Another manager of this role has the same restore identifier: this one is not preserved (SPEC SPR-2).
+    case duplicateRestoreIdentifier(ManagerRole, String)
+    /// The delegate restores, but the manager has no identifier (SPEC SPR-33). Only the delegate's side can see this.
+    case restorationWithoutIdentifier(ManagerRole)
+    /// An attribute that does not exist, or not any more.
+    case unknownAttribute
+    /// The manager was asked for something of the other role, or had not been made.
+    case wrongManager
+    /// A second answer to a request, or one that came too late (SPEC PER-16).
+    case requestAlreadyAnswered
+    /// The app did not answer a request for 30 s; its central is disconnected (SPEC 2.4).
+    case requestNotAnswered
+    /// A key that an advertisement cannot have (SPEC PER-10).
+    case advertisementKeyNotAllowed(String)
+    /// The configuration of a characteristic is written by `setNotifyValue` alone (SPEC 2.3).
+    case configurationDescriptorWritten
+    /// A background scan that names no service hears nothing (SPEC BGC-5).
+    case backgroundScanWithoutServices
+    /// The app overran its time in the background (SPEC BGX-5).
+    case wakeBudgetExceeded(strikes: Int)
+
+    /// One line, without the name of the object that is complained of.
+    public var text: String {
+        switch self {
+        case .notPoweredOn(let role):
+            "API MISUSE: <\(role.className)> can only accept this command while in the powered on state"
+        case .notConnected(let peer):
+            "API MISUSE: <CBPeripheral \(peer)> can only accept commands while in the connected state"
+        case .restorationWithoutBackgroundMode(let role):
+            "State restoration of \(role.className) is only allowed for applications that have specified the "
+                + "\"\(role.backgroundModeName)\" background mode"
+        case .duplicateRestoreIdentifier(let role, let identifier):
+            "API MISUSE: another \(role.className) has the restore identifier \"\(identifier)\". "
+                + "Restoring will not be supported"
+        case .restorationWithoutIdentifier(let role):
+            "API MISUSE: \(role.className) has no restore identifier but the delegate implements the "
+                + "\(role.restorationMethod) method. Restoring will not be supported"
+        case .unknownAttribute: "API MISUSE: the attribute does not belong to this peer any more"
+        case .wrongManager: "API MISUSE: the manager does not have this role"
+        case .requestAlreadyAnswered: "API MISUSE: the request is not waiting for an answer"
+        case .requestNotAnswered: "A request was not answered in time; the central is disconnected"
+        case .advertisementKeyNotAllowed(let key): "The advertisement key '\(key)' is not allowed"
+        case .configurationDescriptorWritten:
+            "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:"
+        case .backgroundScanWithoutServices: "A scan in the background must name services; this one hears nothing"
+        case .wakeBudgetExceeded(let strikes): "The time in the background is over (strike \(strikes))"
+        }
+    }
+}
+
+extension ManagerRole {
+    /// The class that an app knows.
+    public var className: String { self == .central ? "CBCentralManager" : "CBPeripheralManager" }
+
+    /// As it stands in a manifest (SPEC BGX-1).
+    public var backgroundModeName: String { self == .central ? "bluetooth-central" : "bluetooth-peripheral" }
+
+    var restorationMethod: String {
+        self == .central ? "centralManager:willRestoreState:" : "peripheralManager:willRestoreState:"
+    }
+}

@@ -1,0 +1,66 @@
+import BLEHost
+import BLEPackets
+
+/// How a manager is made: the options of both initialisers (SPEC CEN-1, PER-1, SPR-1).
+public struct ManagerOptions: Hashable, Codable, Sendable {
+    /// The name under which the manager is preserved; `nil` for one that is not (SPEC SPR-1).
+    public var restoreIdentifier: String?
+    /// Whether the user is told when Bluetooth is off.
+    public var showsPowerAlert: Bool
+
+    public init(restoreIdentifier: String? = nil, showsPowerAlert: Bool = false) {
+        self.restoreIdentifier = restoreIdentifier
+        self.showsPowerAlert = showsPowerAlert
+    }
+}
+
+/// What a central manager scans for (SPEC CEN-4, CEN-27).
+public struct ScanOptions: Hashable, Codable, Sendable {
+    /// Empty where the app gave `nil` or nothing: every device.
+    public var services: [BluetoothUUID]
+    public var allowsDuplicates: Bool
+    /// Devices that look for one of these are reported too.
+    public var solicitedServices: [BluetoothUUID]
+
+    public init(
+        services: [BluetoothUUID] = [], allowsDuplicates: Bool = false, solicitedServices: [BluetoothUUID] = []
+    ) {
+        self.services = services
+        self.allowsDuplicates = allowsDuplicates
+        self.solicitedServices = solicitedServices
+    }
+}
+
+/// The options of a connection (SPEC ALR-1 to ALR-3, 2.3).
+public struct ConnectOptions: Hashable, Codable, Sendable {
+    public var notifiesOnConnection: Bool
+    public var notifiesOnDisconnection: Bool
+    public var notifiesOnNotification: Bool
+    /// How long to wait before the connection is sought.
+    public var startDelayMilliseconds: Int64
+    /// Whether a link that was lost is sought again without being asked for.
+    public var reconnectsAutomatically: Bool
+
+    public init(
+        notifiesOnConnection: Bool = false, notifiesOnDisconnection: Bool = false,
+        notifiesOnNotification: Bool = false, startDelayMilliseconds: Int64 = 0, reconnectsAutomatically: Bool = false
+    ) {
+        self.notifiesOnConnection = notifiesOnConnection
+        self.notifiesOnDisconnection = notifiesOnDisconnection
+        self.notifiesOnNotification = notifiesOnNotification
+        self.startDelayMilliseconds = startDelayMilliseconds
+        self.reconnectsAutomatically = reconnectsAutomatically
+    }
+}
+
+/// Which connections an app wants to hear of, whoever makes them: those of a peer that is named or has one of the
+/// services; with neither, none (SPEC 2.3 registerForConnectionEvents).
+public struct ConnectionEventFilter: Hashable, Codable, Sendable {
+    public var peripherals: [PeerIdentifier]
+    public var services: [BluetoothUUID]
+
+    public init(peripherals: [PeerIdentifier] = [], services: [BluetoothUUID] = []) {
+        self.peripherals = peripherals
+        self.services = services
+    }
+}

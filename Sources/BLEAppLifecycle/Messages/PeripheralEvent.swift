@@ -1,0 +1,75 @@
+import BLEHost
+import BLEPackets
+
+/// What the delegate of one remote peripheral is told (SPEC CEN-11 to CEN-20).
+public enum PeripheralEvent: Hashable, Codable, Sendable {
+    /// - Parameter services: all that have been discovered of this peripheral, in the order of their handles.
+    case servicesDiscovered([RemoteService], ClientError?)
+    case includedServicesDiscovered(service: RemoteAttributeID, [RemoteService], ClientError?)
+    /// - Parameter characteristics: all that have been discovered of this service, in the order of their handles.
+    case characteristicsDiscovered(service: RemoteAttributeID, [RemoteCharacteristic], ClientError?)
+    case descriptorsDiscovered(characteristic: RemoteAttributeID, [RemoteDescriptor], ClientError?)
+    /// A value that was read, or that the peripheral sent (SPEC CEN-13, CEN-17); `nil` with an error.
+    case valueUpdated(characteristic: RemoteAttributeID, [UInt8]?, ClientError?)
+    case descriptorValueUpdated(RemoteAttributeID, [UInt8]?, ClientError?)
+    case valueWritten(characteristic: RemoteAttributeID, ClientError?)
+    case descriptorWritten(RemoteAttributeID, ClientError?)
+    /// - Parameter isNotifying: as it is now, whatever was asked for (SPEC CEN-18).
+    case notificationStateUpdated(characteristic: RemoteAttributeID, isNotifying: Bool, ClientError?)
+    /// - Parameter rssi: dBm; 127 when it is unknown.
+    case rssiRead(rssi: Int8, ClientError?)
+    case nameUpdated(String?)
+    /// These services, and all that is in them, stand for nothing any more (SPEC 2.3).
+    case servicesModified(invalidated: [RemoteAttributeID])
+    /// Whether writes without response are taken now. From `false` to `true` is
+    /// `peripheralIsReady(toSendWriteWithoutResponse:)`.
+    case writeWithoutResponseAvailable(Bool)
+    /// The limits changed with ATT_MTU; no delegate's call.
+    case writeLimitsChanged(WriteLimits)
+    case channelOpened(L2CAPChannelID?, psm: UInt16, ClientError?)
+}
+
+/// A service of a remote peripheral.
+public struct RemoteService: Hashable, Codable, Sendable {
+    public var id: RemoteAttributeID
+    public var uuid: BluetoothUUID
+    public var isPrimary: Bool
+    /// What has been discovered of it: `nil` where nobody asked.
+    public var includedServices: [RemoteAttributeID]?
+    public var characteristics: [RemoteCharacteristic]?
+    /// The last handle of the service.
+    var endHandle: UInt16
+
+    public init(
+        id: RemoteAttributeID, uuid: BluetoothUUID, isPrimary: Bool, endHandle: UInt16,
+        includedServices: [RemoteAttributeID]? = nil, characteristics: [RemoteCharacteristic]? = nil
+    ) {
+        self.id = id
+        self.uuid = uuid
+        self.isPrimary = isPrimary
+        self.endHandle = endHandle
+        self.includedServices = includedServices
+        self.characteristics = characteristics
+    }
+}
+
+/// A characteristic of a remote peripheral.
+public struct RemoteCharacteristic: Hashable, Codable, Sendable {
+    public var id: RemoteAttributeID
+    public var uuid: BluetoothUUID
+    /// The octet of the declaration, as `CBCharacteristicProperties` (SPEC 2.1).
+    public var properties: UInt8
+    public var isNotifying: Bool
+    /// `nil` where nobody asked.
+    public var descriptors: [RemoteDescriptor]?
+    var valueHandle: UInt16
+    var endHandle: UInt16
+    /// The handle of the Client Characteristic Configuration, once it is known.
+    var configuration: UInt16?
+}
+
+/// A descriptor of a remote characteristic.
+public struct RemoteDescriptor: Hashable, Codable, Sendable {
+    public var id: RemoteAttributeID
+    public var uuid: BluetoothUUID
+}

@@ -1,0 +1,32 @@
+import BLEHost
+import BLEPackets
+
+/// What a central's manager asks of one remote peripheral. Each but `writeWithoutResponse` ends with one
+/// `PeripheralEvent` of the same attribute, in the order of the requests, unless the connection ends before
+/// (SPEC CEN-11 to CEN-22).
+public enum PeripheralRequest: Hashable, Codable, Sendable {
+    /// Empty: all. Ends with `servicesDiscovered`.
+    case discoverServices([BluetoothUUID])
+    /// Empty: all. Ends with `includedServicesDiscovered`.
+    case discoverIncludedServices([BluetoothUUID], service: RemoteAttributeID)
+    /// Empty: all. Ends with `characteristicsDiscovered`.
+    case discoverCharacteristics([BluetoothUUID], service: RemoteAttributeID)
+    /// Ends with `descriptorsDiscovered`.
+    case discoverDescriptors(characteristic: RemoteAttributeID)
+    /// Ends with `valueUpdated`.
+    case readValue(characteristic: RemoteAttributeID)
+    /// Ends with `descriptorValueUpdated`.
+    case readDescriptor(RemoteAttributeID)
+    /// Ends with `valueWritten`.
+    case writeValue([UInt8], characteristic: RemoteAttributeID)
+    /// Tells nothing, not even of failure (SPEC CEN-20).
+    case writeWithoutResponse([UInt8], characteristic: RemoteAttributeID)
+    /// Ends with `descriptorWritten`. The Client Characteristic Configuration is refused (SPEC 2.3).
+    case writeDescriptor([UInt8], RemoteAttributeID)
+    /// Ends with `notificationStateUpdated` (SPEC CEN-15).
+    case setNotify(Bool, characteristic: RemoteAttributeID)
+    /// Ends with `rssiRead`.
+    case readRSSI
+    /// Ends with `channelOpened`.
+    case openChannel(psm: UInt16)
+}

@@ -1,0 +1,37 @@
+import BLEHost
+import BLEPackets
+
+/// What a central manager was at when its app ended (SPEC SPR-C1 to SPR-C3, SPR-12).
+public struct RestoredCentral: Hashable, Codable, Sendable {
+    /// Connected or connecting, in the order in which the app asked for them.
+    public var peripherals: [RestoredRemotePeripheral]
+    /// `nil` where it did not scan.
+    public var scan: ScanOptions?
+
+    public init(peripherals: [RestoredRemotePeripheral] = [], scan: ScanOptions? = nil) {
+        self.peripherals = peripherals
+        self.scan = scan
+    }
+}
+
+/// A remote peripheral with what the app had discovered and subscribed to (SPEC SPR-15).
+public struct RestoredRemotePeripheral: Hashable, Codable, Sendable {
+    public var description: PeripheralDescription
+    /// `nil` where nothing was discovered.
+    public var services: [RemoteService]?
+    public var writeLimits: WriteLimits
+}
+
+/// What a peripheral manager was at when its app ended (SPEC SPR-P1 to SPR-P3, SPR-36).
+public struct RestoredPeripheral: Hashable, Codable, Sendable {
+    public struct Subscription: Hashable, Codable, Sendable {
+        public var characteristic: LocalAttributeID
+        public var centrals: [CentralDescription]
+    }
+
+    /// In the order in which they were published.
+    public var services: [LocalService]
+    public var subscriptions: [Subscription]
+    /// `nil` where it did not advertise.
+    public var advertisement: AdvertisementRequest?
+}

@@ -1,0 +1,76 @@
+import BLEHost
+import BLEPackets
+
+/// What one manager is at, kept for when its app is launched again (SPEC SPR-4, SPR-11).
+public struct PreservedManager: Hashable, Codable, Sendable {
+    /// A remote peripheral that a central manager holds or waits for.
+    public struct Peripheral: Hashable, Codable, Sendable {
+        public var identifier: PeerIdentifier
+        public var address: DeviceAddress
+        public var options: ConnectOptions
+        public var isConnected: Bool
+        public var services: [RemoteService]?
+    }
+
+    public var app: AppID
+    public var role: ManagerRole
+    public var restoreIdentifier: String
+    public var scan: ScanOptions?
+    public var peripherals: [Peripheral] = []
+    public var services: [LocalService] = []
+    public var advertisement: AdvertisementRequest?
+    public var subscriptions: [RestoredPeripheral.Subscription] = []
+
+    init(app: AppID, role: ManagerRole, restoreIdentifier: String) {
+        self.app = app
+        self.role = role
+        self.restoreIdentifier = restoreIdentifier
+    }
+
+    /// Whether there is anything that the system goes on with (SPEC SPR-7, SPR-31).
+    public var hasTasks: Bool { scan != nil || !peripherals.isEmpty || !services.isEmpty || advertisement != nil }
+
+    func isSame(_ app: AppID, _ role: ManagerRole, _ identifier: String) -> Bool {
+        self.app == app && self.role == role && restoreIdentifier == identifier
+    }
+}
+
+/// A line of the journal: something that must outlive this process.
+public enum JournalEntry: Hashable, Codable, Sendable {
+    /// What a manager is at now; takes the place of an earlier entry for it.
+    case manager(PreservedManager)
+    case managerRemoved(AppID, ManagerRole, restoreIdentifier: String)
+    /// An app knows a device by an identifier (SPEC REC-3).
+    case identity(AppID, PeerIdentifier, DeviceAddress)
+}
+
+/// All that outlives the process: a value that is read from the journal and given to the next `AppLifecycle`.
+public struct PreservedState: Hashable, Codable, Sendable {
+    public struct Identity: Hashable, Codable, Sendable {
+        public var app: AppID
+        public var identifier: PeerIdentifier
+        public var address: DeviceAddress
+    }
+
+    public private(set) var managers: [PreservedManager] = []
+    public private(set) var identities: [Identity] = []
+
+    public init() {}
+
+    public mutating func apply(_ entry: JournalEntry) {
+        switch entry {
+        case .manager(let manager):
+            let index = managers.firstIndex { $0.isSame(manager.app, manager.role, manager.restoreIdentifier) }
+            if let index { managers[index] = manager } else { managers.append(manager) }
+        case .managerRemoved(let app, let role, let identifier):
+            managers.removeAll { $0.isSame(app, role, identifier) }
+        case .identity(let app, let identifier, let address):
+            identities.append(Identity(app: app, identifier: identifier, address: address))
+        }
+    }
+
+    /// A journal that says the same in as few lines as possible.
+    public var entries: [JournalEntry] {
+        identities.map { .identity($0.app, $0.identifier, $0.address) } + managers.map { .manager($0) }
+    }
+}

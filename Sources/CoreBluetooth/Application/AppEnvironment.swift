@@ -1,0 +1,85 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BLEAppLifecycle
+import Foundation
+
+/// What the world outside says about this app: its manifest, its launch, its folders (SPEC 5.3, 5.5; DESIGN section 3).
+struct AppEnvironment: Sendable {
+    /// `JELLING_TRANSPORT`: `nil` means the first adapter.
+    var transport: String?
+    /// `JELLING_STATE`, else the usual place.
+    var stateDirectory: String
+    var identifier: String
+    var modeNames: [String] = []
+    var authorization = ManagerAuthorization.allowedAlways
+    var startsInForeground = true
+    var launchOptions = LaunchOptions()
+
+    static let current = AppEnvironment(ProcessInfo.processInfo.environment)
+
+    init(_ variables: [String: String]) {
+        transport = variables["JELLING_TRANSPORT"].flatMap { $0.isEmpty ? nil : $0 }
+        stateDirectory = Self.stateDirectory(variables)
+        identifier = ProcessInfo.processInfo.processName
+        if let path = variables["JELLING_MANIFEST"], !path.isEmpty { read(manifest: path) }
+        launchOptions.centrals += Self.names(variables["CB_LAUNCH_CENTRALS"])
+        launchOptions.peripherals += Self.names(variables["CB_LAUNCH_PERIPHERALS"])
+        if !launchOptions.isEmpty { startsInForeground = false }
+    }
+
+    var manifest: AppManifest {
+        AppManifest(
+            app: AppID(rawValue: identifier), backgroundModes: BackgroundModes(names: modeNames),
+            authorization: authorization)
+    }
+
+    private static func stateDirectory(_ variables: [String: String]) -> String {
+        if let path = variables["JELLING_STATE"], !path.isEmpty { return path }
+        if let base = variables["XDG_STATE_HOME"], base.hasPrefix("/") { return base + "/jelling" }
+        if let home = variables["HOME"], !home.isEmpty { return home + "/.local/state/jelling" }
+        return "/var/lib/jelling"
+    }
+
+    private static func names(_ list: String?) -> [String] {
+        (list ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
+    /// What a manifest may say; what it does not say keeps its default.
+    private struct Manifest: Decodable {
+        var BundleIdentifier: String?
+        var UIBackgroundModes: [String]?
+        /// `foreground` or `background`.
+        var initialState: String?
+        /// `allowed`, `denied` or `restricted`.
+        var authorization: String?
+        var launchOptions: Launch?
+
+        struct Launch: Decodable {
+            var centrals: [String]?
+            var peripherals: [String]?
+        }
+    }
+
+    private mutating func read(manifest path: String) {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            return MisuseLog.write("the manifest '\(path)' cannot be read; the app has no background modes")
+        }
+        let manifest: Manifest
+        do {
+            manifest = try JSONDecoder().decode(Manifest.self, from: data)
+        } catch {
+            return MisuseLog.write("the manifest '\(path)' is not understood: \(error)")
+        }
+        if let name = manifest.BundleIdentifier { identifier = name }
+        modeNames = manifest.UIBackgroundModes ?? []
+        startsInForeground = manifest.initialState != "background"
+        switch manifest.authorization {
+        case "denied": authorization = .denied
+        case "restricted": authorization = .restricted
+        default: break
+        }
+        launchOptions.centrals += manifest.launchOptions?.centrals ?? []
+        launchOptions.peripherals += manifest.launchOptions?.peripherals ?? []
+    }
+}

@@ -1,0 +1,65 @@
+import BLEAppLifecycle
+import Foundation
+
+/// The life of this app, as far as Bluetooth is concerned: what `UIApplication` tells on Apple's system (SPEC 5.4).
+///
+/// On a gateway an app is in the foreground until something says otherwise.
+public final class CBApplication: Sendable {
+    public static let shared = CBApplication(system: { CurrentSystem.system })
+
+    private let system: @Sendable () -> any BluetoothSystem
+    init(system: @escaping @Sendable () -> any BluetoothSystem) { self.system = system }
+
+    /// Something that the user is to know, and may bring the app to the foreground for (SPEC ALR-1 to ALR-4).
+    public struct Alert: Sendable {
+        public enum Kind: Sendable { case connection, disconnection, notification, powerOff }
+
+        public let kind: Kind
+        /// The peripheral that it is about; `nil` where it is about none.
+        public let identifier: UUID?
+        public let name: String?
+    }
+
+    /// What the app declares in its manifest, under `UIBackgroundModes` (SPEC BGX-1).
+    public var backgroundModes: [String] { AppEnvironment.current.modeNames }
+
+    /// The app is not to be seen any more: it is soon suspended unless it declared a mode (SPEC FGO-1, BGX-2).
+    public func enterBackground() { system().move(.background) }
+    /// The app is to be seen again; what waited for it is delivered (SPEC FGO-5).
+    public func enterForeground() { system().move(.foreground) }
+    /// Nothing is delivered until the app is woken or enters the foreground. Also what an app says that was woken for an
+    /// event and is done with it (SPEC BGX-4).
+    public func suspend() { system().move(.suspended) }
+    /// As `enterForeground()`.
+    public func resume() { enterForeground() }
+
+    /// Restore identifiers of the central managers for which the system launched this app
+    /// (SPEC SPR-6: `UIApplicationLaunchOptionsBluetoothCentralsKey`).
+    public var launchCentrals: [String] { launchOptions.centrals }
+    /// Restore identifiers of the peripheral managers for which the system launched this app
+    /// (SPEC SPR-6: `UIApplicationLaunchOptionsBluetoothPeripheralsKey`).
+    public var launchPeripherals: [String] { launchOptions.peripherals }
+
+    private var launchOptions: LaunchOptions {
+        var options = system().launchOptions
+        for name in AppEnvironment.current.launchOptions.centrals where !options.centrals.contains(name) {
+            options.centrals.append(name)
+        }
+        for name in AppEnvironment.current.launchOptions.peripherals where !options.peripherals.contains(name) {
+            options.peripherals.append(name)
+        }
+        return options
+    }
+
+    /// Gets each alert, on a thread of the system's; without one they are written to standard error.
+    public func onAlert(_ body: (@Sendable (Alert) -> Void)?) { system().onAlert(body) }
+
+    /// Gets each line about misuse instead of standard error.
+    public func onLog(_ body: (@Sendable (String) -> Void)?) { MisuseLog.redirect(to: body) }
+
+    /// Called when the time in the background is nearly over (SPEC BGX-4), on a thread of the system's.
+    public func onExpiration(_ body: (@Sendable () -> Void)?) { system().onExpiration(body) }
+}
+
+/// Where an app goes.
+enum AppMove: Sendable { case foreground, background, suspended }

@@ -1,0 +1,32 @@
+import BLEAppLifecycle
+import Foundation
+
+/// What services, characteristics and descriptors have in common (SPEC 2.5).
+open class CBAttribute: NSObject {
+    /// What kind of thing the attribute is.
+    open var uuid: CBUUID { fixedUUID }
+    private let fixedUUID: CBUUID
+
+    /// How the remote peripheral's attribute is named in requests.
+    let remoteID: RemoteAttributeID?
+    /// How a published attribute is named in requests; `nil` while it is not published.
+    let localID = Locked<LocalAttributeID?>(nil)
+
+    init(uuid: CBUUID, remoteID: RemoteAttributeID? = nil) {
+        fixedUUID = uuid
+        self.remoteID = remoteID
+        super.init()
+    }
+
+    /// Whether the attribute stands in the local database, where nothing can be changed (SPEC PER-7).
+    var isPublished: Bool { localID.current != nil }
+
+    /// - Returns: whether a change is allowed; a refused one is logged.
+    func mayChange(_ what: String) -> Bool {
+        guard isPublished else { return true }
+        MisuseLog.write("API MISUSE: \(self) is published; its \(what) cannot be changed any more")
+        return false
+    }
+
+    override open var description: String { "<\(Self.self) \(uuid.uuidString)>" }
+}

@@ -1,0 +1,65 @@
+import BLEAppLifecycle
+import Foundation
+
+/// What is said about a characteristic's value.
+open class CBDescriptor: CBAttribute {
+    struct State {
+        weak var characteristic: CBCharacteristic?
+        var value: Any?
+    }
+
+    let content: Locked<State>
+
+    init(
+        uuid: CBUUID, value: Any? = nil, characteristic: CBCharacteristic? = nil, remoteID: RemoteAttributeID? = nil
+    ) {
+        content = Locked(State(characteristic: characteristic, value: value))
+        super.init(uuid: uuid, remoteID: remoteID)
+    }
+
+    /// The characteristic that has the descriptor.
+    open weak var characteristic: CBCharacteristic? { content.with { $0.characteristic } }
+
+    /// The value that was read last: an `NSNumber` for `2900`, `2902` and `2903`, a `String` for `2901`, `Data` for all
+    /// others (SPEC 2.3).
+    open var value: Any? { content.with { $0.value } }
+}
+
+/// A descriptor that an app publishes: a user description (`2901`) or a presentation format (`2904`).
+open class CBMutableDescriptor: CBDescriptor {
+    /// - Parameter value: a `String` for `2901`, `Data` for `2904`.
+    /// - Precondition: no other descriptor; the system keeps those itself.
+    public init(type UUID: CBUUID, value: Any?) {
+        precondition(
+            [CBUUIDCharacteristicUserDescriptionString, CBUUIDCharacteristicFormatString].contains(UUID.uuidString),
+            "Only user description (2901) and presentation format (2904) descriptors can be made, not \(UUID)")
+        super.init(uuid: UUID, value: value)
+    }
+
+    /// One that was published before; where that was is none of the app's mistakes.
+    init(restoring uuid: CBUUID, value: Any?) { super.init(uuid: uuid, value: value) }
+}
+
+/// How the octets of a descriptor look to an app (SPEC 2.3).
+enum DescriptorValue {
+    static func decode(_ octets: [UInt8], of uuid: CBUUID) -> Any {
+        switch uuid.uuidString {
+        case CBUUIDCharacteristicExtendedPropertiesString, CBUUIDClientCharacteristicConfigurationString,
+            CBUUIDServerCharacteristicConfigurationString:
+            NSNumber(value: octets.prefix(2).reversed().reduce(UInt16(0)) { $0 << 8 | UInt16($1) })
+        case CBUUIDCharacteristicUserDescriptionString: String(decoding: octets, as: UTF8.self)
+        default: Data(octets)
+        }
+    }
+
+    /// Nothing for a value of a type that no descriptor has.
+    static func encode(_ value: Any?) -> [UInt8] {
+        switch value {
+        case let text as String: Array(text.utf8)
+        case let data as Data: Array(data)
+        case let number as NSNumber:
+            [UInt8(truncatingIfNeeded: number.intValue), UInt8(truncatingIfNeeded: number.intValue >> 8)]
+        default: []
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import BLEAppLifecycle
+import BLEPackets
+import Foundation
+
+/// The central role: finds peripherals and connects to them (SPEC MOD-7, 1.2).
+open class CBCentralManager: CBManager {
+    /// What the hardware may be asked about.
+    public struct Feature: OptionSet, Hashable, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        /// Advertisements and connections of Bluetooth 5.
+        public static let extendedScanAndConnect = Feature(rawValue: 1 << 0)
+    }
+
+    private struct State {
+        weak var delegate: (any CBCentralManagerDelegate)?
+        var isScanning = false
+        var scanObservers: [AsyncStream<Bool>.Continuation] = []
+    }
+
+    private let content: Locked<State>
+    /// One object for each device (SPEC 2.3), for as long as the app keeps it (SPEC CEN-6).
+    let known = WeakTable<PeerIdentifier, CBPeripheral>()
+
+    public convenience init() { self.init(delegate: nil, queue: nil, options: nil) }
+
+    public convenience init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?) {
+        self.init(delegate: delegate, queue: queue, options: nil)
+    }
+
+    /// - Parameters:
+    ///   - queue: where the delegates are called; `nil`: the main queue (SPEC CEN-1).
+    ///   - options: `CBCentralManagerOptionShowPowerAlertKey`, `CBCentralManagerOptionRestoreIdentifierKey`.
+    public init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil) {
+        content = Locked(State(delegate: delegate))
+        let options = options ?? [:]
+        super.init(
+            role: .central, queue: queue,
+            options: ManagerOptions(
+                restoreIdentifier: options[CBCentralManagerOptionRestoreIdentifierKey] as? String,
+                showsPowerAlert: options.flag(CBCentralManagerOptionShowPowerAlertKey)))
+    }
+
+    /// Who is told. A delegate that comes after the first state hears of the state as well.
+    open weak var delegate: (any CBCentralManagerDelegate)? {
+        get { content.with { $0.delegate } }
+        set {
+            content.with { $0.delegate = newValue }
+            if newValue != nil { announceStateAgain() }
+        }
+    }
+
+    /// Whether a scan of this manager runs.
+    open var isScanning: Bool { content.with { $0.isScanning } }
+
+    /// Whether a scan of this manager runs, now and at each change: the place of key-value observing on Linux.
+    public var scanningStates: AsyncStream<Bool> {
+        let (stream, continuation) = AsyncStream<Bool>.makeStream()
+        content.with {
+            $0.scanObservers.append(continuation)
+            continuation.yield($0.isScanning)
+        }
+        return stream
+    }
+
+    /// Whether the controller can do all of this; false before it is known.
+    open class func supports(_ features: Feature) -> Bool {
+        CurrentSystem.system.features.isSuperset(of: features)
+    }
+
+    override open var description: String { "<CBCentralManager \(ObjectIdentifier(self).hashValue)>" }
+
+    private func setScanning(_ isScanning: Bool) {
+        content.with {
+            guard $0.isScanning != isScanning else { return }
+            $0.isScanning = isScanning
+            $0.scanObservers.removeAll { if case .terminated = $0.yield(isScanning) { true } else { false } }
+        }
+    }
+
+    // MARK: Known peripherals
+
+    /// Those of the peripherals that this app knows (SPEC REC-4).
+    open func retrievePeripherals(withIdentifiers identifiers: [UUID]) -> [CBPeripheral] {
+        retrieved { .retrievePeripherals($0, identifiers.map { PeerIdentifier($0) }) }
+    }
+
+    /// Those that are connected to this system, for whatever app, and have any of the services (SPEC REC-6). They need
+    /// to be connected by this app as well (SPEC REC-7).
+    open func retrieveConnectedPeripherals(withServices serviceUUIDs: [CBUUID]) -> [CBPeripheral] {
+        retrieved { .retrieveConnectedPeripherals($0, services: serviceUUIDs.map(\.value)) }
+    }
+
+    private func retrieved(_ make: (QueryID) -> ClientRequest) -> [CBPeripheral] {
+        guard case .retrieved(_, let found)? = channel.ask(make) else { return [] }
+        return found.map { peripheral($0) }
+    }
+
+    /// The one object of a device.
+    private func peripheral(_ description: PeripheralDescription) -> CBPeripheral {
+        let (object, isNew) = known.object(of: description.identifier) {
+            CBPeripheral(description, channel: channel, table: known)
+        }
+        if !isNew { object.update(description) }
+        return object
+    }
+
+    // MARK: Scanning
+
+    /// Reports the devices around. A second call takes the place of the first.
+    /// - Parameters:
+    ///   - serviceUUIDs: only devices that advertise one of these; `nil`: all (SPEC CEN-4).
+    ///   - options: `CBCentralManagerScanOptionAllowDuplicatesKey`, `CBCentralManagerScanOptionSolicitedServiceUUIDsKey`.
+    open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
+        let solicited = options?[CBCentralManagerScanOptionSolicitedServiceUUIDsKey] as? [CBUUID]
+        if isPoweredOn { setScanning(true) }
+        channel.send(
+            .scan(
+                ScanOptions(
+                    services: [BluetoothUUID](serviceUUIDs),
+                    allowsDuplicates: options?.flag(CBCentralManagerScanOptionAllowDuplicatesKey) ?? false,
+                    solicitedServices: [BluetoothUUID](solicited))))
+    }
+
+    /// Ends the scan (SPEC CEN-7). Discoveries that wait for the queue are dropped.
+    open func stopScan() {
+        setScanning(false)
+        channel.send(.stopScan)
+    }
+
+    // MARK: Connecting
+
+    /// Waits for the device without end and connects (SPEC CEN-8, CEN-9). Keep the peripheral: when the last reference
+    /// to it goes, so does the connection.
+    open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
+        let options = options ?? [:]
+        let delay = (options[CBConnectPeripheralOptionStartDelayKey] as? NSNumber)?.doubleValue ?? 0
+        if isPoweredOn { peripheral.beginConnecting() }
+        channel.send(
+            .connect(
+                peripheral.peer,
+                ConnectOptions(
+                    notifiesOnConnection: options.flag(CBConnectPeripheralOptionNotifyOnConnectionKey),
+                    notifiesOnDisconnection: options.flag(CBConnectPeripheralOptionNotifyOnDisconnectionKey),
+                    notifiesOnNotification: options.flag(CBConnectPeripheralOptionNotifyOnNotificationKey),
+                    startDelayMilliseconds: Int64(max(0, min(delay, 1e9)) * 1000),
+                    reconnectsAutomatically: options.flag(CBConnectPeripheralOptionEnableAutoReconnect))))
+    }
+
+    /// Ends the connection, or the wish for one; it does not wait (SPEC CEN-22 to CEN-24).
+    open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
+        if isPoweredOn { peripheral.beginDisconnecting() }
+        channel.send(.cancelConnection(peripheral.peer))
+    }
+
+    /// Asks to hear when matching peripherals connect to this system or leave it, whatever app causes that.
+    /// - Parameter options: by service or by identifier; `nil` ends it.
+    open func registerForConnectionEvents(options: [CBConnectionEventMatchingOption: Any]? = nil) {
+        let filter = options.map { options in
+            ConnectionEventFilter(
+                peripherals: (options[.peripheralUUIDs] as? [UUID] ?? []).map { PeerIdentifier($0) },
+                services: [BluetoothUUID](options[.serviceUUIDs] as? [CBUUID]))
+        }
+        channel.send(.registerForConnectionEvents(filter))
+    }
+
+    // MARK: What the system tells
+
+    override func foresee(_ event: ClientEvent) {
+        if case .peripheral(let peer, let event) = event { known[peer]?.foresee(event) }
+    }
+
+    override func stateChanged(to state: CBManagerState) {
+        if state != .poweredOn {
+            setScanning(false)
+            for peripheral in known.objects { peripheral.controllerLost(isKnown: state.rawValue >= 4) }
+        }
+        if state.rawValue < CBManagerState.poweredOff.rawValue, state != .unknown { known.removeAll() }
+        delegate?.centralManagerDidUpdateState(self)
+    }
+
+    override func receive(_ event: ClientEvent) {
+        switch event {
+        case .willRestoreCentral(let restored): restore(restored)
+        case .discovered(let description, let content, let rssi):
+            guard isScanning else { return }
+            delegate?.centralManager(
+                self, didDiscover: peripheral(description), advertisementData: content.dictionary,
+                rssi: NSNumber(value: rssi))
+        case .connected(let description, let limits):
+            // Who let go of the peripheral has cancelled the connection with it.
+            guard let peripheral = known[description.identifier] else { return }
+            peripheral.connected(description, limits)
+            delegate?.centralManager(self, didConnect: peripheral)
+        case .connectionFailed(let peer, let error):
+            guard let peripheral = known[peer] else { return }
+            peripheral.linkLost()
+            delegate?.centralManager(self, didFailToConnect: peripheral, error: error.publicError)
+        case .disconnected(let peer, let error, let microseconds, let isReconnecting):
+            guard let peripheral = known[peer] else { return }
+            peripheral.linkLost(isReconnecting: isReconnecting)
+            delegate?.centralManager(
+                self, didDisconnectPeripheral: peripheral, timestamp: absoluteTime(microseconds: microseconds),
+                isReconnecting: isReconnecting, error: error?.publicError)
+        case .connectionEvent(let description, let isConnected):
+            delegate?.centralManager(
+                self, connectionEventDidOccur: isConnected ? .peerConnected : .peerDisconnected,
+                for: peripheral(description))
+        case .peripheral(let peer, let event):
+            known[peer]?.receive(event)
+        case .channel(let id, let event):
+            L2CAPChannelTable.shared.receive(event, on: id, of: channel)
+        default: super.receive(event)
+        }
+    }
+
+    private func restore(_ restored: RestoredCentral) {
+        var dictionary: [String: Any] = [:]
+        if !restored.peripherals.isEmpty {
+            dictionary[CBCentralManagerRestoredStatePeripheralsKey] = restored.peripherals.map { restored in
+                let peripheral = peripheral(restored.description)
+                peripheral.restore(restored)
+                return peripheral
+            }
+        }
+        if let scan = restored.scan {
+            setScanning(true)
+            dictionary[CBCentralManagerRestoredStateScanServicesKey] = [CBUUID](scan.services)
+            var options: [String: Any] = [:]
+            if scan.allowsDuplicates { options[CBCentralManagerScanOptionAllowDuplicatesKey] = NSNumber(value: true) }
+            if !scan.solicitedServices.isEmpty {
+                options[CBCentralManagerScanOptionSolicitedServiceUUIDsKey] = [CBUUID](scan.solicitedServices)
+            }
+            dictionary[CBCentralManagerRestoredStateScanOptionsKey] = options
+        }
+        delegate?.centralManager(self, willRestoreState: dictionary)
+    }
+}

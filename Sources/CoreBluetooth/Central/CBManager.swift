@@ -1,0 +1,112 @@
+import BLEAppLifecycle
+import Foundation
+
+/// What both managers have in common: the state of Bluetooth (SPEC 2.3).
+///
+/// Key-value observing does not exist on Linux: who wants to follow the state without a delegate takes `states`.
+open class CBManager: NSObject {
+    let role: ManagerRole
+    let channel: ManagerChannel
+    private let standing = Locked(Standing())
+
+    private struct Standing {
+        var state = CBManagerState.unknown
+        var authorization: CBManagerAuthorization
+        var lostEvents = 0
+        var observers: [Int: AsyncStream<CBManagerState>.Continuation] = [:]
+        var lastObserver = 0
+
+        init() { authorization = .allowedAlways }
+    }
+
+    init(role: ManagerRole, queue: DispatchQueue?, options: ManagerOptions) {
+        self.role = role
+        channel = ManagerChannel(queue: queue, system: CurrentSystem.system)
+        super.init()
+        standing.with { $0.authorization = CBManagerAuthorization(channel.authorization) }
+        channel.open(for: self)
+        channel.send(role == .central ? .createCentral(options) : .createPeripheral(options))
+    }
+
+    deinit {
+        channel.close()
+        for (_, observer) in standing.current.observers { observer.finish() }
+    }
+
+    /// What the manager can do just now; `.unknown` until the delegate has been told for the first time.
+    open var state: CBManagerState { standing.with { $0.state } }
+
+    /// Whether this app may use Bluetooth.
+    @available(*, deprecated, message: "use the class property")
+    open var authorization: CBManagerAuthorization { standing.with { $0.authorization } }
+
+    /// Whether this app may use Bluetooth: what its manifest says.
+    open class var authorization: CBManagerAuthorization { CBManagerAuthorization(CurrentSystem.system.authorization) }
+
+    /// The state now and at each change: the place of key-value observing on Linux.
+    public var states: AsyncStream<CBManagerState> {
+        let (stream, continuation) = AsyncStream<CBManagerState>.makeStream()
+        let number = standing.with { standing in
+            standing.lastObserver += 1
+            standing.observers[standing.lastObserver] = continuation
+            continuation.yield(standing.state)
+            return standing.lastObserver
+        }
+        let standing = standing
+        continuation.onTermination = { _ in standing.with { $0.observers[number] = nil } }
+        return stream
+    }
+
+    /// Events that found no room while the app was suspended or slower than the air; ends of connections are never among them
+    /// (SPEC 5.5 rule 2). Not in Apple's API.
+    public var lostEventCount: Int { standing.with { $0.lostEvents } }
+
+    // MARK: What the system tells
+
+    /// What must be known before the delegate's queue has time: called on the system's thread.
+    func foresee(_ event: ClientEvent) {}
+
+    /// Carries out an event on the delegate's queue.
+    func receive(_ event: ClientEvent) {
+        switch event {
+        case .stateChanged(let state, let authorization):
+            let state = CBManagerState(rawValue: state.rawValue) ?? .unknown
+            standing.with {
+                $0.state = state
+                $0.authorization = CBManagerAuthorization(authorization)
+                for (_, observer) in $0.observers { observer.yield(state) }
+            }
+            stateChanged(to: state)
+        case .eventsLost(let count):
+            noteLost(count)
+        default: break
+        }
+    }
+
+    func noteLost(_ count: Int) { standing.with { $0.lostEvents += count } }
+
+    func stateChanged(to state: CBManagerState) {}
+
+    /// Whether commands are taken. The system looks again: it may know more than the queue has heard.
+    var isPoweredOn: Bool { state == .poweredOn }
+
+    /// Tells a delegate that came later how things stand, on its queue.
+    func announceStateAgain() {
+        guard state != .unknown else { return }
+        let box = WeakManager(manager: self)
+        channel.queue.async {
+            guard let manager = box.manager else { return }
+            manager.stateChanged(to: manager.state)
+        }
+    }
+}
+
+/// Carries a manager to its own queue without keeping it alive.
+struct WeakManager: @unchecked Sendable {
+    // @unchecked Sendable holds because the manager is used on its queue alone.
+    weak var manager: CBManager?
+}
+
+extension CBManagerAuthorization {
+    init(_ authorization: ManagerAuthorization) { self = Self(rawValue: authorization.rawValue) ?? .notDetermined }
+}

@@ -1,0 +1,35 @@
+import BLEAppLifecycle
+import Foundation
+
+/// A remote device, whatever its role (SPEC 2.5).
+open class CBPeer: NSObject, NSCopying {
+    let peer: PeerIdentifier
+
+    init(_ peer: PeerIdentifier) {
+        self.peer = peer
+        super.init()
+    }
+
+    /// The name by which this app knows the device, now and at later launches (SPEC REC-3).
+    open var identifier: UUID { UUID(peer) }
+
+    /// The same object: it stands for the device.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+/// A remote central (SPEC MOD-8).
+open class CBCentral: CBPeer {
+    private let updateLength: Locked<Int>
+
+    init(_ description: CentralDescription) {
+        updateLength = Locked(description.maximumUpdateLength)
+        super.init(description.identifier)
+    }
+
+    func update(_ description: CentralDescription) { updateLength.with { $0 = description.maximumUpdateLength } }
+
+    /// Octets that one update can carry (SPEC 2.4).
+    open var maximumUpdateValueLength: Int { updateLength.current }
+
+    override open var description: String { "<CBCentral \(identifier)>" }
+}

@@ -1,0 +1,218 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BLEAppLifecycle
+import BLEPackets
+import Foundation
+
+/// A remote peripheral, as one central manager sees it (SPEC MOD-7).
+///
+/// An app keeps the object for as long as it wants the connection: when the last reference goes, the connection or the
+/// wish for one goes with it (SPEC CEN-6, 2.3).
+open class CBPeripheral: CBPeer {
+    struct State {
+        weak var delegate: (any CBPeripheralDelegate)?
+        var name: String?
+        var state = CBPeripheralState.disconnected
+        var services: [CBService]?
+        var attributes: [RemoteAttributeID: CBAttribute] = [:]
+        var limits = WriteLimits()
+        var takesWritesWithoutResponse = false
+    }
+
+    let content: Locked<State>
+    let channel: ManagerChannel
+    private let table: WeakTable<PeerIdentifier, CBPeripheral>
+
+    init(_ description: PeripheralDescription, channel: ManagerChannel, table: WeakTable<PeerIdentifier, CBPeripheral>)
+    {
+        content = Locked(
+            State(
+                name: description.name, state: CBPeripheralState(rawValue: description.state.rawValue) ?? .disconnected)
+        )
+        self.channel = channel
+        self.table = table
+        super.init(description.identifier)
+    }
+
+    deinit {
+        table.removeDead(peer)
+        let state = content.with { $0.state }
+        guard state == .connecting || state == .connected else { return }
+        MisuseLog.write(
+            "API MISUSE: Cancelling connection for unused peripheral \(peer), "
+                + "Did you forget to keep a reference to it?")
+        channel.send(.cancelConnection(peer))
+    }
+
+    /// Who is told what happens to this peripheral (SPEC CEN-10).
+    open weak var delegate: (any CBPeripheralDelegate)? {
+        get { content.with { $0.delegate } }
+        set { content.with { $0.delegate = newValue } }
+    }
+
+    /// What the device calls itself when it is asked; before that, what it advertised.
+    open var name: String? { content.with { $0.name } }
+
+    /// The signal's strength comes with `peripheral(_:didReadRSSI:error:)`; always `nil`.
+    @available(*, deprecated, message: "use readRSSI()")
+    open var rssi: NSNumber? { nil }
+
+    open var state: CBPeripheralState { content.with { $0.state } }
+
+    /// Those that were discovered, in the order of the device; `nil` before.
+    open var services: [CBService]? { content.with { $0.services } }
+
+    /// Whether a write without response would be taken now (SPEC 2.3).
+    open var canSendWriteWithoutResponse: Bool { content.with { $0.takesWritesWithoutResponse } }
+
+    /// Always false: no accessory uses the Apple Notification Center Service here.
+    open var ancsAuthorized: Bool { false }
+
+    override open var description: String {
+        let (name, state) = content.with { ($0.name, $0.state) }
+        return "<CBPeripheral \(identifier), name = \(name ?? "(null)"), state = \(state)>"
+    }
+
+    // MARK: Requests
+
+    /// Asks for the strength of the device's signal.
+    open func readRSSI() { ask(.readRSSI) }
+
+    /// - Parameter serviceUUIDs: `nil` or empty: all (SPEC CEN-11).
+    open func discoverServices(_ serviceUUIDs: [CBUUID]?) {
+        ask(.discoverServices([BluetoothUUID](serviceUUIDs)))
+    }
+
+    /// - Parameter includedServiceUUIDs: `nil` or empty: all.
+    open func discoverIncludedServices(_ includedServiceUUIDs: [CBUUID]?, for service: CBService) {
+        ask(about: service) { .discoverIncludedServices([BluetoothUUID](includedServiceUUIDs), service: $0) }
+    }
+
+    /// - Parameter characteristicUUIDs: `nil` or empty: all (SPEC CEN-12).
+    open func discoverCharacteristics(_ characteristicUUIDs: [CBUUID]?, for service: CBService) {
+        ask(about: service) { .discoverCharacteristics([BluetoothUUID](characteristicUUIDs), service: $0) }
+    }
+
+    open func discoverDescriptors(for characteristic: CBCharacteristic) {
+        ask(about: characteristic) { .discoverDescriptors(characteristic: $0) }
+    }
+
+    /// Asks for the whole value; the answer comes by `peripheral(_:didUpdateValueFor:error:)` (SPEC CEN-13, CEN-14).
+    open func readValue(for characteristic: CBCharacteristic) {
+        ask(about: characteristic) { .readValue(characteristic: $0) }
+    }
+
+    open func readValue(for descriptor: CBDescriptor) { ask(about: descriptor) { .readDescriptor($0) } }
+
+    /// Octets that one write can carry: 512 with a response, ATT_MTU − 3 without (SPEC 2.3).
+    open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
+        content.with { type == .withResponse ? $0.limits.withResponse : $0.limits.withoutResponse }
+    }
+
+    /// Sets a value. With a response the delegate hears of the end, whatever it is; without one it hears nothing
+    /// (SPEC CEN-19, CEN-20).
+    open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
+        switch type {
+        case .withResponse:
+            ask(about: characteristic) { .writeValue([UInt8](data), characteristic: $0) }
+        case .withoutResponse:
+            guard let id = remoteID(of: characteristic) else { return }
+            let request = ClientRequest.peripheral(peer, .writeWithoutResponse([UInt8](data), characteristic: id))
+            // Who writes in a loop until `canSendWriteWithoutResponse` is false must see it become false.
+            if state == .connected { channel.sendAndWait(request) } else { channel.send(request) }
+        }
+    }
+
+    /// - Precondition: not the Client Characteristic Configuration (`2902`), which `setNotifyValue` writes (SPEC 2.3).
+    open func writeValue(_ data: Data, for descriptor: CBDescriptor) {
+        precondition(
+            descriptor.uuid.uuidString != CBUUIDClientCharacteristicConfigurationString,
+            "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:"
+        )
+        ask(about: descriptor) { .writeDescriptor([UInt8](data), $0) }
+    }
+
+    /// Subscribes, by notifications where the characteristic offers them, else by indications (SPEC CEN-15, 2.3).
+    open func setNotifyValue(_ enabled: Bool, for characteristic: CBCharacteristic) {
+        ask(about: characteristic) { .setNotify(enabled, characteristic: $0) }
+    }
+
+    /// Opens a channel to a number that the peripheral has told.
+    open func openL2CAPChannel(_ PSM: CBL2CAPPSM) { ask(.openChannel(psm: PSM)) }
+
+    private func ask(_ request: PeripheralRequest) { channel.send(request, to: peer) }
+
+    private func ask(about attribute: CBAttribute, _ make: (RemoteAttributeID) -> PeripheralRequest) {
+        guard let id = remoteID(of: attribute) else { return }
+        ask(make(id))
+    }
+
+    /// `nil`, and a line in the log, for what is no attribute of this peripheral.
+    private func remoteID(of attribute: CBAttribute) -> RemoteAttributeID? {
+        if let id = attribute.remoteID, content.with({ $0.attributes[id] === attribute }) { return id }
+        channel.log(.unknownAttribute)
+        return nil
+    }
+}
+
+// MARK: - The connection
+
+extension CBPeripheral {
+    func update(_ description: PeripheralDescription) {
+        content.with { if let name = description.name { $0.name = name } }
+    }
+
+    func beginConnecting() {
+        content.with { if $0.state != .connected { $0.state = .connecting } }
+    }
+
+    func beginDisconnecting() {
+        content.with { if $0.state != .disconnected { $0.state = .disconnecting } }
+    }
+
+    /// What was discovered over an earlier link stands for nothing on a new one.
+    func connected(_ description: PeripheralDescription, _ limits: WriteLimits) {
+        if state != .connected { linkLost(isKnown: false) }
+        content.with {
+            $0.state = .connected
+            $0.limits = limits
+            $0.takesWritesWithoutResponse = true
+            if let name = description.name { $0.name = name }
+        }
+    }
+
+    /// Bluetooth went off: a link is gone, a wish for one stands (SPEC 5.5 rule 6).
+    func controllerLost(isKnown: Bool) {
+        if state == .connecting { return linkLost(isReconnecting: true, isKnown: isKnown) }
+        linkLost(isKnown: isKnown)
+    }
+
+    /// - Parameter isKnown: whether what was discovered still stands for something.
+    func linkLost(isReconnecting: Bool = false, isKnown: Bool = true) {
+        let attributes = content.with { state in
+            state.state = isReconnecting ? .connecting : .disconnected
+            state.takesWritesWithoutResponse = false
+            let attributes = state.attributes
+            if !isKnown {
+                state.services = nil
+                state.attributes = [:]
+            }
+            return attributes
+        }
+        for case let characteristic as CBCharacteristic in attributes.values {
+            characteristic.content.with { $0.isNotifying = false }
+        }
+    }
+
+    /// The services that were discovered before the app ended (SPEC SPR-15).
+    func restore(_ restored: RestoredRemotePeripheral) {
+        let state = CBPeripheralState(rawValue: restored.description.state.rawValue) ?? .disconnected
+        content.with {
+            $0.state = state
+            $0.limits = restored.writeLimits
+            $0.takesWritesWithoutResponse = state == .connected
+        }
+        if let services = restored.services { take(services) }
+    }
+}

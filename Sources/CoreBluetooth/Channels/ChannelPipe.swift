@@ -1,0 +1,88 @@
+import BLEAppLifecycle
+import Foundation
+
+/// What the two streams of a channel share: octets that came, and room for those that go.
+final class ChannelPipe: Sendable {
+    private struct State {
+        var received: [UInt8] = []
+        var room = 0
+        var isEnded = false
+        var error: (any Error)?
+        weak var input: ChannelInputStream?
+        weak var output: ChannelOutputStream?
+    }
+
+    private let state = Locked(State())
+    private let send: @Sendable (ChannelRequest) -> Void
+
+    init(send: @escaping @Sendable (ChannelRequest) -> Void) { self.send = send }
+
+    func attach(input: ChannelInputStream) { state.with { $0.input = input } }
+    func attach(output: ChannelOutputStream) { state.with { $0.output = output } }
+
+    // MARK: From the system
+
+    func receive(_ event: ChannelEvent) {
+        switch event {
+        case .received(let octets):
+            let input = state.with { state in
+                state.received += octets
+                return state.input
+            }
+            input?.tell(.hasBytesAvailable)
+        case .canSend(let count):
+            let output = state.with { state in
+                state.room += count
+                return state.output
+            }
+            output?.tell(.hasSpaceAvailable)
+        case .closed(let error):
+            let (input, output) = state.with { state in
+                state.isEnded = true
+                state.error = error?.publicError
+                return (state.input, state.output)
+            }
+            let event: Stream.Event = error == nil ? .endEncountered : .errorOccurred
+            input?.tell(event)
+            output?.tell(event)
+        }
+    }
+
+    // MARK: From the streams
+
+    var hasBytes: Bool { state.with { !$0.received.isEmpty } }
+    var hasRoom: Bool { state.with { $0.room > 0 && !$0.isEnded } }
+    var isEnded: Bool { state.with { $0.isEnded } }
+    var error: (any Error)? { state.with { $0.error } }
+
+    /// Takes octets that came; the peer may send as many again.
+    func take(upTo count: Int) -> [UInt8] {
+        let taken = state.with { state in
+            let taken = Array(state.received.prefix(count))
+            state.received.removeFirst(taken.count)
+            return taken
+        }
+        if !taken.isEmpty { send(.received(count: taken.count)) }
+        return taken
+    }
+
+    /// - Returns: how many of the octets were taken.
+    func put(_ octets: UnsafeBufferPointer<UInt8>) -> Int {
+        let count = state.with { state in
+            guard !state.isEnded else { return -1 }
+            let count = min(octets.count, state.room)
+            state.room -= count
+            return count
+        }
+        if count > 0 { send(.send(Array(octets[..<count]))) }
+        return count
+    }
+
+    func close() {
+        let wasOpen = state.with { state in
+            defer { state.isEnded = true }
+            return !state.isEnded
+        }
+        if wasOpen { send(.close) }
+    }
+}

@@ -1,0 +1,58 @@
+import BLEAppLifecycle
+import BLEPackets
+import Foundation
+
+extension PeerIdentifier {
+    init(_ uuid: UUID) {
+        let value = BluetoothUUID(uuid)
+        self.init(high: value.high, low: value.low)
+    }
+}
+
+extension UUID {
+    init(_ identifier: PeerIdentifier) { self.init(BluetoothUUID(high: identifier.high, low: identifier.low)) }
+}
+
+extension [BluetoothUUID] {
+    /// `nil` is empty.
+    init(_ uuids: [CBUUID]?) { self = uuids?.map(\.value) ?? [] }
+}
+
+extension [CBUUID] {
+    init(_ uuids: [BluetoothUUID]) { self = uuids.map { CBUUID($0) } }
+}
+
+extension ClientError {
+    /// As an app sees it: an octet that `CBATTError` does not name becomes an `NSError` of the same domain (SPEC 2.1).
+    var publicError: any Error {
+        switch self {
+        case .coreBluetooth(let error): CBError(CBError.Code(rawValue: error.rawValue) ?? .unknown)
+        case .att(let code):
+            if let known = CBATTError.Code(rawValue: Int(code)) {
+                CBATTError(known)
+            } else {
+                NSError(
+                    domain: CBATTErrorDomain, code: Int(code),
+                    userInfo: [NSLocalizedDescriptionKey: "The peer answered with error \(code)."])
+            }
+        }
+    }
+}
+
+/// When something happened on the engine's time line, as seconds since 2001.
+func absoluteTime(microseconds: Int64) -> CFAbsoluteTime {
+    let age = Double(monotonicMicroseconds() - microseconds) / 1_000_000
+    return Date().timeIntervalSinceReferenceDate - max(0, age)
+}
+
+/// The clock of the engine's time line: since the machine started, suspension included.
+private func monotonicMicroseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+}
+
+extension [String: Any] {
+    /// The value of a key as a truth, whatever Foundation calls it.
+    func flag(_ key: String) -> Bool { (self[key] as? NSNumber)?.boolValue ?? self[key] as? Bool ?? false }
+}

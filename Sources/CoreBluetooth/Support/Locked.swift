@@ -1,0 +1,46 @@
+import Foundation
+
+/// A value that any thread may look at and change, one at a time.
+final class Locked<Value>: @unchecked Sendable {
+    // @unchecked Sendable holds because the value is touched under the lock alone.
+    private let lock = NSLock()
+    private var value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    func with<Result>(_ body: (inout Value) -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return body(&value)
+    }
+
+    var current: Value { with { $0 } }
+}
+
+/// A table of objects that it does not keep alive.
+final class WeakTable<Key: Hashable, Object: AnyObject>: @unchecked Sendable {
+    // @unchecked Sendable holds because the entries are touched under the lock alone.
+    private struct Entry { weak var object: Object? }
+    private let entries = Locked<[Key: Entry]>([:])
+
+    subscript(key: Key) -> Object? { entries.with { $0[key]?.object } }
+
+    /// The object of the key, made where there is none, and whether it was made.
+    func object(of key: Key, orMake make: () -> Object) -> (Object, isNew: Bool) {
+        entries.with { entries in
+            if let object = entries[key]?.object { return (object, false) }
+            let object = make()
+            entries[key] = Entry(object: object)
+            return (object, true)
+        }
+    }
+
+    /// Forgets the key unless another object has taken it.
+    func removeDead(_ key: Key) {
+        entries.with { if let entry = $0[key], entry.object == nil { $0[key] = nil } }
+    }
+
+    func removeAll() { entries.with { $0.removeAll() } }
+
+    var objects: [Object] { entries.with { $0.values.compactMap(\.object) } }
+}

@@ -1,0 +1,13 @@
+import Foundation
+
+/// Where complaints about an app's use of the API go: standard error, or whoever an app or a test names.
+enum MisuseLog {
+    private static let sink = Locked<(@Sendable (String) -> Void)?>(nil)
+
+    static func redirect(to sink: (@Sendable (String) -> Void)?) { self.sink.with { $0 = sink } }
+
+    static func write(_ line: String) {
+        if let sink = sink.current { return sink(line) }
+        FileHandle.standardError.write(Data("[CoreBluetooth] \(line)\n".utf8))
+    }
+}

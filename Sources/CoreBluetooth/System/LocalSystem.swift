@@ -1,0 +1,350 @@
+@_spi(HostRunner) import BLE
+import BLEAppLifecycle
+import BLESecurity
+import BLEVirtualTransports
+import Foundation
+
+/// The system in this process: the engine on an adapter, and the life of the one app that runs here.
+///
+/// It lives on the adapter's own thread. Only values come in and go out, as they would between this process and a daemon.
+actor LocalSystem: BluetoothSystem {
+    struct Configuration: Sendable {
+        var environment: AppEnvironment
+        var adapter: AdapterConfiguration
+        var settings = LifecycleSettings()
+        /// `nil`: nothing outlives the process.
+        var journalPath: String?
+        /// `nil`: one of its own.
+        var loop: EventLoop?
+
+        /// What the environment of a program asks for.
+        init(_ environment: AppEnvironment) {
+            self.environment = environment
+            let state = StateFolder(path: environment.stateDirectory)
+            adapter = AdapterConfiguration(
+                ownAddress: .automatic(fallback: state.staticAddress()), makeVirtualTransport: VirtualTransports.open)
+            adapter.toolbox = CryptoToolbox()
+            adapter.bondStore = FileBondStore(path: environment.stateDirectory + "/security") { notice in
+                MisuseLog.write("\(notice)")
+            }
+            journalPath = state.journalPath(of: environment.identifier)
+        }
+
+        init(
+            environment: AppEnvironment, adapter: AdapterConfiguration, journalPath: String? = nil,
+            loop: EventLoop? = nil
+        ) {
+            self.environment = environment
+            self.adapter = adapter
+            self.journalPath = journalPath
+            self.loop = loop
+        }
+    }
+
+    private struct Sinks {
+        var lastManager: UInt32 = 0
+        var lastQuery: UInt32 = 0
+        var deliver: [ManagerID: @Sendable (ClientEvent) -> Void] = [:]
+        var features: CBCentralManager.Feature = []
+        var launchOptions = LaunchOptions()
+        var onAlert: (@Sendable (CBApplication.Alert) -> Void)?
+        var onExpiration: (@Sendable () -> Void)?
+        var hasStarted = false
+    }
+
+    /// How long after a failure the transport is opened again, in seconds.
+    private static let reopenSeconds: UInt64 = 5
+
+    nonisolated private let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    nonisolated private let sinks = Locked(Sinks())
+    nonisolated private let configuration: Configuration
+    nonisolated private let app: AppID
+    nonisolated private let journal: JournalFile?
+
+    private var runner: HostRunner?
+    private var apps: AppLifecycle
+    private var deadline: EventLoop.Deadline?
+    private var retry: EventLoop.Deadline?
+    /// The answer to the question that is being asked just now.
+    private var answer: ClientEvent?
+    private var isPumping = false
+    private var isClosed = false
+    private var complaint: String?
+    private var hasBeenOpen = false
+    private var onStopped: (() -> Void)?
+
+    init(_ configuration: Configuration) {
+        self.configuration = configuration
+        app = AppID(rawValue: configuration.environment.identifier)
+        let journal = configuration.journalPath.map { JournalFile(path: $0) }
+        self.journal = journal
+        var generator = SystemRandomNumberGenerator()
+        let seed = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        apps = AppLifecycle(settings: configuration.settings, seed: seed, restoring: journal?.read() ?? .init())
+        if let given = configuration.loop {
+            loop = given
+            return
+        }
+        do throws(TransportError) {
+            loop = try EventLoop(name: "jelling")
+            try loop.start()
+        } catch {
+            fatalError("Core Bluetooth has no thread: \(error)")
+        }
+    }
+
+    // MARK: Managers
+
+    nonisolated func attach(_ deliver: @escaping @Sendable (ClientEvent) -> Void) -> ManagerID {
+        let (id, isFirst) = sinks.with { sinks in
+            sinks.lastManager += 1
+            let id = ManagerID(rawValue: sinks.lastManager)
+            sinks.deliver[id] = deliver
+            defer { sinks.hasStarted = true }
+            return (id, !sinks.hasStarted)
+        }
+        if isFirst { onLoop { $0.start() } }
+        return id
+    }
+
+    nonisolated func detach(_ manager: ManagerID) { sinks.with { $0.deliver[manager] = nil } }
+
+    nonisolated func send(_ request: ClientRequest, from manager: ManagerID) {
+        onLoop { $0.receive(request, from: manager) }
+    }
+
+    nonisolated func sendAndWait(_ request: ClientRequest, from manager: ManagerID) {
+        let done = DispatchSemaphore(value: 0)
+        onLoop { system in
+            system.receive(request, from: manager)
+            done.signal()
+        }
+        done.wait()
+    }
+
+    nonisolated func ask(_ manager: ManagerID, _ make: (QueryID) -> ClientRequest) -> ClientEvent? {
+        let query = sinks.with { sinks in
+            sinks.lastQuery &+= 1
+            return QueryID(rawValue: sinks.lastQuery)
+        }
+        let request = make(query)
+        let done = DispatchSemaphore(value: 0)
+        let answer = Locked<ClientEvent?>(nil)
+        onLoop { system in
+            system.answer = nil
+            system.receive(request, from: manager)
+            answer.with { $0 = system.answer }
+            done.signal()
+        }
+        done.wait()
+        return answer.current
+    }
+
+    nonisolated func log(_ message: LogMessage) { MisuseLog.write(message.text) }
+
+    nonisolated var authorization: ManagerAuthorization { configuration.environment.authorization }
+    nonisolated var features: CBCentralManager.Feature { sinks.with { $0.features } }
+
+    // MARK: The app
+
+    nonisolated func move(_ move: AppMove) {
+        onLoop { system in
+            guard !system.isClosed else { return }
+            let now = system.now
+            switch move {
+            case .foreground: system.apps.enterForeground(system.app, at: now)
+            case .background: system.apps.enterBackground(system.app, at: now)
+            case .suspended: system.apps.suspend(system.app, at: now)
+            }
+            system.pump()
+        }
+    }
+
+    nonisolated var launchOptions: LaunchOptions { sinks.with { $0.launchOptions } }
+    nonisolated func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?) { sinks.with { $0.onAlert = body } }
+    nonisolated func onExpiration(_ body: (@Sendable () -> Void)?) { sinks.with { $0.onExpiration = body } }
+
+    // MARK: The loop
+
+    nonisolated private func onLoop(_ body: @escaping @Sendable (isolated LocalSystem) -> Void) {
+        loop.run { self.assumeIsolated { body($0) } }
+    }
+
+    private var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
+
+    private func start() {
+        deadline = loop.makeDeadline { self.advance() }
+        retry = loop.makeDeadline { self.open() }
+        apps.declare(configuration.environment.manifest)
+        apps.launched(app, inForeground: configuration.environment.startsInForeground, at: now)
+        let options = apps.launchOptions(of: app)
+        sinks.with { $0.launchOptions = options }
+        open()
+        pump()
+    }
+
+    private func receive(_ request: ClientRequest, from manager: ManagerID) {
+        guard !isClosed else { return }
+        apps.receive(request, from: manager, of: app, at: now)
+        pump()
+    }
+
+    private func advance() {
+        guard !isClosed else { return }
+        apps.advance(to: now)
+        pump()
+    }
+
+    // MARK: The transport
+
+    private func open() {
+        guard !isClosed else { return }
+        do throws(TransportError) {
+            if runner == nil { runner = try makeRunner() }
+            try runner?.open(
+                .init(step: { self.step() }, ended: { error in self.transportEnded(error) }))
+            complaint = nil
+            hasBeenOpen = true
+        } catch {
+            transportEnded(error)
+        }
+    }
+
+    private func makeRunner() throws(TransportError) -> HostRunner {
+        let address: TransportAddress
+        if let name = configuration.environment.transport {
+            address = try TransportAddress(name)
+        } else {
+            // Without any, opening explains what is missing, now and later.
+            address = .userChannel(adapter: (try? AdapterList.first().index) ?? 0)
+        }
+        do throws(BondStoreError) {
+            return try HostRunner(address, configuration: configuration.adapter, loop: loop)
+        } catch {
+            // Bluetooth works without bonds; what pairing leaves is kept by nobody then.
+            MisuseLog.write("bonds cannot be read: \(error)")
+            var configuration = configuration.adapter
+            configuration.bondStore = nil
+            do throws(BondStoreError) {
+                return try HostRunner(address, configuration: configuration, loop: loop)
+            } catch { throw .unusableFile("bonds", reason: "\(error)") }
+        }
+    }
+
+    /// The adapter is away; it is looked for again until it is back.
+    private func transportEnded(_ error: TransportError?) {
+        guard !isClosed else { return }
+        let text = error?.description ?? "the transport was closed"
+        let isNew = complaint != text
+        if isNew { MisuseLog.write("no Bluetooth: \(text)") }
+        complaint = text
+        if hasBeenOpen { apps.transportClosed(at: now) } else { apps.transportFailed(at: now) }
+        retry?.set(atMicroseconds: loop.nowMicroseconds + Self.reopenSeconds * 1_000_000)
+        pump()
+    }
+
+    /// Hands the controller back before the process ends: what runs is stopped and links are closed, so that peers need
+    /// not wait for a time-out. The app hears nothing of it, and what is preserved stays as it is.
+    nonisolated func handBack() {
+        let done = DispatchSemaphore(value: 0)
+        onLoop { system in
+            system.isClosed = true
+            guard let runner = system.runner, runner.isOpen else {
+                done.signal()
+                return
+            }
+            system.onStopped = { done.signal() }
+            _ = runner.submit(.stop)
+            runner.settle()
+        }
+        _ = done.wait(timeout: .now() + .seconds(1))
+    }
+
+    /// Ends as a killed process does: nothing more is said, to nobody. Tests have many processes in one.
+    func kill() {
+        isClosed = true
+        sinks.with { $0.deliver.removeAll() }
+        retry?.cancel()
+        deadline?.cancel()
+        runner?.close()
+        runner?.shutDown()
+        runner = nil
+        if configuration.loop == nil { loop.runLater { self.loop.stop() } }
+    }
+
+    /// Returns when all requests that were sent before have been taken in.
+    func barrier() async {}
+
+    // MARK: Engine and apps
+
+    private func step() -> Bool {
+        guard let event = runner?.nextEvent() else { return false }
+        guard !isClosed else {
+            if event == .stopped { onStopped?() }
+            return true
+        }
+        switch event {
+        case .reopenTransport: runner?.reopenTransport()
+        case .ready(let information):
+            let isExtended = information.usesExtendedCommands
+            sinks.with { $0.features = isExtended ? .extendedScanAndConnect : [] }
+        case .pairing(_, .question(let question)):
+            // Nobody is at hand to be asked.
+            _ = runner?.submit(.answerPairing(question.id, .cancel))
+        case .bondChanged, .bondRemoved:
+            if let error = runner?.takeStoreError() { MisuseLog.write("a bond was not kept: \(error)") }
+        default: break
+        }
+        apps.receive(event, at: now)
+        carryOut()
+        return true
+    }
+
+    /// Carries out what the apps' machine wants after an input that did not come from the engine.
+    private func pump() {
+        carryOut()
+        runner?.settle()
+        if let next = apps.nextDeadline {
+            deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
+        } else {
+            deadline?.clear()
+        }
+    }
+
+    private func carryOut() {
+        while let output = apps.nextOutput() {
+            switch output {
+            case .submit(let command, let client, let token):
+                guard let runner else { continue }
+                apps.submitted(token, as: runner.submit(command, from: client))
+            case .event(let event, let manager, _):
+                if event.isAnswer {
+                    answer = event
+                } else if let deliver = sinks.with({ $0.deliver[manager] }) {
+                    deliver(event)
+                }
+            case .process(.expiring, _): sinks.with { $0.onExpiration }?()
+            case .process: break  // this process runs, whatever is decided; events wait in the machine
+            case .alert(let alert): raise(alert)
+            case .alertWithdrawn: break
+            case .log(let message, _): MisuseLog.write(message.text)
+            case .journal(let entry): journal?.append(entry)
+            }
+        }
+    }
+
+    private func raise(_ alert: Alert) {
+        let kind: CBApplication.Alert.Kind =
+            switch alert.kind {
+            case .connection: .connection
+            case .disconnection: .disconnection
+            case .notification: .notification
+            case .powerOff: .powerOff
+            }
+        let told = CBApplication.Alert(
+            kind: kind, identifier: alert.peripheral.map { UUID($0.identifier) }, name: alert.peripheral?.name)
+        if let body = sinks.with({ $0.onAlert }) { return body(told) }
+        MisuseLog.write("alert: \(kind) \(told.name ?? "") \(told.identifier?.uuidString ?? "")")
+    }
+}

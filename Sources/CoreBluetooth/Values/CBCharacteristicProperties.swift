@@ -1,0 +1,35 @@
+/// What may be done with a characteristic's value (SPEC PER-4, 2.1).
+///
+/// The low octet is the one on the air (Core 5.4, Vol 3, Part G, 3.3.1.1); the rest is known here alone.
+public struct CBCharacteristicProperties: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// Not for characteristics that an app publishes.
+    public static let broadcast = CBCharacteristicProperties(rawValue: 0x01)
+    public static let read = CBCharacteristicProperties(rawValue: 0x02)
+    public static let writeWithoutResponse = CBCharacteristicProperties(rawValue: 0x04)
+    public static let write = CBCharacteristicProperties(rawValue: 0x08)
+    public static let notify = CBCharacteristicProperties(rawValue: 0x10)
+    public static let indicate = CBCharacteristicProperties(rawValue: 0x20)
+    public static let authenticatedSignedWrites = CBCharacteristicProperties(rawValue: 0x40)
+    /// Not for characteristics that an app publishes.
+    public static let extendedProperties = CBCharacteristicProperties(rawValue: 0x80)
+    /// Only trusted centrals can subscribe to notifications.
+    public static let notifyEncryptionRequired = CBCharacteristicProperties(rawValue: 0x100)
+    /// Only trusted centrals can subscribe to indications.
+    public static let indicateEncryptionRequired = CBCharacteristicProperties(rawValue: 0x200)
+}
+
+/// Who may do what with the value of a published characteristic (SPEC PER-5, 2.1).
+public struct CBAttributePermissions: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    public static let readable = CBAttributePermissions(rawValue: 0x01)
+    public static let writeable = CBAttributePermissions(rawValue: 0x02)
+    /// Only trusted centrals can read.
+    public static let readEncryptionRequired = CBAttributePermissions(rawValue: 0x04)
+    /// Only trusted centrals can write.
+    public static let writeEncryptionRequired = CBAttributePermissions(rawValue: 0x08)
+}

@@ -1,0 +1,102 @@
+import BLEPackets
+import Foundation
+
+/// A UUID of 16, 32 or 128 bits, as attributes and advertisements carry it (SPEC MOD-9, 2.5).
+///
+/// Two of them are equal when their expanded values are: `CBUUID(string: "180D")` equals
+/// `CBUUID(string: "0000180D-0000-1000-8000-00805F9B34FB")`.
+open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
+    // @unchecked Sendable holds because the value never changes, and subclasses are told so.
+    let value: BluetoothUUID
+
+    init(_ value: BluetoothUUID) {
+        self.value = value
+        super.init()
+    }
+
+    /// Takes 4, 8 or 36 hexadecimal characters, as in `180D` or `71DA3FD1-7E10-41C1-B16F-4430B506CDE7`; the short forms
+    /// also behind `0x`, as some tutorials write them.
+    /// - Precondition: the text is a UUID; anything else ends the program, as on Apple's system.
+    public convenience init(string theString: String) {
+        guard let value = BluetoothUUID(theString) else {
+            preconditionFailure(
+                "String \(theString) does not represent a valid UUID: it takes 4, 8 or 36 hexadecimal characters")
+        }
+        self.init(value)
+    }
+
+    /// Takes 2, 4 or 16 octets, most significant first.
+    /// - Precondition: the count is one of those.
+    public convenience init(data theData: Data) {
+        guard let value = BluetoothUUID(mostSignificantFirst: theData) else {
+            preconditionFailure("Data of \(theData.count) bytes is no UUID: it takes 2, 4 or 16")
+        }
+        self.init(value)
+    }
+
+    /// Takes a UUID of Foundation.
+    public convenience init(nsuuid theUUID: UUID) { self.init(BluetoothUUID(theUUID)) }
+
+    /// The octets, most significant first: 2, 4 or 16 of them.
+    open var data: Data {
+        switch value.width {
+        case .bits16: Data(value.bytes[2..<4])
+        case .bits32: Data(value.bytes[0..<4])
+        case .bits128: Data(value.bytes)
+        }
+    }
+
+    /// `180D` where the UUID stands on the Bluetooth base, else all 36 characters, in upper case.
+    open var uuidString: String { value.description }
+
+    override open var description: String { uuidString }
+    override open var hash: Int { value.hashValue }
+
+    override open func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? CBUUID else { return false }
+        return value == other.value
+    }
+
+    /// The same object, which never changes.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+extension BluetoothUUID {
+    /// `nil` when the count is not 2, 4 or 16.
+    init?(mostSignificantFirst octets: some Collection<UInt8>) {
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        for octet in octets {
+            high = high << 8 | low >> 56
+            low = low << 8 | UInt64(octet)
+        }
+        switch octets.count {
+        case 2: self.init(UInt16(truncatingIfNeeded: low))
+        case 4: self.init(UInt32(truncatingIfNeeded: low))
+        case 16: self.init(high: high, low: low)
+        default: return nil
+        }
+    }
+
+    init(_ uuid: UUID) {
+        let octets = withUnsafeBytes(of: uuid.uuid) { Array($0) }
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        for index in 0..<8 {
+            high = high << 8 | UInt64(octets[index])
+            low = low << 8 | UInt64(octets[index + 8])
+        }
+        self.init(high: high, low: low)
+    }
+}
+
+extension UUID {
+    init(_ value: BluetoothUUID) {
+        let octets = value.bytes
+        self.init(
+            uuid: (
+                octets[0], octets[1], octets[2], octets[3], octets[4], octets[5], octets[6], octets[7], octets[8],
+                octets[9], octets[10], octets[11], octets[12], octets[13], octets[14], octets[15]
+            ))
+    }
+}

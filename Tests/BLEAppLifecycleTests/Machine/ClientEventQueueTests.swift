@@ -1,0 +1,93 @@
+import Testing
+
+@testable import BLEAppLifecycle
+
+@Suite("Queue of a suspended app")
+struct ClientEventQueueTests {
+    private func peer(_ number: UInt64) -> PeripheralDescription {
+        PeripheralDescription(identifier: PeerIdentifier(high: 1, low: number))
+    }
+
+    private func discovered(_ number: UInt64, rssi: Int8 = -50) -> ClientEvent {
+        .discovered(peer(number), AdvertisementContent(), rssi: rssi)
+    }
+
+    private func value(_ octets: [UInt8]) -> ClientEvent {
+        .peripheral(
+            peer(1).identifier, .valueUpdated(characteristic: RemoteAttributeID(rawValue: 1), octets, nil))
+    }
+
+    private func connected(_ number: UInt64) -> ClientEvent {
+        .connected(peer(number), maximumWriteLength: WriteLimits())
+    }
+
+    private func disconnected(_ number: UInt64) -> ClientEvent {
+        .disconnected(peer(number).identifier, nil, microseconds: 0, isReconnecting: false)
+    }
+
+    private func all(_ queue: inout ClientEventQueue) -> [ClientEvent] {
+        var events: [ClientEvent] = []
+        while let event = queue.popFirst() { events.append(event) }
+        return events
+    }
+
+    @Test("one discovery a peripheral, the latest; one state, the latest; every value (SPEC 5.5 rule 2, FGO-5)")
+    func coalescing() {
+        var queue = ClientEventQueue(eventLimit: 100, octetLimit: 100_000)
+        let events = [
+            discovered(1), .stateChanged(.poweredOff, .allowedAlways), value([1]), discovered(2), value([1]),
+            discovered(1, rssi: -40), .stateChanged(.poweredOn, .allowedAlways),
+        ]
+        for (number, event) in events.enumerated() { queue.append(event, sequence: UInt64(number + 1)) }
+        #expect(
+            all(&queue) == [
+                value([1]), discovered(2), value([1]), discovered(1, rssi: -40),
+                .stateChanged(.poweredOn, .allowedAlways),
+            ])
+        #expect(queue.isEmpty)
+    }
+
+    @Test(
+        "when there is no room discoveries go, then values, and the loss is told; disconnections stay (SPEC 5.5 rule 2)"
+    )
+    func bounds() {
+        var queue = ClientEventQueue(eventLimit: 4, octetLimit: 1_000_000)
+        let events = [
+            connected(1), value([1]), discovered(1), value([2]), value([3]), disconnected(1), connected(2),
+            disconnected(2),
+        ]
+        for (number, event) in events.enumerated() { queue.append(event, sequence: UInt64(number + 1)) }
+        #expect(
+            all(&queue) == [.eventsLost(count: 4), connected(1), disconnected(1), connected(2), disconnected(2)])
+    }
+
+    @Test("octets are bounded too")
+    func octets() {
+        var queue = ClientEventQueue(eventLimit: 1000, octetLimit: 10_000)
+        for number in 0..<100 {
+            queue.append(value([UInt8](repeating: UInt8(number), count: 500)), sequence: UInt64(number + 1))
+        }
+        #expect(queue.octets <= 10_000)
+        #expect(queue.count < 20)
+        #expect(all(&queue).last == value([UInt8](repeating: 99, count: 500)))
+    }
+
+    @Test("a device that comes and goes for ever does not fill the memory, and its last disconnection is there")
+    func flapping() {
+        var queue = ClientEventQueue(eventLimit: 10, octetLimit: 1_000_000)
+        for number in 0..<1000 {
+            queue.append(connected(1), sequence: UInt64(2 * number + 1))
+            queue.append(disconnected(1), sequence: UInt64(2 * number + 2))
+        }
+        #expect(queue.count <= 10)
+        let events = all(&queue)
+        #expect(events.last == disconnected(1))
+    }
+
+    @Test("a million discoveries of a few devices take the room of a few")
+    func holes() {
+        var queue = ClientEventQueue(eventLimit: 10, octetLimit: 1_000_000)
+        for number in 0..<100_000 { queue.append(discovered(UInt64(number % 5)), sequence: UInt64(number + 1)) }
+        #expect(all(&queue).count == 5)
+    }
+}

@@ -1,0 +1,104 @@
+import BLEHost
+import BLEPackets
+import BLESimulator
+import Foundation
+import Testing
+
+@testable import BLEAppLifecycle
+
+@Suite("Journal and identifiers")
+struct JournalTests {
+    @Test("lines read back; a torn, damaged or foreign line costs itself alone")
+    func lines() {
+        let payloads = [[UInt8]("{\"a\":1}".utf8), [UInt8]("{}".utf8), [UInt8]("{\"b\":2}".utf8)]
+        let journal = payloads.flatMap { Journal.line($0) }
+        #expect(Journal.payloads(in: journal) == payloads)
+        #expect(Journal.payloads(in: journal.dropLast(3)) == Array(payloads.dropLast()))
+        var damaged = journal
+        damaged[Journal.line(payloads[0]).count + 9] ^= 1
+        #expect(Journal.payloads(in: damaged) == [payloads[0], payloads[2]])
+        #expect(Journal.payloads(in: Array("hello\n\n x\n".utf8) + journal) == payloads)
+        #expect(Journal.payloads(in: []).isEmpty)
+    }
+
+    private func journal(of state: PreservedState) -> [UInt8] {
+        state.entries.flatMap { entry in Journal.line([UInt8]((try? JSONEncoder().encode(entry)) ?? Data())) }
+    }
+
+    @Test("killed at any octet of its journal a process starts again, and restores what was whole (SPR-4)")
+    func anyOctet() throws {
+        let world = World()
+        world.air.addPeripheral(Profiles.belt())
+        let station = AppStation(world)
+        let app = TestApp(station, modes: [.central, .peripheral])
+        let central = app.central(ManagerOptions(restoreIdentifier: "c"))
+        let manager = app.peripheral(ManagerOptions(restoreIdentifier: "p"))
+        let peer = try #require(central.discover([Profiles.heartRate]))
+        #expect(central.connect(peer))
+        #expect(manager.add(Profiles.published) == nil)
+        central.ask(.scan(ScanOptions(services: [Profiles.lock])))
+        #expect(AppStation.state(in: station.journal).managers.count == 2)
+        var whole = PreservedState()
+        var line: [UInt8] = []
+        for octet in station.journal {
+            line.append(octet)
+            if octet == UInt8(ascii: "\n") {
+                let entry = try JSONDecoder().decode(JournalEntry.self, from: Data(line.dropFirst(9)))
+                whole.apply(entry)
+                line = []
+            }
+            // A line that lacks its end alone is as good as whole.
+            guard line.count % 16 == 3, Journal.payloads(in: line).isEmpty else { continue }
+            #expect(AppStation.state(in: journal(of: whole) + line) == whole)
+        }
+        #expect(whole == AppStation.state(in: station.journal))
+        // What a torn journal says can be started with.
+        let half = AppStation(
+            World(), journal: Array(station.journal.prefix(station.journal.count / 2)), seed: 3)
+        #expect(half.hostEvents.contains { if case .ready = $0 { true } else { false } })
+        // A journal that was made short says the same.
+        let state = AppStation.state(in: station.journal)
+        var short = PreservedState()
+        for entry in state.entries { short.apply(entry) }
+        #expect(short == state)
+    }
+
+    @Test("an identifier is the same after a restart, and another for each app (REC-3, REC-4)")
+    func lasting() throws {
+        let world = World()
+        let belt = world.air.addPeripheral(Profiles.belt())
+        let station = AppStation(world)
+        let peer = try #require(TestApp(station, "org.example.one").central().discover([Profiles.heartRate]))
+        let foreign = try #require(TestApp(station, "org.example.two").central().discover([Profiles.heartRate]))
+        #expect(peer != foreign)
+        world.remove(station)
+        world.air.closeTransport(of: station.controller)
+        let again = AppStation(world, journal: station.journal, seed: 9)
+        let central = TestApp(again, "org.example.one").central()
+        central.ask(.retrievePeripherals(QueryID(rawValue: 1), [peer, foreign]))
+        guard case .retrieved(_, let known)? = central.events.last else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(known.map(\.identifier) == [peer])
+        #expect(central.connect(peer))
+        #expect(world.air.statistics(of: belt).connections == 1)
+    }
+
+    @Test("the key stream is ChaCha20 (RFC 8439, appendix A.1, test vector 1), and identifiers are of version 4")
+    func entropy() {
+        var source = EntropySource(seed: [UInt8](repeating: 0, count: 32))
+        var words: [UInt64] = []
+        for _ in 0..<8 { words.append(source.next()) }
+        // The block is taken from its end; each number is two words of four octets.
+        let block: [UInt32] = [
+            0xADE0_B876, 0x903D_F1A0, 0xE56A_5D40, 0x28BD_8653, 0xB819_D2BD, 0x1AED_8DA0, 0xCCEF_36A8, 0xC70D_778B,
+            0x7C59_41DA, 0x8D48_5751, 0x3FE0_2477, 0x374A_D8B8, 0xF4B8_436A, 0x1CA1_1815, 0x69B6_87C3, 0x8665_EEB2,
+        ]
+        let expected = stride(from: 15, to: 0, by: -2).map { UInt64(block[$0]) << 32 | UInt64(block[$0 - 1]) }
+        #expect(words == expected)
+        let identifier = source.nextIdentifier()
+        #expect(identifier.bytes[6] >> 4 == 4)
+        #expect(identifier.bytes[8] >> 6 == 2)
+    }
+}

@@ -1,0 +1,41 @@
+import BLEPackets
+import Foundation
+import Testing
+
+@testable import BLEAppLifecycle
+
+@Suite("Messages of apps")
+struct MessageTests {
+    private let peer = PeerIdentifier(high: 0x0123_4567_89AB_4DEF, low: 0x8123_4567_89AB_CDEF)
+
+    @Test("an identifier prints as a UUID and reads back")
+    func identifierText() {
+        #expect(peer.description == "01234567-89AB-4DEF-8123-456789ABCDEF")
+        #expect(PeerIdentifier(peer.description) == peer)
+        #expect(PeerIdentifier(bytes: peer.bytes) == peer)
+        #expect(PeerIdentifier(bytes: [1]) == nil)
+        #expect(PeerIdentifier("180D") == nil)
+    }
+
+    @Test("requests and events are values that can be encoded: a daemon can hold the engine")
+    func encoding() throws {
+        let requests: [ClientRequest] = [
+            .createCentral(ManagerOptions(restoreIdentifier: "c")),
+            .scan(ScanOptions(services: [BluetoothUUID(UInt16(0x180D))], allowsDuplicates: true)),
+            .connect(peer, ConnectOptions(notifiesOnConnection: true)), .cancelConnection(peer),
+            .retrievePeripherals(QueryID(rawValue: 1), [peer]), .registerForConnectionEvents(nil),
+            .peripheral(peer, .writeValue([1, 2], characteristic: RemoteAttributeID(rawValue: 3))),
+            .respond(ATTRequestID(rawValue: 1 << 63 + 5), code: 7, value: []), .release,
+        ]
+        let data = try JSONEncoder().encode(requests)
+        #expect(try JSONDecoder().decode([ClientRequest].self, from: data) == requests)
+        let events: [ClientEvent] = [
+            .stateChanged(.poweredOn, .allowedAlways),
+            .disconnected(peer, .coreBluetooth(.connectionTimeout), microseconds: 1, isReconnecting: false),
+            .peripheral(peer, .valueUpdated(characteristic: RemoteAttributeID(rawValue: 3), nil, .att(code: 2))),
+            .updateQueued(QueryID(rawValue: 2), false),
+        ]
+        let eventData = try JSONEncoder().encode(events)
+        #expect(try JSONDecoder().decode([ClientEvent].self, from: eventData) == events)
+    }
+}

@@ -1,0 +1,197 @@
+import BLEHost
+import BLEPackets
+import BLESimulator
+import Testing
+
+@testable import BLEAppLifecycle
+
+/// Requirements on preservation that no scenario shows whole (SPEC 1.9).
+@Suite("Requirements: restoration")
+struct RestorationRequirements {
+    let world = World()
+    let air: SimulatedAir
+
+    init() { air = world.air }
+
+    private func named(_ identifier: String) -> ManagerOptions { ManagerOptions(restoreIdentifier: identifier) }
+
+    @Test(
+        "what a peripheral manager published, advertised and who subscribed is restored whole (SPR-P1, SPR-P2, SPR-P3, SPR-12, SPR-36, PER-24)"
+    )
+    func peripheral() throws {
+        let station = AppStation(world)
+        let app = TestApp(station, modes: .peripheral)
+        let manager = app.peripheral(named("door"))
+        #expect(manager.add(Profiles.published) == nil)
+        let advertisement = AdvertisementRequest(localName: "Door", serviceUUIDs: [Profiles.lock])
+        manager.ask(.startAdvertising(advertisement))
+        let remote = CentralStation(world)
+        let link = try #require(remote.connect(Profiles.stationAddress))
+        let list = remote.characteristics(link, Profiles.lock)
+        #expect(remote.subscribe(link, list[0]))
+        app.end(.crashed)
+        // Fixed values need nobody.
+        #expect(remote.gatt(link, .read(list[1].valueHandle)) == .value([42]))
+        #expect(app.relaunchCount == 0)
+        let read = remote.submit(.gatt(link, .read(list[0].valueHandle)))
+        world.run(for: .seconds(2))
+        #expect(app.actions.last == .relaunch(LaunchOptions(peripherals: ["door"])))
+        #expect(remote.result(of: read) == nil)
+        app.launch(inForeground: false)
+        let again = app.peripheral(named("door"))
+        guard case .willRestorePeripheral(let state)? = again.events.first else {
+            Issue.record("nothing was restored")
+            return
+        }
+        #expect(state.services == [Profiles.published])
+        #expect(state.advertisement == advertisement)
+        #expect(state.subscriptions.map(\.characteristic) == [Profiles.id(2)])
+        #expect(state.subscriptions.first?.centrals.count == 1)
+        #expect(again.states == [.poweredOn])
+        let request = try #require(again.readRequests.first)
+        again.ask(.respond(request.id, code: 0, value: [6]))
+        world.run(for: .seconds(2))
+        #expect(remote.result(of: read) == .success(.gatt(.value([6]))))
+        #expect(again.update(Profiles.id(2), [1]))
+        world.run(for: .seconds(1))
+        #expect(remote.notifications == [[1]])
+    }
+
+    @Test("a preserved scan finds its device and the app is launched for it (SPR-5, SPR-31, SPR-35, SPR-C1)")
+    func scan() {
+        let station = AppStation(world)
+        let app = TestApp(station, modes: .central)
+        let central = app.central(named("c"))
+        let options = ScanOptions(services: [Profiles.heartRate], allowsDuplicates: true)
+        central.ask(.scan(options))
+        world.run(for: .seconds(1))
+        app.end(.terminatedBySystem)
+        world.run(for: .seconds(60))
+        #expect(app.relaunchCount == 0)
+        air.addPeripheral(Profiles.belt())
+        world.run(for: .seconds(5))
+        #expect(app.relaunchCount == 1)
+        app.launch(inForeground: false)
+        let again = app.central(named("c"))
+        #expect(again.events.first == .willRestoreCentral(RestoredCentral(scan: options)))
+        #expect(again.discoveries.map(\.peer.name) == ["Belt"])
+    }
+
+    @Test(
+        "only those are named at launch that were at something; each is restored by its own name (SPR-2, SPR-3, SPR-7, SPR-8, SPR-16)"
+    )
+    func several() {
+        let station = AppStation(world)
+        let app = TestApp(station, modes: [.central, .peripheral])
+        let busy = app.central(named("busy"))
+        _ = app.central(named("idle"))
+        let server = app.peripheral(named("busy"))
+        let services = [Profiles.heartRate]
+        busy.ask(.scan(ScanOptions(services: services)))
+        #expect(server.add(Profiles.published) == nil)
+        app.end(.crashed)
+        air.addPeripheral(Profiles.belt())
+        world.run(for: .seconds(5))
+        #expect(app.actions.last == .relaunch(LaunchOptions(centrals: ["busy"], peripherals: ["busy"])))
+        app.launch(inForeground: false)
+        #expect(app.central(named("idle")).events == [.stateChanged(.poweredOn, .allowedAlways)])
+        let back = app.peripheral(named("busy"))
+        #expect(back.events.count == 2)
+        #expect(app.central(named("busy")).discoveries.count == 1)
+    }
+
+    @Test("without anything to restore the state comes first (SPR-10), the next launch by the user restores too")
+    func byUser() throws {
+        let station = AppStation(world)
+        let belt = air.addPeripheral(Profiles.belt())
+        let app = TestApp(station, modes: .central)
+        let central = app.central(named("c"))
+        #expect(central.events == [.stateChanged(.poweredOn, .allowedAlways)])
+        let peer = try #require(central.discover([Profiles.heartRate]))
+        air.setAdvertising(false, of: belt)
+        central.ask(.connect(peer, ConnectOptions()))
+        app.end(.exited)
+        app.launch(inForeground: true)
+        #expect(app.launchOptions.isEmpty)
+        let again = app.central(named("c"))
+        guard case .willRestoreCentral? = again.events.first else {
+            Issue.record("nothing was restored")
+            return
+        }
+        #expect(again.events.last == .stateChanged(.poweredOn, .allowedAlways))
+        again.ask(.cancelConnection(peer))
+        app.end(.exited)
+        app.launch(inForeground: true)
+        #expect(app.central(named("c")).events == [.stateChanged(.poweredOn, .allowedAlways)])
+    }
+
+    @Test(
+        "an identifier without the mode, or one that is taken, preserves nothing and is told (SPR-2, SPR-9, SPR-32, SPR-33)"
+    )
+    func misuse() {
+        let station = AppStation(world)
+        let foreground = TestApp(station, "org.example.foreground")
+        let manager = foreground.peripheral(named("p"))
+        #expect(station.logs == [.restorationWithoutBackgroundMode(.peripheral)])
+        #expect(manager.states == [.poweredOn])
+        #expect(manager.add(Profiles.published) == nil)
+        foreground.end(.crashed)
+        #expect(AppStation.state(in: station.journal).managers.isEmpty)
+
+        let app = TestApp(station, modes: .central)
+        _ = app.central(named("c"))
+        _ = app.central(named("c"))
+        #expect(station.logs.last == .duplicateRestoreIdentifier(.central, "c"))
+        #expect(
+            LogMessage.restorationWithoutBackgroundMode(.central).text
+                == "State restoration of CBCentralManager is only allowed for applications that have specified the "
+                + "\"bluetooth-central\" background mode")
+        #expect(
+            LogMessage.restorationWithoutIdentifier(.central).text
+                == "API MISUSE: CBCentralManager has no restore identifier but the delegate implements the "
+                + "centralManager:willRestoreState: method. Restoring will not be supported")
+    }
+
+    @Test(
+        "restored before Bluetooth is on, a manager hears its peripherals first, and commands are dropped until then (SPR-34)"
+    )
+    func beforePower() throws {
+        let station = AppStation(world)
+        let belt = air.addPeripheral(Profiles.belt())
+        let app = TestApp(station, modes: .central)
+        let central = app.central(named("c"))
+        let peer = try #require(central.discover([Profiles.heartRate]))
+        air.setAdvertising(false, of: belt)
+        central.ask(.connect(peer, ConnectOptions()))
+        world.remove(station)
+        air.closeTransport(of: station.controller)
+        let again = AppStation(world, journal: station.journal, seed: 2, starts: false)
+        let same = TestApp(again, modes: .central)
+        let restored = same.central(named("c"))
+        #expect(restored.events.count == 1)
+        #expect(restored.states.isEmpty)
+        restored.ask(.cancelConnection(peer))
+        #expect(again.logs == [.notPoweredOn(.central)])
+        again.start()
+        #expect(restored.states == [.poweredOn])
+        air.setAdvertising(true, of: belt)
+        restored.run(.seconds(5))
+        #expect(restored.connections == [peer])
+    }
+
+    @Test("services of an app that is not preserved leave the database with it (SPR-1, BGX-3)")
+    func leaves() throws {
+        let station = AppStation(world)
+        let app = TestApp(station, modes: .peripheral)
+        let manager = app.peripheral()
+        #expect(manager.add(Profiles.published) == nil)
+        manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
+        let remote = CentralStation(world)
+        let link = try #require(remote.connect(Profiles.stationAddress))
+        #expect(remote.characteristics(link, Profiles.lock).count == 2)
+        app.end(.terminatedBySystem)
+        #expect(remote.characteristics(link, Profiles.lock).isEmpty)
+        world.run(for: .seconds(1))
+        #expect(station.commands(LESetExtendedAdvertisingEnable.opcode).last?.first == 0)
+    }
+}

@@ -1,0 +1,140 @@
+import BLEHost
+import BLEPackets
+import BLESimulator
+import Foundation
+
+@testable import BLEAppLifecycle
+
+/// A machine with apps, on a simulated controller.
+final class AppStation: Station {
+    let world: World
+    let controller: SimulatedControllerID
+    private var engine: LifecycleEngine
+
+    private(set) var processActions: [(action: ProcessAction, app: AppID)] = []
+    private(set) var alerts: [Alert] = []
+    private(set) var withdrawnAlerts: [AlertID] = []
+    private(set) var logs: [LogMessage] = []
+    private(set) var hostEvents: [HostEvent] = []
+    /// As a file would hold it.
+    private(set) var journal: [UInt8]
+    /// HCI commands that went to the controller.
+    private(set) var sentCommands: [(opcode: HCIOpcode, parameters: [UInt8])] = []
+    private var told: [(event: ClientEvent, manager: ManagerID, app: AppID)] = []
+
+    init(
+        _ world: World, configuration: HostConfiguration = HostConfiguration(),
+        settings: LifecycleSettings = LifecycleSettings(), journal: [UInt8] = [], seed: UInt8 = 1,
+        controller: SimulatedControllerConfiguration = SimulatedControllerConfiguration(), starts: Bool = true
+    ) {
+        self.world = world
+        self.journal = journal
+        self.controller = world.air.addController(controller)
+        engine = LifecycleEngine(
+            configuration: configuration, settings: settings, seed: [UInt8](repeating: seed, count: 32),
+            restoring: Self.state(in: journal))
+        world.add(self)
+        if starts { start() }
+    }
+
+    static func state(in journal: [UInt8]) -> PreservedState {
+        var state = PreservedState()
+        for payload in Journal.payloads(in: journal) {
+            if let entry = try? JSONDecoder().decode(JournalEntry.self, from: Data(payload)) { state.apply(entry) }
+        }
+        return state
+    }
+
+    func start() {
+        engine.transportOpened(at: world.now)
+        world.run(for: .seconds(5)) { engine.isReady }
+    }
+
+    var counters: HostCounters { engine.counters }
+
+    // MARK: Inputs
+
+    func apps<Value>(_ body: (inout AppLifecycle) -> Value) -> Value {
+        let value = engine.withApps(at: world.now, body)
+        drain()
+        world.settle()
+        return value
+    }
+
+    func ask(_ request: ClientRequest, _ manager: ManagerID, _ app: AppID) {
+        apps { $0.receive(request, from: manager, of: app, at: world.now) }
+    }
+
+    func closeTransport() {
+        engine.transportClosed(at: world.now)
+        drain()
+    }
+
+    // MARK: Outputs
+
+    func events(of manager: ManagerID, _ app: AppID) -> [ClientEvent] {
+        told.filter { $0.manager == manager && $0.app == app }.map(\.event)
+    }
+
+    /// Of all managers of an app, in order.
+    func events(of app: AppID) -> [ClientEvent] { told.filter { $0.app == app }.map(\.event) }
+
+    func forget(_ manager: ManagerID, _ app: AppID) { told.removeAll { $0.manager == manager && $0.app == app } }
+
+    func actions(of app: AppID) -> [ProcessAction] { processActions.filter { $0.app == app }.map(\.action) }
+
+    func forgetOutputs() {
+        processActions = []
+        alerts = []
+        logs = []
+        sentCommands = []
+    }
+
+    func commands(_ opcode: HCIOpcode) -> [[UInt8]] {
+        sentCommands.filter { $0.opcode == opcode }.map(\.parameters)
+    }
+
+    private func drain() {
+        while let output = engine.nextOutput() {
+            switch output {
+            case .submit: preconditionFailure("the engine takes these")
+            case .event(let event, let manager, let app): told.append((event, manager, app))
+            case .process(let action, let app): processActions.append((action, app))
+            case .alert(let alert): alerts.append(alert)
+            case .alertWithdrawn(let id): withdrawnAlerts.append(id)
+            case .log(let message, _): logs.append(message)
+            case .journal(let entry):
+                if let payload = try? JSONEncoder().encode(entry) { journal += Journal.line([UInt8](payload)) }
+            }
+        }
+        while let event = engine.nextHostEvent() { hostEvents.append(event) }
+    }
+
+    // MARK: Station
+
+    var nextDeadline: Instant? { engine.nextDeadline }
+
+    func advance(to now: Instant) {
+        engine.advance(to: now)
+        drain()
+    }
+
+    func exchange(with air: SimulatedAir, at now: Instant) -> Bool {
+        var packets: [[UInt8]] = []
+        engine.drainPackets { packets.append($0.copied()) }
+        for packet in packets {
+            if packet.first == H4PacketType.command.rawValue, packet.count >= 4 {
+                let opcode = HCIOpcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)
+                sentCommands.append((opcode, Array(packet[4...])))
+            }
+            air.send(packet.span.bytes, to: controller, at: now.microseconds)
+        }
+        var isBusy = !packets.isEmpty
+        while let packet = air.nextPacket(from: controller) {
+            isBusy = true
+            engine.receive(packet.span.bytes, at: now)
+        }
+        drain()
+        return isBusy
+    }
+}

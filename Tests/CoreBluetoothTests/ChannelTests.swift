@@ -1,0 +1,117 @@
+import BLESimulator
+import Foundation
+import Testing
+
+@testable import CoreBluetooth
+
+/// L2CAP channels between two apps, as streams.
+@Suite("L2CAP channels")
+struct ChannelTests {
+    /// Both ends of one channel.
+    private final class Ends: @unchecked Sendable {
+        // @unchecked Sendable holds because the streams of a channel may be used from any thread.
+        let central: CBL2CAPChannel
+        let peripheral: CBL2CAPChannel
+        let client: CentralProbe
+        let server: PeripheralProbe
+
+        init(_ client: CentralProbe, _ server: PeripheralProbe) {
+            self.client = client
+            self.server = server
+            central = client.channels.current[0]
+            peripheral = server.channels.current[0]
+            for channel in [central, peripheral] {
+                channel.inputStream.open()
+                channel.outputStream.open()
+            }
+        }
+    }
+
+    private func open() async throws -> Ends {
+        let stage = try Stage { _ in }
+        let server = PeripheralProbe(stage.launch("org.example.server"))
+        try await server.wait(for: "state poweredOn")
+        await server.run { server.manager.publishL2CAPChannel(withEncryption: false) }
+        let line = try await server.wait(for: "published")
+        #expect(line == "published 128 nil")
+        await server.run {
+            server.manager.startAdvertising([CBAdvertisementDataServiceUUIDsKey: [CBUUID(string: "FFF0")]])
+        }
+        try await server.wait(for: "advertising nil")
+        let client = CentralProbe(stage.launch("org.example.client"))
+        try await client.wait(for: "state poweredOn")
+        await client.run { client.manager.scanForPeripherals(withServices: nil) }
+        try await client.wait(for: "discovered")
+        await client.run { client.manager.connect(client.peripheral) }
+        try await client.wait(for: "connected")
+        await client.run { client.peripheral.openL2CAPChannel(0x81) }
+        #expect(try await client.wait(for: "channel") == "channel nil CBErrorDomain 13")
+        await client.run { client.peripheral.openL2CAPChannel(0x80) }
+        #expect(try await client.wait(for: "channel", count: 2) == "channel 128 nil")
+        #expect(try await server.wait(for: "channel") == "channel 128 nil")
+        return Ends(client, server)
+    }
+
+    /// Writes all octets as fast as there is room.
+    private func write(_ octets: [UInt8], to stream: OutputStream) async throws {
+        var rest = octets[...]
+        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBufferPointer { stream.write($0.baseAddress!, maxLength: $0.count) }
+            guard count >= 0, ContinuousClock.now < end else { throw Missing(description: "\(rest.count) left") }
+            rest = rest.dropFirst(count)
+            if count == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        }
+    }
+
+    private func read(_ count: Int, from stream: InputStream) async throws -> [UInt8] {
+        var octets: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 333)
+        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        while octets.count < count {
+            let read = stream.read(&buffer, maxLength: buffer.count)
+            guard read >= 0, ContinuousClock.now < end else { throw Missing(description: "\(octets.count) read") }
+            octets += buffer[..<read]
+            if read == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        }
+        return octets
+    }
+
+    @Test("octets cross in order both ways, in any pieces, with flow control (SPEC 2.3, 2.4)")
+    func streams() async throws {
+        let ends = try await open()
+        let octets = (0..<30_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        async let writing: Void = write(octets, to: ends.central.outputStream)
+        #expect(try await read(octets.count, from: ends.peripheral.inputStream) == octets)
+        try await writing
+        try await write(Array(octets.prefix(5000)), to: ends.peripheral.outputStream)
+        #expect(try await read(5000, from: ends.central.inputStream) == Array(octets.prefix(5000)))
+        #expect(ends.central.psm == 0x80 && ends.central.peer === ends.client.peripheral)
+        #expect(ends.peripheral.peer is CBCentral)
+    }
+
+    @Test("when one side closes, the other's streams come to their end (SPEC 2.5)")
+    func closing() async throws {
+        let ends = try await open()
+        ends.central.outputStream.close()
+        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        while ends.peripheral.inputStream.streamStatus != .atEnd, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        #expect(ends.peripheral.inputStream.streamStatus == .atEnd)
+        #expect(!ends.peripheral.outputStream.hasSpaceAvailable)
+    }
+
+    @Test("unpublishing ends the offer and its channels (SPEC 2.4)")
+    func unpublishing() async throws {
+        let ends = try await open()
+        await ends.server.run { ends.server.manager.unpublishL2CAPChannel(0x80) }
+        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        while ends.central.inputStream.streamStatus != .atEnd, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        #expect(ends.central.inputStream.streamStatus == .atEnd)
+        await ends.client.run { ends.client.peripheral.openL2CAPChannel(0x80) }
+        #expect(try await ends.client.wait(for: "channel", count: 3) == "channel nil CBErrorDomain 13")
+    }
+}

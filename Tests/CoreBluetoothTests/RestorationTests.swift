@@ -1,0 +1,179 @@
+import BLESimulator
+import Foundation
+import Testing
+
+@testable import CoreBluetooth
+
+/// Processes that end and begin again over one journal.
+@Suite("Restoration and the life of an app")
+struct RestorationTests {
+    private let identifier = [CBCentralManagerOptionRestoreIdentifierKey: "central"]
+
+    @Test(
+        "a killed central finds its connection, services and scan again, willRestoreState first (SPEC SPR-1, 8 to 12)")
+    func central() async throws {
+        let stage = try Stage()
+        var first: CentralProbe? = CentralProbe(stage.launch(modes: ["bluetooth-central"]), options: identifier)
+        try await first!.wait(for: "state poweredOn")
+        await first!.run { [probe = first!] in
+            probe.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")])
+        }
+        try await first!.wait(for: "discovered")
+        await first!.run { [probe = first!] in probe.manager.connect(probe.peripheral) }
+        try await first!.wait(for: "connected")
+        await first!.run { [probe = first!] in probe.peripheral.discoverServices([CBUUID(string: "180D")]) }
+        try await first!.wait(for: "services")
+        let known = await first!.run { [probe = first!] in probe.peripheral.identifier }
+        // As if killed: the transport is torn away, nothing is said.
+        await first!.system.kill()
+        let second = CentralProbe(stage.launch(modes: ["bluetooth-central"]), options: identifier)
+        first = nil
+        try await second.wait(for: "state poweredOn")
+        #expect(
+            second.lines.first
+                == "willRestore [\"kCBRestoredPeripherals\", \"kCBRestoredScanOptions\", \"kCBRestoredScanServices\"]")
+        #expect(second.lines[1].hasPrefix("restored "))
+        #expect(await second.run { second.peripheral.identifier } == known)
+        #expect(await second.run { second.manager.isScanning })
+        try await second.wait(for: "connected")
+    }
+
+    @Test("a killed peripheral finds its services and its advertising again (SPEC SPR-P1, SPR-P2, SPR-36)")
+    func peripheral() async throws {
+        let stage = try Stage { _ in }
+        let options = [CBPeripheralManagerOptionRestoreIdentifierKey: "peripheral"]
+        let first = PeripheralProbe(stage.launch(modes: ["bluetooth-peripheral"]), options: options)
+        try await first.publish(
+            "FFF0", [("FFF1", [.read, .notify], .readable, nil), ("FFF2", .read, .readable, Data([4, 2]))])
+        await first.system.kill()
+        let second = PeripheralProbe(stage.launch(modes: ["bluetooth-peripheral"]), options: options)
+        try await second.wait(for: "state poweredOn")
+        #expect(second.lines[0] == "willRestore [\"kCBRestoredAdvertisement\", \"kCBRestoredServices\"]")
+        #expect(second.lines[1] == "restored [\"FFF0\"] [\"kCBAdvDataLocalName\", \"kCBAdvDataServiceUUIDs\"]")
+        #expect(await second.run { second.characteristics["FFF2"]!.value } == Data([4, 2]))
+        let client = CentralProbe(stage.launch("org.example.client"))
+        try await client.wait(for: "state poweredOn")
+        await client.run { client.manager.scanForPeripherals(withServices: [CBUUID(string: "FFF0")]) }
+        try await client.wait(for: "discovered")
+        await client.run { client.manager.connect(client.peripheral) }
+        try await client.wait(for: "connected")
+        await client.run { client.peripheral.discoverServices(nil) }
+        try await client.wait(for: "services")
+        await client.run { client.peripheral.discoverCharacteristics(nil, for: client.service("FFF0")) }
+        try await client.wait(for: "characteristics")
+        await client.run {
+            client.peripheral.readValue(for: client.characteristic("FFF2"))
+            client.peripheral.readValue(for: client.characteristic("FFF1"))
+        }
+        #expect(try await client.wait(for: "value FFF2") == "value FFF2 0402")
+        try await second.wait(for: "read FFF1")
+    }
+
+    @Test("without an identifier nothing is restored, and the state comes first (SPEC SPR-1, SPR-10, LTA-3)")
+    func withoutIdentifier() async throws {
+        let stage = try Stage()
+        let first = CentralProbe(stage.launch(modes: ["bluetooth-central"]))
+        try await first.wait(for: "state poweredOn")
+        await first.run { first.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")]) }
+        try await first.wait(for: "discovered")
+        await first.system.kill()
+        let second = CentralProbe(stage.launch(modes: ["bluetooth-central"]), options: identifier)
+        try await second.wait(for: "state poweredOn")
+        #expect(second.lines.first?.hasPrefix("state") == true)
+    }
+
+    @Test("identifiers of devices are the same in the next process (SPEC REC-3, 5.6)")
+    func identifiers() async throws {
+        let stage = try Stage()
+        func find() async throws -> UUID {
+            let probe = CentralProbe(stage.launch())
+            try await probe.wait(for: "state poweredOn")
+            await probe.run { probe.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")]) }
+            try await probe.wait(for: "discovered")
+            let identifier = await probe.run { probe.peripheral.identifier }
+            await probe.system.kill()
+            return identifier
+        }
+        let first = try await find()
+        #expect(try await find() == first)
+        let probe = CentralProbe(stage.launch())
+        try await probe.wait(for: "state poweredOn")
+        #expect(
+            await probe.run { probe.manager.retrievePeripherals(withIdentifiers: [first]).map(\.identifier) } == [first]
+        )
+    }
+
+    @Test("a damaged journal costs what is damaged, never a crash (SPEC 5.5 rule 7)")
+    func damagedJournal() async throws {
+        let stage = try Stage()
+        let first = CentralProbe(stage.launch(modes: ["bluetooth-central"]), options: identifier)
+        try await first.wait(for: "state poweredOn")
+        await first.run { first.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")]) }
+        try await first.wait(for: "discovered")
+        await first.run { first.manager.connect(first.peripheral) }
+        try await first.wait(for: "connected")
+        await first.system.kill()
+        let whole = try Data(contentsOf: URL(fileURLWithPath: stage.journalPath()))
+        #expect(!whole.isEmpty)
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<300 {
+            var damaged = whole.prefix(Int.random(in: 0...whole.count, using: &generator))
+            for _ in 0..<Int.random(in: 0..<8, using: &generator) where !damaged.isEmpty {
+                damaged[Int.random(in: 0..<damaged.count, using: &generator)] = .random(in: 0...255, using: &generator)
+            }
+            try damaged.write(to: URL(fileURLWithPath: stage.journalPath()))
+            _ = JournalFile(path: stage.journalPath()).read()
+        }
+        try whole.dropLast(3).write(to: URL(fileURLWithPath: stage.journalPath()))
+        let second = CentralProbe(stage.launch(modes: ["bluetooth-central"]), options: identifier)
+        try await second.wait(for: "state poweredOn")
+    }
+
+    @Test(
+        "a suspended app without a mode hears nothing until it is in the foreground again, then in order (SPEC FGO-1, 4, 5)"
+    )
+    func suspension() async throws {
+        let stage = try Stage { _ in }
+        let device = await stage.onAir { $0.addPeripheral(.jellingHeart) }
+        let probe = CentralProbe(stage.launch())
+        try await probe.wait(for: "state poweredOn")
+        await probe.run { probe.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")]) }
+        try await probe.wait(for: "discovered")
+        await probe.run {
+            probe.manager.stopScan()
+            probe.manager.connect(probe.peripheral)
+        }
+        try await probe.wait(for: "connected")
+        probe.system.move(.background)
+        probe.system.move(.suspended)
+        await probe.settle(probe.system)
+        await stage.onAir { $0.disconnect(device) }
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(!probe.lines.contains { $0.hasPrefix("disconnected") })
+        probe.system.move(.foreground)
+        #expect(try await probe.wait(for: "disconnected") == "disconnected CBErrorDomain 7 disconnected")
+    }
+
+    @Test("the manifest and the environment say who the app is and why it runs (SPEC 5.3, 5.5 rule 1, SPR-6)")
+    func environment() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("manifest-\(UUID()).json").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(
+            """
+            {"BundleIdentifier": "org.example.lock", "UIBackgroundModes": ["bluetooth-central", "audio"],
+             "initialState": "background", "launchOptions": {"centrals": ["door"]}}
+            """.utf8
+        ).write(to: URL(fileURLWithPath: path))
+        let environment = AppEnvironment([
+            "JELLING_TRANSPORT": "sim", "JELLING_STATE": "/tmp/x", "JELLING_MANIFEST": path,
+            "CB_LAUNCH_PERIPHERALS": "a, b",
+        ])
+        #expect(environment.identifier == "org.example.lock" && environment.transport == "sim")
+        #expect(environment.manifest.backgroundModes == .central && !environment.startsInForeground)
+        #expect(environment.launchOptions == .init(centrals: ["door"], peripherals: ["a", "b"]))
+        #expect(
+            StateFolder(path: "/tmp/x").journalPath(of: "org.example.lock") == "/tmp/x/apps/org.example.lock.journal")
+        #expect(StateFolder(path: "/tmp/x").journalPath(of: "../a") == "/tmp/x/apps/2e2e2f61.journal")
+        #expect(AppEnvironment([:]).manifest.backgroundModes == [])
+    }
+}

@@ -1,0 +1,144 @@
+import BLE
+import BLEAppLifecycle
+import BLEHost
+import BLEPackets
+import BLESimulator
+import BLETransport
+import Foundation
+
+@testable import CoreBluetooth
+
+/// One virtual air on one thread, on which any number of apps run, each with a controller of its own.
+final class Stage: @unchecked Sendable {
+    // @unchecked Sendable holds because air and transports are touched on the loop's thread alone.
+    let loop: EventLoop
+    private let air: SimulatedAir
+    private var transports: [StageTransport] = []
+    private var deadline: EventLoop.Deadline?
+    private let epoch: UInt64
+    private var isDeliveryPlanned = false
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("jelling-\(UUID())").path
+
+    init(_ populate: @escaping @Sendable (SimulatedAir) -> Void = { $0.addPeripheral(.jellingHeart) }) throws {
+        loop = try EventLoop(name: "stage")
+        air = SimulatedAir()
+        epoch = loop.nowMicroseconds
+        populate(air)
+        try loop.start()
+        loop.run { self.deadline = self.loop.makeDeadline { self.play() } }
+    }
+
+    deinit {
+        loop.stop()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// A new process of an app on this air, with a controller of its own.
+    func launch(
+        _ name: String = "org.example.app", modes: [String] = [], inForeground: Bool = true,
+        authorization: ManagerAuthorization = .allowedAlways, settings: LifecycleSettings = LifecycleSettings(),
+        configure: (inout AdapterConfiguration) -> Void = { _ in }
+    ) -> LocalSystem {
+        var environment = AppEnvironment([:])
+        environment.transport = "sim"
+        environment.identifier = name
+        environment.modeNames = modes
+        environment.startsInForeground = inForeground
+        environment.authorization = authorization
+        var adapter = AdapterConfiguration(makeVirtualTransport: { [self] _ throws(TransportError) in
+            StageTransport(stage: self)
+        })
+        configure(&adapter)
+        let journal = StateFolder(path: folder).journalPath(of: name)
+        var configuration = LocalSystem.Configuration(
+            environment: environment, adapter: adapter, journalPath: journal, loop: loop)
+        configuration.settings = settings
+        return LocalSystem(configuration)
+    }
+
+    func journalPath(_ name: String = "org.example.app") -> String { StateFolder(path: folder).journalPath(of: name) }
+
+    /// Changes what is on the air.
+    func onAir<Result: Sendable>(_ body: @escaping @Sendable (SimulatedAir) -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            loop.run {
+                let result = body(self.air)
+                self.deliver()
+                continuation.resume(returning: result)
+            }
+        }
+    }
+
+    // MARK: On the loop
+
+    fileprivate func add(_ transport: StageTransport) -> SimulatedControllerID {
+        transports.append(transport)
+        return air.addController()
+    }
+
+    fileprivate func remove(_ transport: StageTransport, _ controller: SimulatedControllerID) {
+        transports.removeAll { $0 === transport }
+        air.closeTransport(of: controller)
+    }
+
+    fileprivate func send(_ packet: RawSpan, to controller: SimulatedControllerID) {
+        air.send(packet, to: controller, at: airTime)
+        guard !isDeliveryPlanned else { return }
+        isDeliveryPlanned = true
+        loop.runLater {
+            self.isDeliveryPlanned = false
+            self.deliver()
+        }
+    }
+
+    private var airTime: Int64 { Int64(loop.nowMicroseconds - epoch) }
+
+    private func play() {
+        air.advance(to: airTime)
+        deliver()
+    }
+
+    private func deliver() {
+        for transport in transports {
+            while let controller = transport.controller, let packet = air.nextPacket(from: controller) {
+                transport.receive?(packet.span.bytes)
+            }
+        }
+        if let next = air.nextDeadlineMicroseconds {
+            deadline?.set(atMicroseconds: epoch + UInt64(max(0, next)))
+        } else {
+            deadline?.clear()
+        }
+    }
+}
+
+private final class StageTransport: HCITransport {
+    let address = TransportAddress.simulator(scenario: nil)
+    private let stage: Stage
+    var controller: SimulatedControllerID?
+    var receive: ((RawSpan) -> Void)?
+    private var closed: ((TransportError?) -> Void)?
+
+    init(stage: Stage) { self.stage = stage }
+
+    func start(
+        on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
+    ) throws(TransportError) {
+        self.receive = receive
+        self.closed = closed
+        controller = stage.add(self)
+    }
+
+    func send(_ packet: RawSpan) {
+        if let controller { stage.send(packet, to: controller) }
+    }
+
+    func close() {
+        guard let closed, let controller else { return }
+        self.closed = nil
+        receive = nil
+        self.controller = nil
+        stage.remove(self, controller)
+        stage.loop.runLater { closed(nil) }
+    }
+}

@@ -1,0 +1,4 @@
+import CoreBluetooth
+
+let central = TransferCentral()
+RunLoop.main.run()

@@ -1,0 +1,57 @@
+"""Programs for Core Bluetooth, compiled unchanged against our module, with Bumble as their peer."""
+import os
+
+from cases import Skip, case, check, same
+from lab import EXAMPLES
+
+KINDS = ('bumble', 'bumble-legacy', 'btvirt', 'simulator')
+
+
+def event(name):
+    return lambda line: line.get('event') == name
+
+
+def needs(*names):
+    missing = [n for n in names if not os.access(os.path.join(EXAMPLES, n), os.X_OK)]
+    if missing:
+        raise Skip(f'{missing} not built: swift build --package-path Tools/Examples/core-bluetooth')
+
+
+@case(kinds=KINDS)
+def heart_rate_app_follows_the_pulse(lab):
+    """The heart rate app finds Bumble's sensor, reads its location, follows five beats and disconnects"""
+    needs('heart-rate-central')
+    result = lab.finish(lab.app('heart-rate-central', '5'))
+    same(result.describe(), result.status, 0)
+    same('service', [l['uuid'] for l in result.events('service')], ['180D'])
+    check(len(result.events('location')) == 1, result.describe())
+    beats = [int(l['bpm']) for l in result.events('beat')]
+    check(len(beats) >= 5 and all(0 < b < 255 for b in beats), f'beats {beats}')
+    same('end', result.lines[-1], {'event': 'disconnected', 'error': 'none'})
+
+
+@case(kinds=('bumble', 'bumble-legacy', 'simulator'), peer=False)
+def transfer_app_sends_its_text_to_bumble(lab):
+    """The transfer app is found, explored and subscribed to by Bumble, and its whole text is sent"""
+    needs('transfer-peripheral')
+    app = lab.app('transfer-peripheral', '3000')
+    app.wait_for(event('advertising'), 'advertising')
+    central = lab.central('--peer', lab.address + '/P')
+    app.wait_for(event('subscribed'), 'a subscription', 20)
+    app.wait_for(event('sent'), 'the whole text', 20)
+    result = lab.finish(central, 60)
+    check(any(l.get('ok') is True and 'step' not in l for l in result.lines), result.describe())
+    app.wait_for(event('unsubscribed'), 'the end of the subscription', 20)
+
+
+@case(kinds=KINDS, peer=False)
+def transfer_app_and_its_reader(lab):
+    """Two of our apps on foreign controllers: the reader collects 5,000 characters and answers them"""
+    needs('transfer-peripheral', 'transfer-central')
+    source = lab.app('transfer-peripheral', '5000', number=0)
+    source.wait_for(event('advertising'), 'advertising')
+    result = lab.finish(lab.app('transfer-central', number=1), 60)
+    same(result.describe(), result.status, 0)
+    same('characters', result.events('text')[0]['bytes'], 5000)
+    source.wait_for(event('received'), 'answers', 10, count=5)
+    source.wait_for(event('unsubscribed'), 'the end of the subscription', 10)
