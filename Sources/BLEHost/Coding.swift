@@ -27,4 +27,15 @@ extension DeviceAddress: Codable {
         try container.encode(description)
     }
 }
+
+// A recording names the settings that its engine knew. One made before a setting existed means that setting's default,
+// so that recordings outlive new settings.
+
+extension KeyedDecodingContainer {
+    /// Reads a value where the key is there, and leaves it as it is elsewhere.
+    func update<Value: Decodable>(_ value: inout Value, _ key: Key) throws {
+        if let decoded = try decodeIfPresent(Value.self, forKey: key) { value = decoded }
+    }
+}
+
 #endif

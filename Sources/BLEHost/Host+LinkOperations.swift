@@ -258,6 +258,8 @@ extension Host {
             sendSignalling(
                 .connectionParameterUpdateResponse(.init(result: isAccepted ? .accepted : .rejected)),
                 identifier: identifier, slot: slot, at: now)
+        case .channels(let command, let identifier):
+            receiveOnChannels(command, identifier: identifier, on: slot, at: now)
         case .parametersAnswered(let isAccepted):
             // Accepted: the central updates the link, which ends the operation.
             if !isAccepted {
@@ -266,8 +268,7 @@ extension Host {
         }
     }
 
-    private mutating func sendSignalling(_ command: LESignallingCommand, identifier: UInt8, slot: Int, at now: Instant)
-    {
+    mutating func sendSignalling(_ command: LESignallingCommand, identifier: UInt8, slot: Int, at now: Instant) {
         var packet = PacketWriter(reservingCapacity: 24)
         command.encodePacket(identifier: identifier, into: &packet)
         send(packet.bytes, on: .leSignalling, slot: slot, at: now)

@@ -165,6 +165,8 @@ extension Host {
             links[slot].holders.remove(at: index)
             links[slot].gatt.clientLeft(client, at: now)
             drainGATT(slot, at: now)
+            links[slot].signalling.closeChannels(of: client, at: now)
+            drainChannels(slot, at: now)
             for ended in links[slot].operations.cancelAll(of: client) {
                 complete(ended.id, .failure(.cancelled))
             }
@@ -200,6 +202,8 @@ extension Host {
     mutating func linkEnded(_ slot: Int, reason: DisconnectionReason, at now: Instant) {
         links[slot].gatt.bearerClosed(reason.gattFailure)
         drainGATT(slot, at: now)
+        links[slot].signalling.linkLost()
+        drainChannels(slot, at: now)
         let link = links.remove(slot)
         counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs
         counters.unexpectedATTResponses &+= link.gatt.counters.unexpectedResponses
@@ -255,6 +259,7 @@ extension Host {
                 finishLinkOperation(
                     .updateParameters, on: slot, with: .failure(.rejectedByPeer), at: now)
             }
+            drainChannels(slot, at: now)
             switch links[slot].state {
             case .settingUp(let limit) where limit <= now:
                 links[slot].state = .open
@@ -304,7 +309,7 @@ extension Host {
         case .securityManager:
             refusePairing(frame.payload, on: slot, at: now)
         default:
-            counters.strayPackets &+= 1
+            receiveChannelFrame(frame.payload, on: frame.channelIdentifier, slot: slot, at: now)
         }
     }
 
@@ -382,10 +387,12 @@ extension Host {
                 case .none: break
                 case .command(let command): links[slot].gatt.commandSent(command)
                 case .server(let tag): gattServer.sent(tag, to: links[slot].id, at: now)
+                case .channel(let number): links[slot].signalling.channelFrameGone(number)
                 }
             }
             drainGATT(slot, at: now)
             drainServer(at: now)
+            drainChannels(slot, at: now)
             acl.pump(&links, into: &outbox)
         }
     }
@@ -400,6 +407,7 @@ extension Host {
                 }
                 return
             }
+            if links[slot].signalling.cancelChannel(operation) { return drainChannels(slot, at: now) }
             if links[slot].operations.cancel(operation) != nil {
                 return complete(operation, .failure(.cancelled))
             }

@@ -44,9 +44,11 @@ extension Host {
             case .disconnect(let link, _):
                 guard let slot = links.slot(of: link) else { continue }
                 close(slot, reason: .remoteUserTerminatedConnection, at: now)
-            case .computeHash:
-                // Not offered: the own services are published without a database hash.
-                break
+            case .computeHash(let message, let revision):
+                // The hash's key is all zeros (Core 5.4, Vol 3, Part G, 7.3.1).
+                desk.ask(
+                    .authenticationCode(key: [UInt8](repeating: 0, count: 16), message: message),
+                    for: .databaseHash(revision: revision))
             }
         }
     }

@@ -9,6 +9,7 @@ import BLEPackets
 /// After each input the owner drains the packets and the events, and arms one timer for `nextDeadline`:
 ///
 ///     host.receive(packet, at: now)
+///     while let question = host.nextToolboxQuestion() { … host.answer(question.id, with: result, at: now) }
 ///     host.drainPackets { transport.send($0) }
 ///     while let event = host.nextEvent() { … }
 ///     timer.set(host.nextDeadline)
@@ -34,6 +35,7 @@ public struct Host: ~Copyable {
     var outbox = Outbox()
     var events = EventQueue()
     var commands = CommandQueue()
+    var desk = ToolboxDesk()
 
     var scanner: Scanner
     var scanMachine: ScanMachine
@@ -46,6 +48,7 @@ public struct Host: ~Copyable {
     /// The controller refused to initiate while it scanned: from now on it does one at a time.
     var mustNotInitiateWhileScanning = false
     var gattServer = GATTServer()
+    var channelListeners = ChannelListeners()
     var links: LinkTable
     var acl = ACLScheduler()
     var parked: ParkedPackets
@@ -67,7 +70,8 @@ public struct Host: ~Copyable {
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
         // An empty table has room for these.
         do throws(GATTPublishError) {
-            try gattServer.publishOwnServices(deviceName: configuration.deviceName, at: .zero)
+            try gattServer.publishOwnServices(
+                deviceName: configuration.deviceName, hasDatabaseHash: configuration.hasToolbox, at: .zero)
         } catch {}
     }
 
@@ -236,6 +240,9 @@ public struct Host: ~Copyable {
             stop(operation, at: now)
         case .publish, .removeService, .disableServices, .setDeviceName, .respond, .updateValue:
             performOnServer(command, operation: operation, client: client, at: now)
+        case .listenForChannels, .stopListeningForChannels, .openChannel, .sendOnChannel, .consumeChannelData,
+            .closeChannel:
+            performOnChannels(command, operation: operation, client: client, at: now)
         case .readRSSI(let link), .readRemoteVersion(let link), .readRemoteFeatures(let link), .readPHY(let link),
             .updateConnectionParameters(let link, _), .setDataLength(let link, _, _), .setPHY(let link, _, _):
             startLinkOperation(command, on: link, operation: operation, client: client, at: now)

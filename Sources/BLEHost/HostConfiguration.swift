@@ -29,6 +29,9 @@ public struct HostConfiguration: Hashable, Sendable {
     public var deviceName: String
     /// How names and services are laid out in advertising.
     public var advertising: AdvertisingPackerSettings
+    /// Whether somebody answers `Host.nextToolboxQuestion()`: without it there is no pairing, no private address and no
+    /// database hash.
+    public var hasToolbox: Bool
     /// How several pending connections are handed to the controller.
     public var pendingConnections: PendingConnectionPolicy
 
@@ -43,7 +46,7 @@ public struct HostConfiguration: Hashable, Sendable {
         ownership: Ownership = .exclusive, ownAddress: OwnAddress = .public, timing: Timing = .gateway,
         limits: HostLimits = HostLimits(), deviceName: String = "Jelling",
         advertising: AdvertisingPackerSettings = .init(),
-        pendingConnections: PendingConnectionPolicy = .acceptList
+        hasToolbox: Bool = false, pendingConnections: PendingConnectionPolicy = .acceptList
     ) {
         self.ownership = ownership
         self.ownAddress = ownAddress
@@ -51,6 +54,7 @@ public struct HostConfiguration: Hashable, Sendable {
         self.limits = limits
         self.deviceName = deviceName
         self.advertising = advertising
+        self.hasToolbox = hasToolbox
         self.pendingConnections = pendingConnections
     }
 }
@@ -74,9 +78,43 @@ public struct HostLimits: Hashable, Sendable {
 }
 
 #if !hasFeature(Embedded)
-extension HostConfiguration: Codable {}
+extension HostConfiguration: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case ownership, ownAddress, timing, limits, deviceName, advertising, hasToolbox, pendingConnections
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        try container.update(&ownership, .ownership)
+        try container.update(&ownAddress, .ownAddress)
+        try container.update(&timing, .timing)
+        try container.update(&limits, .limits)
+        try container.update(&deviceName, .deviceName)
+        try container.update(&advertising, .advertising)
+        try container.update(&hasToolbox, .hasToolbox)
+        try container.update(&pendingConnections, .pendingConnections)
+    }
+}
+
+extension HostLimits: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case scannedDevices, scannedDeviceAge, parkedPackets, reassembledBytes, links, pendingConnections
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        try container.update(&scannedDevices, .scannedDevices)
+        try container.update(&scannedDeviceAge, .scannedDeviceAge)
+        try container.update(&parkedPackets, .parkedPackets)
+        try container.update(&reassembledBytes, .reassembledBytes)
+        try container.update(&links, .links)
+        try container.update(&pendingConnections, .pendingConnections)
+    }
+}
+
 extension HostConfiguration.Ownership: Codable {}
 extension HostConfiguration.OwnAddress: Codable {}
 extension HostConfiguration.PendingConnectionPolicy: Codable {}
-extension HostLimits: Codable {}
 #endif

@@ -26,6 +26,7 @@ public enum HostEvent: Equatable, Sendable {
     case centralConnected(LinkInformation)
     case centralDisconnected(LinkID, reason: DisconnectionReason)
     case server(GATTServerEvent)
+    case channel(ChannelEvent)
     case connectionParametersChanged(LinkID, ConnectionParameters)
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
     case dataLengthChanged(LinkID, DataLength)
@@ -39,6 +40,9 @@ public enum HostResult: Equatable, Sendable {
     case connected(LinkID)
     case gatt(GATTResult)
     case published(GATTPublishedService)
+    /// Channels are accepted on this SPSM.
+    case listening(spsm: UInt16)
+    case channel(ChannelInformation)
     /// Whether an answer or an update was taken.
     case accepted(Bool)
     /// In dBm.
@@ -69,6 +73,7 @@ public enum HostFailure: Error, Equatable, Sendable {
     /// The connection could not be made, for this reason.
     case connectionFailed(HCIStatus)
     case gatt(GATTFailure)
+    case channel(ChannelFailure)
     /// The service could not be published or removed.
     case publishing(GATTPublishError)
     /// The request contradicts the specification or the engine's limits.

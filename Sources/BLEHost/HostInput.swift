@@ -8,6 +8,8 @@ public enum HostInput: Equatable, Sendable {
     /// One H4 packet from the controller.
     case packet([UInt8])
     case command(HostCommand, ClientID)
+    /// The answer to a `ToolboxQuestion` of that number.
+    case toolbox(UInt64, ToolboxResult)
     /// Time has passed.
     case advance
 }
@@ -22,6 +24,7 @@ extension Host {
         case .transportClosed: transportClosed(at: now)
         case .packet(let bytes): receive(bytes.span.bytes, at: now)
         case .command(let command, let client): return submit(command, from: client, at: now)
+        case .toolbox(let question, let result): answer(question, with: result, at: now)
         case .advance: advance(to: now)
         }
         return nil

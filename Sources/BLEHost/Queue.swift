@@ -25,6 +25,13 @@ struct Queue<Element> {
         return element
     }
 
+    /// Puts an element that was taken back before the others.
+    mutating func prepend(_ element: Element) {
+        guard head > 0 else { return elements.insert(element, at: 0) }
+        head -= 1
+        elements[head] = element
+    }
+
     mutating func removeAll() {
         elements.removeAll(keepingCapacity: true)
         head = 0

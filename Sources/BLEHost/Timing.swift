@@ -86,7 +86,26 @@ public struct ScanDuty: Hashable, Sendable {
 }
 
 #if !hasFeature(Embedded)
-extension Timing: Codable {}
+extension Timing: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case foregroundScan, backgroundScan, foregroundAdvertising, backgroundAdvertising, connectionInterval
+        case peripheralLatency, supervisionTimeout, attMTU
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self = .gateway
+        try container.update(&foregroundScan, .foregroundScan)
+        try container.update(&backgroundScan, .backgroundScan)
+        try container.update(&foregroundAdvertising, .foregroundAdvertising)
+        try container.update(&backgroundAdvertising, .backgroundAdvertising)
+        try container.update(&connectionInterval, .connectionInterval)
+        try container.update(&peripheralLatency, .peripheralLatency)
+        try container.update(&supervisionTimeout, .supervisionTimeout)
+        try container.update(&attMTU, .attMTU)
+    }
+}
+
 extension ScanDuty: Codable {}
 extension AdvertisingPace: Codable {}
 #endif

@@ -8,6 +8,7 @@ import BLEHost
 ///     {"at":1200,"transportOpened":true}
 ///     {"at":1350,"packet":0}
 ///     {"at":2000,"client":0,"command":{"scan":{"_0":{…}}}}
+///     {"at":2100,"result":{"octets":{…}},"toolbox":1}
 ///     {"at":9000,"advance":true}
 struct RecordedInput: Codable, Equatable {
     /// Microseconds on the engine's time line.
@@ -18,6 +19,9 @@ struct RecordedInput: Codable, Equatable {
     var command: HostCommand?
     var client: ClientID?
     var advance: Bool?
+    /// The number of the question that `result` answers.
+    var toolbox: UInt64?
+    var result: ToolboxResult?
 
     private init(at time: Instant) { at = time.microseconds }
 
@@ -31,6 +35,9 @@ struct RecordedInput: Codable, Equatable {
         case .command(let command, let client):
             self.command = command
             self.client = client
+        case .toolbox(let question, let result):
+            toolbox = question
+            self.result = result
         case .advance: advance = true
         }
     }
@@ -40,6 +47,7 @@ struct RecordedInput: Codable, Equatable {
     /// The input; `nil` for a packet, which stands in the other file, and for a line that says nothing.
     var input: HostInput? {
         if let command { return .command(command, client ?? .local) }
+        if let toolbox, let result { return .toolbox(toolbox, result) }
         if transportOpened == true { return .transportOpened }
         if transportClosed == true { return .transportClosed }
         return advance == true ? .advance : nil

@@ -20,7 +20,14 @@ let package = Package(
                 .product(name: "BLEHost", package: "jelling"),
             ],
             swiftSettings: settings),
+        .target(
+            name: "BenchmarkService", dependencies: [.product(name: "BLE", package: "jelling")],
+            swiftSettings: settings),
         .executableTarget(
-            name: "Central", dependencies: [.product(name: "BLE", package: "jelling")], swiftSettings: settings),
+            name: "Central", dependencies: ["BenchmarkService", .product(name: "BLE", package: "jelling")],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "Server", dependencies: ["BenchmarkService", .product(name: "BLE", package: "jelling")],
+            swiftSettings: settings),
     ]
 )

@@ -1,11 +1,17 @@
 """Bumble as the central that `Central` takes turns with: the same lines in, the same lines out.
 
-  bumble_central.py unix:PATH ADDRESS    (`discover`: connect, MTU, services, characteristics, descriptors, disconnect)"""
-import argparse, asyncio, json, os, sys, time
+  bumble_central.py unix:PATH ADDRESS    (`discover`: connect, MTU, services, characteristics, descriptors, disconnect;
+                                          `stream OCTETS LENGTH`: connect, MTU, subscribe, ask for so many octets)"""
+import argparse, asyncio, json, os, struct, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'peers'))
 from bumble.device import Peer
-from peer_common import add_args, open_device
+from bumble.core import UUID
+from peer_common import CONTROL, STREAM, add_args, open_device
+
+
+# Octets asked for at once: btvirt drops what its receiver's socket cannot hold.
+PART = 16384
 
 
 def answer(**values):
@@ -30,6 +36,40 @@ async def discover(device, own, address):
            descriptors=sum(len(c.descriptors) for c in characteristics))
 
 
+async def stream(device, own, address, octets, length):
+    connection = await device.connect(address, own_address_type=own, timeout=10)
+    peer = Peer(connection)
+    mtu = await peer.request_mtu(517)
+    await peer.discover_services()
+    await peer.discover_characteristics()
+    control, values = (peer.get_characteristics_by_uuid(UUID(u))[0] for u in (CONTROL, STREAM))
+    got, numbers, done = 0, [], asyncio.Event()
+    wanted = 0
+
+    def notified(value):
+        nonlocal got
+        got += len(value)
+        numbers.append(value[:4])
+        if got >= wanted:
+            done.set()
+
+    await values.subscribe(notified)
+    count, in_order = 0, True
+    start = time.perf_counter()
+    while wanted < octets:
+        part = min(PART, octets - wanted)
+        wanted += part
+        done.clear()
+        await control.write_value(struct.pack('<BIH', 1, part, length), with_response=True)
+        await asyncio.wait_for(done.wait(), 20)
+        in_order = in_order and [int.from_bytes(n, 'little') for n in numbers] == list(range(len(numbers)))
+        count += len(numbers)
+        numbers.clear()
+    end = time.perf_counter()
+    await connection.disconnect()
+    answer(event='streamed', ms=(end - start) * 1e3, octets=got, notifications=count, inOrder=in_order, mtu=mtu)
+
+
 async def main():
     parser = argparse.ArgumentParser(description=__doc__)
     add_args(parser)
@@ -41,6 +81,8 @@ async def main():
     while line := await asyncio.to_thread(sys.stdin.readline):
         if line.strip() == 'discover':
             await discover(device, own, arguments.peer)
+        elif line.startswith('stream '):
+            await stream(device, own, arguments.peer, *map(int, line.split()[1:]))
     await transport.close()
 
 

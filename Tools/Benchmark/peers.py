@@ -1,9 +1,10 @@
 """Rows that need more than one process: against Bumble over btvirt, an idle link, memory and size of whole programs.
 
-  peers.py CENTRAL [WORD]…      CENTRAL: the program of that name in this package; words choose rows by name
+  peers.py CENTRAL [WORD]…      CENTRAL: the program of that name in this package, beside which lies the one that is
+                                called Server; words choose rows by name
 
 Prints rows for `table.py`. `PEERS_DIR` names where Tools/install has put the peers (default .cache/peers)."""
-import json, os, statistics, subprocess, sys, time
+import json, os, statistics, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -11,8 +12,10 @@ sys.path.insert(0, os.path.join(ROOT, 'Tools', 'Interop'))
 import lab as bench
 
 CENTRAL = os.path.abspath(sys.argv[1])
+SERVER = os.path.join(os.path.dirname(CENTRAL), 'Server')
 PEER = bench.PEER_ADDRESS
 RUNS = 15
+STREAM_RUNS, STREAM_OCTETS, STREAM_LENGTH = 5, 1 << 20, 512
 IDLE_SECONDS = 10
 
 
@@ -24,7 +27,7 @@ class Central:
     """A central that answers each line with a line."""
 
     def __init__(self, *arguments, log):
-        self.errors = open(log, 'wb')
+        self.log, self.errors = log, open(log, 'wb')
         self.process = subprocess.Popen(
             arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.expect('ready')
@@ -33,7 +36,9 @@ class Central:
         line = self.process.stdout.readline()
         answer = json.loads(line) if line.startswith('{') else {}
         if answer.get('event') != event:
-            raise bench.Failure(f'{self.process.args[0]} says {line!r} in place of {event}')
+            with open(self.log, encoding='utf-8', errors='replace') as f:
+                errors = f.read().strip()[-300:]
+            raise bench.Failure(f'{self.process.args[0]} says {line!r} in place of {event}; stderr: {errors}')
         return answer
 
     def ask(self, line, event):
@@ -83,6 +88,62 @@ def discovery(name):
         for central in centrals:
             central.end()
         lab.close()
+
+
+def stream(name):
+    """Both ends ours against both ends Bumble's, in turns, each pair on controllers of its own."""
+    rates = {'ours': [], 'theirs': []}
+    for turn in range(STREAM_RUNS + 1):
+        for whose in rates if turn % 2 else reversed(rates):
+            lab = bench.Lab('btvirt')
+            server = central = None
+            try:
+                lab.open(peer=whose == 'theirs')
+                if whose == 'ours':
+                    server = Central(SERVER, lab.endpoint, PEER, log=lab.path('server.err'))
+                    central = Central(CENTRAL, lab.endpoint, PEER + '/random', log=lab.path('central.err'))
+                else:
+                    central = Central(bench.PYTHON, os.path.join(HERE, 'bumble_central.py'), lab.endpoint, PEER,
+                                      log=lab.path('central.err'))
+                answer = central.ask(f'stream {STREAM_OCTETS} {STREAM_LENGTH}', 'streamed')
+                if answer['octets'] != STREAM_OCTETS or not answer['inOrder'] or answer['mtu'] != 517:
+                    raise bench.Failure(f'{whose}: {answer}')
+                if turn:                              # the first turn warms up
+                    rates[whose].append(answer['octets'] / answer['ms'] / 1e3)
+            finally:
+                for process in (central, server):
+                    if process:
+                        process.end()
+                lab.close()
+    row(name, statistics.median(rates['ours']), 'MB/s', '>=3*peer', 'check', statistics.median(rates['theirs']),
+        f'median of {STREAM_RUNS}; {STREAM_OCTETS >> 20} MiB each; '
+        f'{min(rates["ours"]):.1f} to {max(rates["ours"]):.1f} against '
+        f'{min(rates["theirs"]):.1f} to {max(rates["theirs"]):.1f}')
+
+
+def attribute_server(name, tool):
+    """Requests that go in and out as lines of text."""
+    rows = [{'handle': 1, 'type': '2800', 'permissions': ['READ'], 'value': '0d18'}]
+    for number in range(99):
+        handle = len(rows) + 1
+        rows += [{'handle': handle, 'type': '2803', 'permissions': ['READ'],
+                  'value': f'0a{handle + 1:02x}00372a'},
+                 {'handle': handle + 1, 'type': '2a37', 'permissions': ['READ', 'WRITE'], 'value': '41' * 20}]
+    with tempfile.TemporaryDirectory(prefix='jelling-') as folder:
+        path = os.path.join(folder, 'tables.json')
+        with open(path, 'w') as f:
+            json.dump({'databases': {'table': rows}}, f)
+        count = 200_000
+        requests = ''.join(f'0a{3 + 2 * (i % 99):02x}00\n' for i in range(count))
+        command = [tool, 'att-server', '--attributes', path, '--database', 'table']
+        start = time.perf_counter()
+        subprocess.run(command, input='', capture_output=True, text=True, check=True)
+        started = time.perf_counter()
+        out = subprocess.run(command, input=requests, capture_output=True, text=True, check=True).stdout
+        end = time.perf_counter()
+        if out != ('0b' + '41' * 20 + '\n') * count:
+            raise bench.Failure('the answers are wrong')
+        row(name, count / (end - started - (started - start)), '1/s', remark=f'{count} reads of 20 octets through pipes')
 
 
 def thread_switches(process):
@@ -170,10 +231,16 @@ def main():
             row(name, check='check', remark=f'failed: {error}'.replace('\t', ' ').replace('\n', ' '))
 
     measured(discovery, 'connect + full discovery over btvirt, against Bumble')
+    measured(stream, 'notifications (512 B, MTU 517) over btvirt, against Bumble')
     measured(idle, f'idle link over Bumble\'s controllers, {IDLE_SECONDS} s')
     measured(size, 'firmware example, static and stripped', needs_peers=False)
     measured(memory, 'memory of the firmware example, scanning', build_firmware, 'ADAPTER', '4')
     tool = os.environ.get('BLETOOL') or os.path.join(ROOT, '.build', 'release', 'bletool')
+    name = 'requests of bletool att-server'
+    if os.path.exists(tool):
+        measured(attribute_server, name, tool, needs_peers=False)
+    elif wanted(name):
+        row(name, remark=f'no {tool}: swift build -c release --product bletool')
     name = 'memory of bletool lescan'
     if os.path.exists(tool):
         measured(memory, name, tool, '-t', 'ADAPTER', 'lescan', '--duration', '4')

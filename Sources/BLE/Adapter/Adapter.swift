@@ -297,6 +297,7 @@ public actor Adapter {
         let transport = transport
         let configuration = configuration
         let now = now
+        answerToolboxQuestions()
         host.drainPackets { packet in
             configuration.tap?.observe(
                 packet, direction: .hostToController, unixMicroseconds: EventLoop.unixMicroseconds)
@@ -308,6 +309,15 @@ public actor Adapter {
             deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
         } else {
             deadline?.clear()
+        }
+    }
+
+    private func answerToolboxQuestions() {
+        while let question = host.nextToolboxQuestion() {
+            let result = configuration.toolbox?.answer(question.request) ?? .failure(.unavailable)
+            let now = now
+            configuration.recorder?.observe(.toolbox(question.id, result), at: now)
+            host.answer(question.id, with: result, at: now)
         }
     }
 
@@ -341,7 +351,7 @@ public actor Adapter {
             fail(with: .host(failure))
         case .reopenTransport:
             reopenTransport()
-        case .recovering, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
+        case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
             break
         }
     }

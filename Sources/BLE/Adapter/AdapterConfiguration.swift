@@ -20,6 +20,8 @@ public struct AdapterConfiguration: Sendable {
     public var deviceName = "Jelling"
     /// How names and services are laid out in advertising.
     public var advertising = AdvertisingPackerSettings()
+    /// Does the cryptography; without it there is no pairing, no private address and no database hash.
+    public var toolbox: (any SecurityToolbox)?
     /// Sees every packet between host and controller.
     public var tap: (any PacketObserver)?
     /// Sees every input of the engine, so that the run can be repeated.
@@ -65,7 +67,7 @@ public struct AdapterConfiguration: Sendable {
         if case .rawChannel = address { isShared = true }
         return HostConfiguration(
             ownership: isShared ? .shared : .exclusive, ownAddress: own, timing: timing, limits: limits,
-            deviceName: deviceName, advertising: advertising)
+            deviceName: deviceName, advertising: advertising, hasToolbox: toolbox != nil)
     }
 }
 

@@ -47,6 +47,7 @@ extension HostFailure: CustomStringConvertible {
         case .notConnected: "there is no link to the device; connect first"
         case .connectionFailed(let status): "the connection could not be made: \(status.text)"
         case .gatt(let failure): failure.description
+        case .channel(let failure): failure.description
         case .publishing(let error): "the service cannot be published so: \(error)"
         case .invalidRequest(.advertisementTooLong):
             "advertising data and scan response hold at most 31 bytes each"
@@ -83,6 +84,23 @@ extension GATTFailure: CustomStringConvertible {
             "the device understood another value for handle \(hexadecimal(handle.rawValue, digits: 4)); nothing was "
                 + "written"
         case .notSubscribed: "there is no subscription to end"
+        }
+    }
+}
+
+extension ChannelFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .refused(.spsmNotSupported): "nobody at the device listens on this SPSM"
+        case .refused(.insufficientAuthentication), .refused(.insufficientEncryption):
+            "the device wants an encrypted link for this channel; pair first"
+        case .refused(let result):
+            "the device refused the channel with result \(hexadecimal(result.rawValue, digits: 4))"
+        case .invalidAnswer: "the device did not answer the request for a channel as the specification says"
+        case .notOpen: "the channel is not open"
+        case .noResources: "too many channels, or too much waits to be sent on this one"
+        case .unitTooLong: "the data is longer than the device accepts at once"
+        case .invalidSPSM: "an SPSM lies between 0x0001 and 0x00FF, and one listener has it"
         }
     }
 }

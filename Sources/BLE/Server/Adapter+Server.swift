@@ -74,6 +74,23 @@ extension Adapter {
         _ = try await result(of: .advertise(request))
     }
 
+    /// Asks a central for a link that answers sooner, or one that costs less energy (SPEC 2.4).
+    ///
+    /// It is a hint, which the central may refuse. It goes out as the link layer's procedure where both sides know that,
+    /// else as L2CAP's Connection Parameter Update Request (Core 5.4, Vol 3, Part A, 4.20).
+    /// - Returns: the parameters that the central has set.
+    /// - Throws: `AdapterError.host(.rejectedByPeer)`, and `AdapterError.host(.notConnected)` where the link is gone.
+    @discardableResult
+    public func setDesiredConnectionLatency(
+        _ latency: ConnectionLatency, for link: LinkID
+    ) async throws(AdapterError) -> ConnectionParameters {
+        guard
+            case .connectionParameters(let parameters) = try await result(
+                of: .updateConnectionParameters(link, latency.parameters))
+        else { throw .host(.notConnected) }
+        return parameters
+    }
+
     /// Ends a central's link.
     /// - Throws: `AdapterError.host(.notConnected)`.
     public func disconnect(_ link: LinkID) async throws(AdapterError) { _ = try await result(of: .disconnect(link)) }

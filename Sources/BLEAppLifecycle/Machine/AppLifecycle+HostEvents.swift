@@ -38,6 +38,7 @@ extension AppLifecycle {
             centralGone(link, at: now)
             forget(link, at: now)
         case .server(let event): served(event, at: now)
+        case .channel(let event): happened(event, at: now)
         }
         finish()
     }
@@ -72,6 +73,8 @@ extension AppLifecycle {
         case (.update(let client, let query), let result): updated(query, result, client, at: now)
         case (.respond(let client), .success(.accepted(false))):
             if let index = index(of: client) { log(.requestAlreadyAnswered, managers[index].app) }
+        case (.listen(let client), let result): listening(result, client, at: now)
+        case (.send(let client, let channel, let count), let result): sent(count, on: channel, result, client, at: now)
         case (.learn(let link, let step), .success(.gatt(let value))): learned(step, value, on: link, at: now)
         default: break
         }

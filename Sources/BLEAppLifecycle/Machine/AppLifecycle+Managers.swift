@@ -28,9 +28,7 @@ extension AppLifecycle {
             .updateValue, .setConnectionLatency, .publishChannel, .unpublishChannel:
             guard managers[index].role == .peripheral else { return log(.wrongManager, managers[index].app) }
             performPeripheral(request, index, at: now)
-        case .channel(let channel, let request):
-            // No channel is ever given out: the engine has none yet.
-            if request != .close { tell(.channel(channel, .closed(.coreBluetooth(.notConnected))), index, at: now) }
+        case .channel(let channel, let request): perform(request, on: channel, index, at: now)
         }
     }
 
@@ -138,6 +136,7 @@ extension AppLifecycle {
         managers[index].server.advertisement = nil
         managers[index].server.owesStart = false
         withdrawServices(index)
+        closeChannels(of: index)
     }
 
     /// What is preserved wants its links back.
@@ -176,6 +175,7 @@ extension AppLifecycle {
             }
         }
         withdrawServices(index)
+        closeChannels(of: index)
         if managers[index].server.isDisabled { submit(.disableServices(nil), from: client) }
         forgetTasks(of: client)
         if let journaled = managers[index].journaled {

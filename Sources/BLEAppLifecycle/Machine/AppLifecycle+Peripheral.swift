@@ -57,8 +57,10 @@ extension AppLifecycle {
                 .readRSSI(link), from: managers[index].client,
                 for: .peripheral(managers[index].client, identifier, .readRSSI))
         case .openChannel(let psm):
-            tell(
-                .channelOpened(nil, psm: psm, .coreBluetooth(.operationNotSupported)), of: identifier, index, at: now)
+            let client = managers[index].client
+            submit(
+                .openChannel(link, spsm: psm, ChannelSettings()), from: client,
+                for: .peripheral(client, identifier, .openChannel(psm: psm)))
         }
     }
 
@@ -143,6 +145,10 @@ extension AppLifecycle {
             // The disconnection is on its way and ends it all (SPEC 2.3).
             return
         case .failure(let failure): return failed(task, failure.clientError, peer, index, at: now)
+        case .success(.channel(let information)):
+            let id = take(information, client)
+            tell(.channelOpened(id, psm: information.spsm, nil), of: peer, index, at: now)
+            offer(id, index, at: now)
         case .success(.rssi(let rssi)): return tell(.rssiRead(rssi: rssi, nil), of: peer, index, at: now)
         case .success(.gatt(let result)):
             needsJournal = true
@@ -222,6 +228,7 @@ extension AppLifecycle {
             let isNotifying = session?.characteristic { $0.id == id }?.isNotifying ?? false
             event = .notificationStateUpdated(characteristic: id, isNotifying: isNotifying, error)
         case .readRSSI: event = .rssiRead(rssi: 127, error)
+        case .openChannel(let psm): event = .channelOpened(nil, psm: psm, error)
         }
         tell(event, of: peer, index, at: now)
     }

@@ -24,9 +24,8 @@ extension AppLifecycle {
         case .updateValue(let query, let characteristic, let value, let centrals):
             update(characteristic, value, centrals, query, index, at: now)
         case .setConnectionLatency(let latency, let central): setLatency(latency, central, index)
-        case .publishChannel: tell(.channelPublished(psm: 0, .coreBluetooth(.operationNotSupported)), index, at: now)
-        case .unpublishChannel(let psm):
-            tell(.channelUnpublished(psm: psm, .coreBluetooth(.invalidParameters)), index, at: now)
+        case .publishChannel(let isEncrypted): listen(isEncrypted: isEncrypted, index)
+        case .unpublishChannel(let psm): stopListening(psm, index, at: now)
         default: break
         }
     }
@@ -268,7 +267,7 @@ extension AppLifecycle {
             maximumUpdateLength: subscriber.maximumUpdateLength)
     }
 
-    private mutating func describe(_ link: LinkID, app: Int) -> CentralDescription? {
+    mutating func describe(_ link: LinkID, app: Int) -> CentralDescription? {
         guard let shared = links.first(where: { $0.id == link }) else { return nil }
         return CentralDescription(
             identifier: identify(shared.address, app: app), maximumUpdateLength: shared.attMTU - 3)
@@ -314,20 +313,6 @@ extension AppLifecycle {
             let link = links.first(where: { $0.address == address })
         else { return log(.notConnected(central), managers[index].app) }
         submit(.updateConnectionParameters(link.id, latency.parameters), from: Self.system)
-    }
-}
-
-extension ConnectionLatency {
-    /// What is asked of the central: within what Apple's guidelines allow (SPEC section 4).
-    var parameters: ConnectionParameterRequest {
-        let interval: ClosedRange<ConnectionInterval>
-        switch self {
-        case .low: interval = .milliseconds(15)...ConnectionInterval.milliseconds(30)
-        case .medium: interval = .milliseconds(60)...ConnectionInterval.milliseconds(90)
-        case .high: interval = .milliseconds(300)...ConnectionInterval.milliseconds(330)
-        }
-        return ConnectionParameterRequest(
-            interval: interval, peripheralLatency: 0, supervisionTimeout: .milliseconds(6000))
     }
 }
 

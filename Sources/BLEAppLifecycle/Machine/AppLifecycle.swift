@@ -28,6 +28,9 @@ public struct AppLifecycle: ~Copyable {
     /// In the order in which they were made.
     var managers: [Manager] = []
     var links: [SharedLink] = []
+    /// In the order in which they were opened.
+    var channels: [SharedChannel] = []
+    var lastChannel: UInt32 = 0
     var identities: IdentityMap
     var entropy: EntropySource
     var alerts: [Alert] = []

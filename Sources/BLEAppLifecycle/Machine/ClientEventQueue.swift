@@ -172,15 +172,17 @@ extension ClientEvent {
     /// Whether an app can do without it when there is no room: it can ask again.
     var mayBeLost: Bool {
         switch self {
-        case .discovered, .peripheral, .connectionEvent, .channel, .readyToUpdateSubscribers: true
+        case .discovered, .peripheral, .connectionEvent, .readyToUpdateSubscribers: true
         default: false
         }
     }
 
-    /// Whether it is a call of a delegate, for which a suspended app is woken (SPEC BGC-2).
+    /// Whether it is a call of a delegate, for which a suspended app is woken (SPEC BGC-2). Streams wake nobody
+    /// (SPEC section 4).
     var wakesApp: Bool {
         switch self {
-        case .peripheral(_, .writeLimitsChanged), .peripheral(_, .writeWithoutResponseAvailable(false)), .eventsLost:
+        case .peripheral(_, .writeLimitsChanged), .peripheral(_, .writeWithoutResponseAvailable(false)), .eventsLost,
+            .channel:
             false
         default: true
         }

@@ -57,7 +57,7 @@ struct PeripheralSession {
     var attMTU = 23
 
     var link: LinkID? { if case .connected(let link) = state { link } else { nil } }
-    var writeLimits: WriteLimits { WriteLimits(withResponse: 512, withoutResponse: attMTU - 3) }
+    var writeLimits: WriteLimits { WriteLimits(withResponse: 512, withoutResponse: min(attMTU - 3, 512)) }
 
     mutating func forgetDatabase() {
         services = nil
@@ -146,6 +146,8 @@ struct ServerState {
     var questions: [Question] = []
     /// Whether an update was refused.
     var owesReadiness = false
+    /// Where it accepts channels.
+    var listeners: [UInt16] = []
     /// Whether the engine refuses access to the services.
     var isDisabled = false
 

@@ -10,6 +10,9 @@ enum Purpose: Equatable {
     case publish(ClientID, LocalAttributeID)
     case update(ClientID, QueryID)
     case respond(ClientID)
+    case listen(ClientID)
+    /// So many octets of a channel.
+    case send(ClientID, L2CAPChannelID, count: Int)
     /// Of the system itself, on a new link.
     case learn(LinkID, LearningStep)
     /// Nobody waits.
@@ -18,7 +21,8 @@ enum Purpose: Equatable {
     var client: ClientID? {
         switch self {
         case .scan(let client), .advertise(let client), .connect(let client, _), .peripheral(let client, _, _),
-            .publish(let client, _), .update(let client, _), .respond(let client):
+            .publish(let client, _), .update(let client, _), .respond(let client), .listen(let client),
+            .send(let client, _, _):
             client
         case .learn, .none: nil
         }
@@ -41,6 +45,7 @@ enum PeripheralTask: Equatable {
     case subscribe(characteristic: RemoteAttributeID)
     case unsubscribe(characteristic: RemoteAttributeID)
     case readRSSI
+    case openChannel(psm: UInt16)
 }
 
 /// What the system wants to know of a new link: the device's name, and when its services change.

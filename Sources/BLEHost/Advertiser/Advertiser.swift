@@ -2,9 +2,9 @@ import BLEPackets
 
 /// What clients want to advertise, merged into the one advertisement that the controller sends.
 ///
-/// Clients in the foreground share the visible octets in the order in which they came; those in the background are heard in
-/// the overflow area alone (SPEC ADV-3, ADV-4, 3.5). The foreground begins fast and slows down when nobody came for a while
-/// (SPEC section 4).
+/// Clients in the foreground share the visible octets, the latest first; those in the background are heard in the
+/// overflow area alone (SPEC ADV-3, ADV-4, 3.5 step 7). The foreground begins fast and slows down when nobody came for a
+/// while (SPEC section 4).
 struct Advertiser {
     private struct Wish {
         var operation: OperationID
@@ -21,7 +21,7 @@ struct Advertiser {
         wishes.append(Wish(operation: operation, client: client, request: request, since: now))
     }
 
-    /// What comes to the foreground stands before all others (SPEC 3.5 step 7).
+    /// What comes to the foreground is the latest there (SPEC 3.5 step 7).
     /// - Returns: whether there is such a request.
     mutating func change(_ operation: OperationID, to request: AdvertiseRequest, at now: Instant) -> Bool {
         guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
@@ -32,7 +32,7 @@ struct Advertiser {
         wishes[index] = wish
         if comesToForeground {
             wishes.remove(at: index)
-            wishes.insert(wish, at: 0)
+            wishes.append(wish)
         }
         return true
     }
@@ -62,7 +62,7 @@ struct Advertiser {
     func plan(
         timing: Timing, settings: AdvertisingPackerSettings, ownAddressType: OwnAddressType, at now: Instant
     ) -> AdvertisingMachine.Plan? {
-        guard let first = wishes.first else { return nil }
+        guard let leader else { return nil }
         let isConnectable = wishes.contains { $0.request.isConnectable }
         var advertisement: [UInt8]
         var scanResponse: [UInt8]
@@ -72,7 +72,7 @@ struct Advertiser {
             (advertisement, scanResponse) = (data, response)
         } else {
             let packed = AdvertisingPacker.pack(
-                wishes.compactMap { wish in
+                wishes.reversed().compactMap { wish in
                     guard case .packed(let name, let uuids) = wish.request.content else { return nil }
                     return AdvertisingContribution(
                         localName: name, serviceUUIDs: uuids,
@@ -83,17 +83,20 @@ struct Advertiser {
         return AdvertisingMachine.Plan(
             parameters: AdvertisingParameters(
                 isConnectable: isConnectable, isScannable: isConnectable || !scanResponse.isEmpty,
-                interval: interval(of: first, timing: timing, at: now), ownAddressType: ownAddressType),
+                interval: interval(of: leader, timing: timing, at: now), ownAddressType: ownAddressType),
             advertisement: advertisement, scanResponse: scanResponse)
     }
 
     /// When the interval changes by itself.
     func nextDeadline(timing: Timing, after now: Instant) -> Instant? {
-        guard let first = wishes.first, first.request.interval == nil else { return nil }
+        guard let leader, leader.request.interval == nil else { return nil }
         let profile = profile(timing)
-        let change = first.since.advanced(by: profile.initialSpan)
+        let change = leader.since.advanced(by: profile.initialSpan)
         return change > now ? change : nil
     }
+
+    /// The latest of those who set the pace: of the foreground where there is one, else of the background.
+    private var leader: Wish? { wishes.last { !$0.request.isInBackground } ?? wishes.last }
 
     /// The foreground's pace as long as one client is there (SPEC BGP-5).
     private func profile(_ timing: Timing) -> AdvertisingPace {

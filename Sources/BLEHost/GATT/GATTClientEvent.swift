@@ -52,4 +52,6 @@ public enum ATTSendTag: Equatable, Sendable {
     case command(OperationID)
     /// What our attribute server sends; it is told when the controller has it.
     case server(GATTServerSendTag)
+    /// A frame of the credit-based channel of this number.
+    case channel(UInt32)
 }

@@ -6,7 +6,9 @@ struct SignallingChannel {
     /// How long the peer may take to answer (RTX, Core 5.4, Vol 3, Part A, 6.2.1).
     static let responseTimeout: Microseconds = .seconds(30)
 
-    private var lastIdentifier: UInt8 = 0
+    private var identifiers = SignallingIdentifiers()
+    /// Credit-based channels, which are opened and closed by signalling.
+    private var channels = CreditBasedChannels()
     private var pending: (identifier: UInt8, deadline: Instant)?
 
     /// What a received packet asks for.
@@ -17,19 +19,22 @@ struct SignallingChannel {
         case accept(ConnectionParameterRequest, identifier: UInt8)
         /// The answer to our own request.
         case parametersAnswered(isAccepted: Bool)
+        /// It concerns credit-based channels.
+        case channels(LESignallingCommand, identifier: UInt8)
     }
 
     /// An identifier for a request of ours; never zero.
     mutating func beginParameterRequest(at now: Instant) -> UInt8 {
-        lastIdentifier = lastIdentifier == 255 ? 1 : lastIdentifier + 1
-        pending = (lastIdentifier, now.advanced(by: Self.responseTimeout))
-        return lastIdentifier
+        let identifier = identifiers.next()
+        pending = (identifier, now.advanced(by: Self.responseTimeout))
+        return identifier
     }
 
-    var nextDeadline: Instant? { pending?.deadline }
+    var nextDeadline: Instant? { earliest(pending?.deadline, channels.nextDeadline) }
 
-    /// - Returns: whether our request was given up.
+    /// - Returns: whether our request for parameters was given up.
     mutating func advance(to now: Instant) -> Bool {
+        channels.advance(to: now)
         guard let deadline = pending?.deadline, deadline <= now else { return false }
         pending = nil
         return true
@@ -52,25 +57,70 @@ struct SignallingChannel {
             pending = nil
             return .parametersAnswered(isAccepted: response.result == .accepted)
         case .commandReject:
-            guard pending?.identifier == identifier else { return .none }
+            guard pending?.identifier == identifier else { return .channels(command, identifier: identifier) }
             pending = nil
             return .parametersAnswered(isAccepted: false)
-        case .leCreditBasedConnectionRequest:
-            return .reply(
-                .leCreditBasedConnectionResponse(
-                    .init(
-                        destination: .null, maximumTransmissionUnit: 0, maximumPayloadSize: 0,
-                        initialCredits: 0, result: .spsmNotSupported)), identifier: identifier)
-        case .disconnectionRequest(let request):
-            return .reply(
-                .commandReject(
-                    .init(
-                        reason: .invalidChannelIdentifier(
-                            local: request.destinationChannelIdentifier, remote: request.sourceChannelIdentifier))),
-                identifier: identifier)
+        case .leCreditBasedConnectionRequest, .leCreditBasedConnectionResponse, .flowControlCreditIndication,
+            .disconnectionRequest, .disconnectionResponse:
+            return .channels(command, identifier: identifier)
         default:
             return packet.code.isResponse ? .none : .reply(.notUnderstood, identifier: identifier)
         }
+    }
+
+    // MARK: Credit-based channels
+
+    mutating func nextChannelAction() -> CreditBasedChannels.Action? { channels.nextAction() }
+
+    mutating func openChannel(
+        _ spsm: UInt16, _ settings: ChannelSettings, operation: OperationID, client: ClientID, at now: Instant
+    ) {
+        channels.open(
+            spsm: spsm, settings: settings, operation: operation, client: client, identifiers: &identifiers, at: now)
+    }
+
+    mutating func sendUnit(_ octets: [UInt8], on number: UInt32, operation: OperationID) {
+        channels.send(octets, on: number, operation: operation)
+    }
+
+    mutating func consumeUnits(_ count: Int, on number: UInt32) {
+        channels.consume(count, on: number, identifiers: &identifiers)
+    }
+
+    mutating func closeChannel(_ number: UInt32, operation: OperationID, at now: Instant) {
+        channels.close(number, operation: operation, identifiers: &identifiers, at: now)
+    }
+
+    mutating func closeChannels(of client: ClientID, at now: Instant) {
+        channels.closeAll(of: client, identifiers: &identifiers, at: now)
+    }
+
+    mutating func cancelChannel(_ operation: OperationID) -> Bool { channels.cancel(operation) }
+
+    mutating func linkLost() { channels.linkLost() }
+
+    mutating func channelFrameGone(_ number: UInt32) { channels.frameGone(number) }
+
+    mutating func receiveOnChannels(
+        _ command: LESignallingCommand, identifier: UInt8,
+        listener: (UInt16) -> Result<(client: ClientID, settings: ChannelSettings), ChannelFailure>, at now: Instant
+    ) {
+        channels.receive(command, identifier: identifier, listener: listener, identifiers: &identifiers, at: now)
+    }
+
+    /// - Returns: whether the channel exists.
+    mutating func receiveFrame(_ payload: RawSpan, on local: L2CAPChannelIdentifier, at now: Instant) -> Bool {
+        channels.receive(payload, on: local, identifiers: &identifiers, at: now)
+    }
+}
+
+/// Names for requests of ours on one link: each the next, and never zero (Core 5.4, Vol 3, Part A, 4).
+struct SignallingIdentifiers {
+    private var last: UInt8 = 0
+
+    mutating func next() -> UInt8 {
+        last = last == 255 ? 1 : last + 1
+        return last
     }
 }
 

@@ -98,6 +98,74 @@ struct AdvertisingPackerTests {
         #expect(packed.scanResponse.count == 21)
     }
 
+    // MARK: Limits
+
+    @Test("28 octets are for name and services together, their headers among them (SPEC ADV-1, ADV-5)")
+    func sharedOctets() throws {
+        // 1 service: 4 octets of a list, so that 24 are left, 22 of a name behind its header.
+        let name = "abcdefghijklmnopqrstuv"
+        let full = try pack(name, ["180D"])
+        #expect(hex(full.advertisement) == "02011a03030d18" + "1709" + hex(Array(name.utf8)))
+        #expect(full.advertisement.count == 31 && full.scanResponse.isEmpty)
+        // If headers did not count there would be room for two more.
+        let cut = try pack(name + "w", ["180D"])
+        #expect(hex(cut.advertisement) == "02011a03030d18" + "1708" + hex(Array(name.utf8)))
+        #expect(cut.name == .init(value: name, placement: .advertisement, isTruncated: true))
+        let alone = try pack(name + "wxyz")
+        #expect(alone.advertisement.count == 31 && alone.name?.isTruncated == false)
+        #expect(try pack(name + "wxyz!").name?.isTruncated == true)
+        let services = try pack(nil, (0..<13).map { "18" + String(UInt8(0x10 + $0), radix: 16) })
+        #expect(services.advertisement.count == 31 && services.overflow.isEmpty)
+        #expect(try pack(nil, (0..<14).map { "18" + String(UInt8(0x10 + $0), radix: 16) }).overflow.count == 1)
+    }
+
+    @Test("when the 28 are used up the name has 10 octets of the scan response, and no service has (SPEC ADV-2)")
+    func scanResponseOctets() throws {
+        let shorts = (0..<13).map { "18" + String(UInt8(0x10 + $0), radix: 16) }
+        let packed = try pack("Thermometer", shorts)
+        #expect(packed.advertisement.count == 31)
+        #expect(hex(packed.scanResponse) == "0908" + hex(Array("Thermome".utf8)))
+        #expect(packed.scanResponse.count == 10)
+        let more = try pack("Thermometer", shorts + ["1830"])
+        #expect(more.overflow == [BluetoothUUID(UInt16(0x1830))] && more.visible.count == 13)
+        let read = AdvertisingData(
+            advertisement: [UInt8]().span.bytes, scanResponse: more.scanResponse.span.bytes)
+        #expect(read.serviceUUIDs.isEmpty && read.localName == "Thermome")
+    }
+
+    @Test("a service without room is found by who scans for it, and by nobody who does not (SPEC ADV-3)")
+    func overflowed() throws {
+        let packed = try pack("uynguyen", Self.five)
+        let read = AdvertisingData(
+            advertisement: packed.advertisement.span.bytes, scanResponse: packed.scanResponse.span.bytes)
+        #expect(read.serviceUUIDs == [try #require(BluetoothUUID(Self.five[0]))])
+        let hidden = try Self.five.dropFirst().map { try #require(BluetoothUUID($0)) }
+        for uuid in hidden { #expect(read.hashedServiceUUIDs(scanFor: [uuid]) == [uuid]) }
+        #expect(read.hashedServiceUUIDs(scanFor: []).isEmpty)
+        #expect(read.hashedServiceUUIDs(scanFor: [BluetoothUUID(UInt16(0x180A))]).isEmpty)
+    }
+
+    @Test("secondary services are packed only by who names them: nothing is added to what was asked for (SPEC ADV-6)")
+    func onlyWhatWasAskedFor() throws {
+        let packed = try pack("A", ["180D"])
+        let read = AdvertisingData(advertisement: packed.advertisement.span.bytes)
+        #expect(read.serviceUUIDs == [BluetoothUUID(UInt16(0x180D))] && packed.overflow.isEmpty)
+    }
+
+    @Test("structures are a length, a type and data as the specification has them (SPEC ADV-7)")
+    func format() throws {
+        let packed = try pack("Ab", ["180D", "12345678", Self.five[0]])
+        var rest = packed.advertisement[...]
+        var types: [UInt8] = []
+        while let length = rest.first {
+            types.append(try #require(rest.dropFirst().first))
+            #expect(rest.count > Int(length))
+            rest = rest.dropFirst(Int(length) + 1)
+        }
+        #expect(types == [0x01, 0x03, 0x05, 0x07])
+        #expect(hex(packed.scanResponse) == "03094162")
+    }
+
     // MARK: Rules
 
     @Test("a list is incomplete only when a service of its own width was hidden (SPEC 3.4 rule 2)")

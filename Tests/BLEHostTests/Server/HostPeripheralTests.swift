@@ -181,4 +181,137 @@ struct HostPeripheralTests {
         #expect(rig.events.count { $0 == .server(.readyToUpdate) } == 1)
         #expect(pdus(rig) == (0..<taken).map { [0x1B, UInt8(level.valueHandle.rawValue), 0, UInt8($0)] })
     }
+
+    @Test(
+        "the database hash comes from the toolbox, and its reader waits for it (SPEC 2.4; Core 5.4, Vol 3, Part G, 7.3)"
+    )
+    func databaseHash() throws {
+        var configuration = HostConfiguration()
+        configuration.hasToolbox = true
+        let rig = HostRig(configuration: configuration)
+        rig.start()
+        centralConnects(rig)
+        rig.forget()
+        rig.receive(frame: [0x08, 0x01, 0x00, 0xFF, 0xFF, 0x2A, 0x2B], handle: 0x40)
+        #expect(pdus(rig).isEmpty)
+        let question = try #require(rig.nextToolboxQuestion())
+        guard case .authenticationCode(let key, let message) = question.request else {
+            Issue.record("asked for \(question.request)")
+            return
+        }
+        #expect(key == [UInt8](repeating: 0, count: 16) && message.starts(with: [1, 0, 0x00, 0x28, 0x00, 0x18]))
+        rig.apply(.toolbox(question.id &+ 1, .octets([])))
+        #expect(pdus(rig).isEmpty, "nobody asked that")
+        rig.apply(.toolbox(question.id, .octets(Array(0..<16))))
+        let answer = try #require(pdus(rig).last)
+        #expect(answer.starts(with: [0x09, 18]) && answer.suffix(16) == Array((0..<16).reversed()))
+        rig.apply(.toolbox(question.id, .octets(Array(0..<16))))
+        #expect(pdus(rig).count == 1, "answered twice")
+    }
+
+    // MARK: Pains of issue 3
+
+    @Test("the local peripheral tells its state once, before anything else happens to it (SPEC PER-1)")
+    func tellsState() {
+        let rig = HostRig()
+        let early = rig.submit(.advertise(lamp))
+        #expect(rig.events.isEmpty && rig.commands.isEmpty)
+        rig.start()
+        #expect(
+            rig.events.first
+                == .ready(rig.events.compactMap { if case .ready(let known) = $0 { known } else { nil } }[0]))
+        #expect(rig.events.count { if case .ready = $0 { true } else { false } } == 1)
+        #expect(rig.events.contains(.advertisingChanged(isAdvertising: true)))
+        #expect(rig.results(of: early).isEmpty)
+    }
+
+    @Test(
+        "MTU requests that are repeated, smaller or too small are answered alike, and what holds never shrinks (pain 9)"
+    )
+    func repeatedMTU() {
+        let rig = started()
+        centralConnects(rig)
+        rig.forget()
+        let value = GATTCharacteristicDefinition.cached(0x2A24, (0..<200).map { UInt8($0) })
+        guard
+            case .success(.published(let service))? = rig.results(of: rig.submit(.publish(.of(0x180A, [value])))).first
+        else {
+            Issue.record("not published")
+            return
+        }
+        let handle = UInt8(service.characteristics[0].valueHandle.rawValue)
+        for (asked, read) in [(10, 22), (0, 22), (23, 22), (100, 99), (50, 99), (22, 99), (180, 179), (517, 200)]
+            as [(UInt16, Int)]
+        {
+            rig.forget()
+            rig.receive(frame: [0x02, UInt8(asked & 0xFF), UInt8(asked >> 8)], handle: 0x40)
+            rig.receive(frame: [0x0A, handle, 0], handle: 0x40)
+            // Fragments that begin a packet tell the length of the whole PDU.
+            let starts = rig.data.filter { $0[1] & 0x30 == 0 }
+            #expect(Array(starts[0].dropFirst(8)) == [0x03, 0x05, 0x02], "asked for \(asked)")
+            #expect(Int(starts[1][4]) | Int(starts[1][5]) << 8 == 1 + read, "asked for \(asked)")
+        }
+        rig.forget()
+        rig.receive(frame: [0x02, 23], handle: 0x40)
+        #expect(pdus(rig) == [[0x01, 0x02, 0, 0, 0x04]])
+    }
+
+    @Test("a client that floods is disconnected, and what it sends until then costs no memory (pain of issue 3)")
+    func flood() throws {
+        let rig = started()
+        let level = try #require(publishBattery(rig))
+        centralConnects(rig)
+        for _ in 0..<1000 { rig.receive(frame: [0x0A, UInt8(level.valueHandle.rawValue), 0], handle: 0x40) }
+        #expect(questions(rig).count == 1)
+        #expect(rig.count(of: Disconnect.opcode) == 1)
+        #expect(pdus(rig).isEmpty)
+    }
+
+    @Test("what two clients advertise is one advertisement: the latest in the foreground first (SPEC 3.5 step 7)")
+    func contributors() throws {
+        let rig = started()
+        func advertised() throws -> String {
+            let data = try #require(rig.commands.last { $0.opcode == LESetAdvertisingData.opcode }).parameters
+            return hex(Array(data[1...Int(data[0])]))
+        }
+        let first = ClientID(rawValue: 5)
+        rig.submit(
+            .advertise(
+                AdvertiseRequest(.packed(localName: "One", serviceUUIDs: [BluetoothUUID(UInt16(0x180F))]))),
+            from: first)
+        #expect(try advertised() == "02010603030f1804094f6e65")
+        let second = rig.submit(
+            .advertise(
+                AdvertiseRequest(
+                    .packed(
+                        localName: "Two", serviceUUIDs: [BluetoothUUID(UInt16(0x180D)), BluetoothUUID(UInt16(0x180F))]))
+            ),
+            from: ClientID(rawValue: 6))
+        #expect(try advertised() == "02010605030d180f18" + "040954776f")
+        var hidden = AdvertiseRequest(.packed(localName: "Hidden", serviceUUIDs: [BluetoothUUID(UInt16(0x180A))]))
+        hidden.isInBackground = true
+        let third = rig.submit(.advertise(hidden), from: ClientID(rawValue: 7))
+        #expect(try advertised() == "02010605020d180f18" + "040954776f", "an app in the background takes no room")
+        rig.submit(.cancel(second))
+        #expect(try advertised() == "02010603020f1804094f6e65")
+        rig.submit(.cancel(third))
+        #expect(try advertised() == "02010603030f1804094f6e65")
+    }
+
+    @Test("who comes to the foreground later begins at the fast pace again (SPEC 4)")
+    func paceOfTheLatest() throws {
+        let rig = started()
+        rig.submit(.advertise(lamp))
+        rig.advance(by: .seconds(60))
+        func interval() throws -> UInt16 {
+            let parameters = try #require(rig.commands.last { $0.opcode == LESetAdvertisingParameters.opcode })
+                .parameters
+            return UInt16(parameters[0]) | UInt16(parameters[1]) << 8
+        }
+        #expect(try interval() == 244)
+        rig.submit(.advertise(lamp), from: ClientID(rawValue: 6))
+        #expect(try interval() == 48)
+        rig.advance(by: .seconds(31))
+        #expect(try interval() == 244)
+    }
 }

@@ -82,6 +82,14 @@ final class HostRig {
         receive(Self.acl(Self.frame(payload, channel: channel), handle: handle, isStart: true))
     }
 
+    func apply(_ input: HostInput) {
+        host.apply(input, at: now)
+        settle()
+    }
+
+    /// The oldest piece of cryptography that the engine asks for.
+    func nextToolboxQuestion() -> ToolboxQuestion? { host.nextToolboxQuestion() }
+
     /// Moves time in steps, serving every deadline on the way.
     func advance(by span: Microseconds) {
         let end = now.advanced(by: span)

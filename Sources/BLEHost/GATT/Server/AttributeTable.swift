@@ -50,6 +50,17 @@ struct AttributeTable: Sendable {
         return low
     }
 
+    /// What may be done with the attribute at a place, without a copy of the whole.
+    @inline(__always)
+    func permissions(at position: Int) -> AttributePermissions { attributes.span[position].permissions }
+
+    /// The value of the attribute at a place; `nil` where it is not kept here for every client alike.
+    @inline(__always)
+    func storedOctets(at position: Int) -> [UInt8]? {
+        guard case .stored(let octets) = attributes.span[position].value else { return nil }
+        return octets
+    }
+
     // MARK: By type
 
     /// The handles of all attributes of a type, in ascending order.

@@ -55,12 +55,21 @@ public struct GATTDatabase: Sendable {
             rows.append(
                 Attribute(
                     handle: attribute.handle, type: attribute.type.forAttributes,
-                    permissions: Self.withImplied(attribute.permissions), value: .stored(attribute.value)))
+                    permissions: Self.permissions(of: attribute), value: .stored(attribute.value)))
         }
         Self.link(&rows)
         table.insert(rows)
         lastGiven = last
         services = Self.services(of: rows)
+    }
+
+    /// Declarations are there for everybody to read and for nobody to write, whatever is given: what a client may
+    /// discover does not depend on what it may use (Core 5.4, Vol 3, Part G, 3.1 to 3.3.1).
+    private static func permissions(of attribute: RawAttribute) -> AttributePermissions {
+        switch attribute.type {
+        case .primaryService, .secondaryService, .include, .characteristic: .readable
+        default: withImplied(attribute.permissions)
+        }
     }
 
     /// Security of an access implies the access.
@@ -84,7 +93,7 @@ public struct GATTDatabase: Sendable {
                 declaration = index
             } else if type == .include {
                 declaration = nil
-            } else if type == .clientCharacteristicConfiguration, let declaration, declaration + 1 < index {
+            } else if type == .clientCharacteristicConfiguration, let declaration {
                 configure(&rows, at: index, declaration: declaration)
             }
             if let service { rows[service].groupEnd = rows[index].handle }
@@ -94,15 +103,24 @@ public struct GATTDatabase: Sendable {
 
     private static func configure(_ rows: inout [Attribute], at index: Int, declaration: Int) {
         guard case .stored(let octets) = rows[index].value, case .stored(let declared) = rows[declaration].value,
-            rows[declaration + 1].configuration == .none
+            let value = valueIndex(rows, declaration, declared, before: index), rows[value].configuration == .none
         else { return }
         let initial = UInt16(octets.first ?? 0) | UInt16(octets.dropFirst().first ?? 0) << 8
         let properties = CharacteristicProperties(rawValue: declared.first ?? 0)
         rows[index].value = .clientConfiguration(
             Attribute.ClientConfiguration(
-                valueHandle: rows[declaration + 1].handle, allowed: SubscriptionModes(properties),
+                valueHandle: rows[value].handle, allowed: SubscriptionModes(properties),
                 initial: SubscriptionModes(rawValue: initial), isStrict: false))
-        rows[declaration + 1].configuration = rows[index].handle
+        rows[value].configuration = rows[index].handle
+    }
+
+    /// The value of a characteristic: where its declaration says, or else the attribute behind it.
+    private static func valueIndex(
+        _ rows: [Attribute], _ declaration: Int, _ declared: [UInt8], before index: Int
+    ) -> Int? {
+        let values = declaration + 1..<index
+        let named = declared.count >= 3 ? UInt16(declared[1]) | UInt16(declared[2]) << 8 : 0
+        return values.first { rows[$0].handle.rawValue == named } ?? values.first
     }
 
     private static func services(of rows: [Attribute]) -> [GATTPublishedService] {

@@ -29,7 +29,7 @@ extension GATTServer {
     /// Why a client may not read an attribute; `nil` where it may.
     @inline(__always)
     func refusal(readingAt position: Int, _ slot: Int) -> ATTError? {
-        let permissions = database.table.attributes[position].permissions
+        let permissions = database.table.permissions(at: position)
         if !disabledOwners.isEmpty, let error = disabled(position) { return error }
         guard permissions.contains(.readable) else { return .readNotPermitted }
         guard !permissions.isDisjoint(with: .readSecurity) else { return nil }
@@ -40,8 +40,9 @@ extension GATTServer {
     }
 
     /// Why a client may not write an attribute; `nil` where it may.
+    @inline(__always)
     func refusal(writingAt position: Int, isCommand: Bool, _ slot: Int) -> ATTError? {
-        let permissions = database.table.attributes[position].permissions
+        let permissions = database.table.permissions(at: position)
         if !disabledOwners.isEmpty, let error = disabled(position) { return error }
         guard permissions.contains(isCommand ? .commandWriteable : .writeable) else { return .writeNotPermitted }
         guard !permissions.isDisjoint(with: .writeSecurity) else { return nil }

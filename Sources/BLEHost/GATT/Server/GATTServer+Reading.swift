@@ -10,7 +10,7 @@ extension GATTServer {
             return refuse(request, handle, .invalidHandle, slot)
         }
         if let error = refusal(readingAt: position, slot) { return refuse(request, handle, error, slot) }
-        if case .stored(let octets) = database.table.attributes[position].value {
+        if let octets = database.table.storedOctets(at: position) {
             return respondValue(octets, from: offset, handle, request, slot)
         }
         switch held(at: position, slot) {
@@ -34,11 +34,8 @@ extension GATTServer {
     /// Answers a Read or Read Blob Request, as far as the PDU reaches.
     @inline(__always)
     mutating func respondValue(_ value: RawSpan, _ request: ATTOpcode, _ slot: Int) {
-        let count = min(value.byteCount, clients[slot].mtu - 1)
-        var response = PacketWriter(reservingCapacity: 1 + count)
-        response.write(request.rawValue | 1)
-        response.write(bytes: value.extracting(first: count))
-        respond(response.bytes, slot)
+        let part = value.extracting(first: min(value.byteCount, clients[slot].mtu - 1))
+        respond([UInt8](request.rawValue | 1, followedBy: part), slot)
     }
 
     /// Asks the app for a value; the client waits.
@@ -177,5 +174,20 @@ extension ServerClient.ReadMultiple {
             response.write(UInt16(truncatingIfNeeded: octets.count))
         }
         response.write(bytes: octets.span.bytes.extracting(first: min(octets.count, mtu - response.count)))
+    }
+}
+
+extension [UInt8] {
+    /// One octet and others, in memory of just their length.
+    @inline(__always)
+    fileprivate init(_ first: UInt8, followedBy rest: RawSpan) {
+        unsafe self.init(unsafeUninitializedCapacity: 1 + rest.byteCount) { buffer, count in
+            unsafe buffer.initializeElement(at: 0, to: first)
+            unsafe rest.withUnsafeBytes { octets in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[1...])
+                    .copyMemory(from: octets)
+            }
+            count = 1 + rest.byteCount
+        }
     }
 }

@@ -13,19 +13,26 @@ extension GATTServer {
         let octets = request.value.copied()
         if let error = checked(octets, at: position, slot) { return refuse(.writeRequest, handle, error, slot) }
         let write = GATTWrite(handle: handle, offset: 0, value: octets)
-        if case .dynamic = database.table.attributes[position].value {
+        if case .dynamic = database.table.attributes.span[position].value {
             ask(forWriting: [write], .writeRequest, .write, deadline(now), slot)
         } else {
             // The response goes first: what the client asked for with the write follows it.
-            respond([ATTOpcode.writeResponse.rawValue], slot)
-            commit(write, slot)
+            respond(Self.writeResponse, slot)
+            commit(write, at: position, slot)
         }
     }
+
+    /// One for all: an array of its own would be allocated for each write.
+    static let writeResponse: [UInt8] = [ATTOpcode.writeResponse.rawValue]
 
     /// Nobody answers a command, whatever is wrong with it.
     mutating func receiveCommand(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
         guard opcode == .writeCommand else {
             counters.refusedSignedWrites &+= 1
+            return
+        }
+        guard pdu.byteCount <= clients[slot].mtu else {
+            counters.malformedPDUs &+= 1
             return
         }
         do throws(DecodingError) {
@@ -38,7 +45,9 @@ extension GATTServer {
                 counters.refusedCommands &+= 1
                 return
             }
-            guard case .dynamic = database.table.attributes[position].value else { return commit(write, slot) }
+            guard case .dynamic = database.table.attributes[position].value else {
+                return commit(write, at: position, slot)
+            }
             let id = GATTRequestID(rawValue: nextQuestion().rawValue | Self.commandMark)
             emit(
                 .write(
@@ -53,7 +62,7 @@ extension GATTServer {
     /// Why an attribute cannot take a whole value; `nil` where it can.
     private func checked(_ octets: [UInt8], at position: Int, _ slot: Int) -> ATTError? {
         guard octets.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
-        switch database.table.attributes[position].value {
+        switch database.table.attributes.span[position].value {
         case .stored, .dynamic: return nil
         case .clientConfiguration(let configuration):
             guard configuration.isStrict else { return nil }
@@ -68,9 +77,8 @@ extension GATTServer {
     }
 
     /// Puts a whole value, which has been checked, where the server keeps it.
-    private mutating func commit(_ write: GATTWrite, _ slot: Int) {
-        guard let position = database.table.position(of: write.handle) else { return }
-        switch database.table.attributes[position].value {
+    private mutating func commit(_ write: GATTWrite, at position: Int, _ slot: Int) {
+        switch database.table.attributes.span[position].value {
         case .stored:
             database.table.setValue(.stored(write.value), at: position)
             emit(.stored(clients[slot].link, write))
@@ -128,6 +136,7 @@ extension GATTServer {
                     return refuse(.executeWriteRequest, write.handle, error, slot)
                 }
             }
+            work.cutWholeValues()
             for staged in work.staged {
                 guard let position = database.table.position(of: staged.handle) else { continue }
                 if let error = checked(staged.value, at: position, slot) {
@@ -156,7 +165,8 @@ extension GATTServer {
         }
         respond([ATTOpcode.executeWriteResponse.rawValue], slot)
         for staged in work.staged {
-            commit(GATTWrite(handle: staged.handle, offset: 0, value: staged.value), slot)
+            guard let position = database.table.position(of: staged.handle) else { continue }
+            commit(GATTWrite(handle: staged.handle, offset: 0, value: staged.value), at: position, slot)
         }
     }
 

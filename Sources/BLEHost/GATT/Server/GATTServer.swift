@@ -22,6 +22,8 @@ public struct GATTServer {
     var disabledOwners: [(owner: ClientID, error: ATTError)] = []
     /// The client that was looked up last.
     private var recent = 0
+    /// The oldest action, where nothing else waits before it: most requests lead to one, which never sees the array.
+    private var first: GATTServerAction?
     private var actions: [GATTServerAction] = []
     private var taken = 0
     private var lastQuestion: UInt64 = 0
@@ -47,10 +49,15 @@ public struct GATTServer {
 
     /// What is to be done next; to be called until `nil` after every input.
     public mutating func nextAction() -> GATTServerAction? {
-        guard taken < actions.count else {
-            actions.removeAll(keepingCapacity: true)
+        if let action = first.take() { return action }
+        let rest = actions.count - taken
+        guard rest > 1 else {
+            guard rest == 1 else { return nil }
+            // The last one, and most come alone, is moved out: nothing is left to be cleared.
+            let last = actions.removeLast()
+            if taken > 0 { actions.removeAll(keepingCapacity: true) }
             taken = 0
-            return nil
+            return last
         }
         taken += 1
         return actions[taken - 1]
@@ -92,6 +99,11 @@ public struct GATTServer {
     public mutating func mtuChanged(to mtu: UInt16, on link: LinkID) {
         guard let slot = slot(of: link) else { return }
         clients[slot].mtu = max(Int(ATTBearer.defaultMTU), Int(mtu))
+    }
+
+    /// What protects a client's link, as far as the server was told.
+    public func security(of link: LinkID) -> GATTLinkSecurity {
+        clients.first { $0.link == link }?.security ?? .none
     }
 
     /// A link was encrypted, or its client paired or was authorized.
@@ -176,6 +188,11 @@ public struct GATTServer {
     /// Carries out a request, or begins to.
     mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
         if clients[slot].awareness != .aware, refusesOutOfSync(pdu, opcode, slot) { return }
+        // Nothing longer than ATT_MTU is a PDU of this bearer (Core 5.4, Vol 3, Part F, 3.2.8).
+        if pdu.byteCount > clients[slot].mtu, opcode.kind == .request {
+            counters.malformedPDUs &+= 1
+            return refuse(opcode, .none, .invalidPDU, slot)
+        }
         do throws(DecodingError) {
             switch opcode {
             case .readRequest: read(try ATTReadRequest(pdu).handle, offset: 0, .readRequest, pdu, slot, now)
@@ -205,14 +222,17 @@ public struct GATTServer {
 
     // MARK: Outputs
 
-    mutating func emit(_ event: GATTServerEvent) { actions.append(.event(event)) }
+    mutating func emit(_ event: GATTServerEvent) { act(.event(event)) }
 
-    mutating func act(_ action: GATTServerAction) { actions.append(action) }
+    @inline(__always)
+    mutating func act(_ action: GATTServerAction) {
+        if first == nil, actions.isEmpty { first = action } else { actions.append(action) }
+    }
 
     @inline(__always)
     mutating func respond(_ response: [UInt8], _ slot: Int) {
         clients[slot].unsentResponses += 1
-        actions.append(.send(response, to: clients[slot].link, tag: .response))
+        act(.send(response, to: clients[slot].link, tag: .response))
     }
 
     mutating func refuse(_ request: ATTOpcode, _ handle: AttributeHandle, _ error: ATTError, _ slot: Int) {
@@ -276,7 +296,7 @@ public struct GATTServer {
         case .readMultiple(let work): continueReadMultiple(work, with: octets, transaction, slot, now)
         case .write:
             clients[slot].transaction = nil
-            respond([ATTOpcode.writeResponse.rawValue], slot)
+            respond(Self.writeResponse, slot)
         case .execute(let work): continueExecution(work, transaction, slot, now)
         case .hash: break
         }

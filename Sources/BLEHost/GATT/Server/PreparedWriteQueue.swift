@@ -29,6 +29,9 @@ struct PreparedExecution {
     struct Staged {
         var handle: AttributeHandle
         var value: [UInt8]
+        /// Where the octets end that were written from offset zero without a gap; `nil` where the first part began
+        /// elsewhere or another lies behind a gap.
+        var wholeEnd: Int?
     }
 
     /// One app's part.
@@ -52,23 +55,33 @@ struct PreparedExecution {
         }
     }
 
-    /// Puts octets into a value that the server keeps.
-    ///
-    /// A first part at offset zero begins the value anew, so that a long write can make it shorter; any other replaces
-    /// what stands at its place.
+    /// Puts octets into a value that the server keeps: they replace what stands at their place
+    /// (Core 5.4, Vol 3, Part F, 3.4.6.3).
     mutating func stage(_ write: GATTWrite, over present: [UInt8]) -> ATTError? {
         let index = staged.firstIndex { $0.handle == write.handle }
-        let base = index.map { staged[$0].value } ?? (write.offset == 0 ? [] : present)
+        let base = index.map { staged[$0].value } ?? present
         guard write.offset <= base.count else { return .invalidOffset }
-        guard write.offset + write.value.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
+        let end = write.offset + write.value.count
+        guard end <= maximumAttributeLength else { return .invalidAttributeValueLength }
         var value = Array(base[..<write.offset])
         value.append(contentsOf: write.value)
         if value.count < base.count { value.append(contentsOf: base[value.count...]) }
         if let index {
             staged[index].value = value
+            if let whole = staged[index].wholeEnd {
+                staged[index].wholeEnd = write.offset <= whole ? max(whole, end) : nil
+            }
         } else {
-            staged.append(Staged(handle: write.handle, value: value))
+            staged.append(Staged(handle: write.handle, value: value, wholeEnd: write.offset == 0 ? end : nil))
         }
         return nil
+    }
+
+    /// Cuts values that were written from their beginning without a gap: a long write is a write of the whole value, so
+    /// that it can make it shorter (Core 5.4, Vol 3, Part G, 4.9.4).
+    mutating func cutWholeValues() {
+        for index in staged.indices {
+            if let end = staged[index].wholeEnd { staged[index].value.removeLast(staged[index].value.count - end) }
+        }
     }
 }

@@ -1,12 +1,14 @@
 @_spi(Benchmark) import BLE
+import BenchmarkService
 
 /// A central that does what its standard input asks for, so that it can take turns with another stack's.
 ///
 ///     Central ADAPTER ADDRESS[/random]
 ///
-/// Lines in: `discover` connects, discovers everything, disconnects; `idle SECONDS` connects and does nothing. Each is
-/// answered by a line of JSON: milliseconds from the call to the whole database and what was found, or wake-ups of the
-/// adapter's thread while idle. `ready` is the first line.
+/// Lines in: `discover` connects, discovers everything, disconnects; `idle SECONDS` connects and does nothing; `stream
+/// OCTETS LENGTH` connects and asks for so many octets in notifications of such a length. Each is answered by a line of
+/// JSON: milliseconds from the call to the whole database and what was found, wake-ups of the adapter's thread while idle,
+/// or milliseconds from the request to the last notification. `ready` is the first line.
 @main
 struct Central {
     static func main() async {
@@ -22,6 +24,8 @@ struct Central {
                     try await discover(peer, with: adapter)
                 } else if line.hasPrefix("idle "), let seconds = Int(line.dropFirst(5)) {
                     try await idle(for: seconds, on: peer, with: adapter)
+                } else if line.hasPrefix("stream "), let words = Stream(line) {
+                    try await stream(words, from: peer, with: adapter)
                 } else {
                     answer("{\"event\":\"unknown\"}")
                 }
@@ -59,6 +63,65 @@ struct Central {
         let count = adapter.wakeUpCount - before
         try await peripheral.disconnect()
         answer("{\"event\":\"idled\",\"wakeUps\":\(count)}")
+    }
+
+    /// What `stream` asks for.
+    private struct Stream {
+        let octets: UInt32
+        let length: UInt16
+
+        init?(_ line: String) {
+            let words = line.split(separator: " ")
+            guard words.count == 3, let octets = UInt32(words[1]), let length = UInt16(words[2]) else { return nil }
+            self.octets = octets
+            self.length = length
+        }
+
+        /// Octets that are asked for at once. btvirt drops what its receiver's socket cannot hold, without a word; so
+        /// much it always can.
+        static let partLength = 16384
+
+        /// As the peer's control point takes it.
+        func request(for octets: UInt32) -> [UInt8] {
+            [1] + withUnsafeBytes(of: octets.littleEndian) { [UInt8]($0) }
+                + withUnsafeBytes(of: length.littleEndian) { [UInt8]($0) }
+        }
+    }
+
+    private static func stream(_ wish: Stream, from peer: DeviceAddress, with adapter: Adapter) async throws {
+        let peripheral = try await adapter.connect(to: peer)
+        let control = try await peripheral.findCharacteristic(BenchmarkService.control)
+        let values = try await peripheral.findCharacteristic(BenchmarkService.stream)
+        let notifications = try await peripheral.notifications(of: values)
+        var iterator = notifications.makeAsyncIterator()
+        let clock = ContinuousClock()
+        let start = clock.now
+        var octets = 0
+        var count = 0
+        var isInOrder = true
+        while octets < Int(wish.octets) {
+            let part = min(Stream.partLength, Int(wish.octets) - octets)
+            try await peripheral.write(wish.request(for: UInt32(part)), to: control)
+            var received = 0
+            var next: UInt32 = 0
+            while received < part, let value = try await iterator.next() {
+                let number = value.bytes.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+                isInOrder = isInOrder && number == next
+                next += 1
+                received += value.bytes.count
+            }
+            guard received == part else { break }
+            octets += received
+            count += Int(next)
+        }
+        let end = clock.now
+        let mtu = await peripheral.attMTU
+        try await peripheral.disconnect()
+        answer(
+            """
+            {"event":"streamed","ms":\(milliseconds(end - start)),"octets":\(octets),"notifications":\(count),\
+            "inOrder":\(isInOrder),"mtu":\(mtu)}
+            """)
     }
 
     private static func milliseconds(_ duration: Duration) -> Double {

@@ -1,0 +1,83 @@
+import BLEPackets
+
+/// One credit-based channel and no other, on one link.
+public struct ChannelID: Hashable, Sendable {
+    public var link: LinkID
+    /// Each channel of a link gets a number of its own, even where its channel identifier is used again.
+    public var number: UInt32
+
+    public init(link: LinkID, number: UInt32) {
+        self.link = link
+        self.number = number
+    }
+}
+
+/// What this side offers the sender of a channel's data (Core 5.4, Vol 3, Part A, 4.22).
+public struct ChannelSettings: Hashable, Sendable {
+    /// The longest service data unit that is accepted, 23 to 65535 octets.
+    public var maximumTransmissionUnit: UInt16
+    /// The longest payload of one frame that is accepted, 23 to 2044 octets.
+    public var maximumPayloadSize: UInt16
+    /// Frames that the peer may have sent and nobody has consumed, at least 1.
+    public var credits: UInt16
+
+    public init(maximumTransmissionUnit: UInt16 = 2048, maximumPayloadSize: UInt16 = 247, credits: UInt16 = 16) {
+        self.maximumTransmissionUnit = max(23, maximumTransmissionUnit)
+        self.maximumPayloadSize = min(max(23, maximumPayloadSize), 2044)
+        self.credits = max(1, credits)
+    }
+}
+
+/// A channel that is open.
+public struct ChannelInformation: Hashable, Sendable {
+    public var id: ChannelID
+    /// Simplified Protocol/Service Multiplexer.
+    public var spsm: UInt16
+    /// The longest service data unit that the peer accepts, in octets.
+    public var sendMTU: UInt16
+    /// The longest service data unit that this side accepts, in octets.
+    public var receiveMTU: UInt16
+}
+
+/// Why a channel ended.
+public enum ChannelEnd: Hashable, Sendable {
+    /// This side closed it.
+    case closedLocally
+    /// The peer closed it.
+    case closedByPeer
+    /// The peer broke the rules of the protocol: it sent without credits, or more than was agreed.
+    case protocolViolation
+    /// The link is gone.
+    case linkLost
+}
+
+/// What happens on channels.
+public enum ChannelEvent: Equatable, Sendable {
+    /// The peer opened a channel to an SPSM on which this client listens.
+    case opened(ChannelInformation, ClientID)
+    /// A whole service data unit. `HostCommand.consumeChannelData` lets the peer send another.
+    case received(ChannelID, [UInt8])
+    /// Told once for each channel that was open.
+    case closed(ChannelID, ChannelEnd)
+}
+
+/// Why a channel could not be opened, or data not be sent.
+public enum ChannelFailure: Error, Hashable, Sendable {
+    /// The peer's answer. `insufficientAuthentication` and `insufficientEncryption` are mended by pairing.
+    case refused(L2CAPCreditBasedConnectionResult)
+    /// The peer answered with values that the specification does not allow, or not at all.
+    case invalidAnswer
+    /// The channel does not exist any more, or not yet.
+    case notOpen
+    /// No channel identifier or SPSM is free, or more waits on the channel than may.
+    case noResources
+    /// The unit is longer than the peer accepts.
+    case unitTooLong
+    /// Somebody listens on that SPSM already, or it is none: 0x0001 to 0x00FF.
+    case invalidSPSM
+}
+
+#if !hasFeature(Embedded)
+extension ChannelID: Codable {}
+extension ChannelSettings: Codable {}
+#endif

@@ -1,0 +1,168 @@
+import BLEPackets
+
+/// One end of a credit-based channel: credits of both directions, the unit that comes in and the units that go out
+/// (Core 5.4, Vol 3, Part A, 3.4 and 10.1).
+struct CreditBasedChannel {
+    enum State: Equatable {
+        /// Our request is on its way; without an operation, the channel is not wanted any more.
+        case opening(operation: OperationID?, identifier: UInt8, deadline: Instant)
+        case open
+        /// Our Disconnection Request is on its way.
+        case closing(operations: [OperationID], identifier: UInt8, deadline: Instant)
+    }
+
+    struct OutgoingUnit {
+        var operation: OperationID
+        var octets: [UInt8]
+        var sentOctets = 0
+        var hasBegun = false
+    }
+
+    let number: UInt32
+    let client: ClientID
+    let spsm: UInt16
+    let local: L2CAPChannelIdentifier
+    var remote = L2CAPChannelIdentifier.null
+    let settings: ChannelSettings
+    var state: State
+
+    // Receiving.
+    /// Frames that the peer may still send.
+    var grantedCredits: Int
+    /// Frames that have been consumed and not been granted again.
+    var owedCredits = 0
+    /// Whole units that the client has not consumed; the credit of each one's last frame is kept back.
+    var unconsumedUnits = 0
+    var unit: [UInt8] = []
+    var unitLength: Int?
+
+    // Sending.
+    var sendMTU: UInt16 = 0
+    var sendMPS: UInt16 = 0
+    var credits = 0
+    var units = Queue<OutgoingUnit>()
+    /// Frames that have not been handed to the controller.
+    var unsentFrames = 0
+    /// The unit of the last frame that was made, while its end has not gone.
+    var endings = Queue<(frame: UInt64, operation: OperationID)>()
+    var madeFrames: UInt64 = 0
+    var goneFrames: UInt64 = 0
+
+    init(
+        number: UInt32, client: ClientID, spsm: UInt16, local: L2CAPChannelIdentifier, settings: ChannelSettings,
+        state: State
+    ) {
+        self.number = number
+        self.client = client
+        self.spsm = spsm
+        self.local = local
+        self.settings = settings
+        self.state = state
+        grantedCredits = Int(settings.credits)
+    }
+
+    var isOpen: Bool { state == .open }
+
+    func isAwaitingAnswer(_ identifier: UInt8) -> Bool {
+        switch state {
+        case .opening(_, let pending, _), .closing(_, let pending, _): pending == identifier
+        case .open: false
+        }
+    }
+
+    enum Received: Equatable {
+        case incomplete
+        case unit([UInt8])
+        case violation
+    }
+
+    /// A frame of the peer's.
+    mutating func receive(_ payload: RawSpan) -> Received {
+        guard grantedCredits > 0, payload.byteCount <= Int(settings.maximumPayloadSize) else { return .violation }
+        grantedCredits -= 1
+        if let length = unitLength {
+            guard unit.count + payload.byteCount <= length else { return .violation }
+            append(payload)
+        } else {
+            do throws(DecodingError) {
+                let start = try L2CAPServiceDataUnitStart(decoding: payload)
+                guard start.unitLength <= settings.maximumTransmissionUnit else { return .violation }
+                unitLength = Int(start.unitLength)
+                append(start.firstOctets)
+            } catch { return .violation }
+        }
+        guard unit.count == unitLength else {
+            owedCredits += 1
+            return .incomplete
+        }
+        let whole = unit
+        unit = []
+        unitLength = nil
+        unconsumedUnits += 1
+        return .unit(whole)
+    }
+
+    /// The client has taken units.
+    mutating func consume(_ count: Int) {
+        let consumed = min(max(0, count), unconsumedUnits)
+        unconsumedUnits -= consumed
+        owedCredits += consumed
+    }
+
+    /// Credits that the peer is to get now: not one by one, and never so late that it waits for nothing.
+    mutating func takeOwedCredits() -> UInt16? {
+        guard isOpen, owedCredits > 0, grantedCredits == 0 || owedCredits * 2 >= Int(settings.credits) else {
+            return nil
+        }
+        let credits = owedCredits
+        owedCredits = 0
+        grantedCredits += credits
+        return UInt16(truncatingIfNeeded: credits)
+    }
+
+    /// The next frame, if the peer has room for one.
+    mutating func nextFrame(limit: Int) -> [UInt8]? {
+        guard isOpen, credits > 0, unsentFrames < limit, var unit = units.popFirst() else { return nil }
+        var packet = PacketWriter(reservingCapacity: Int(sendMPS))
+        var room = Int(sendMPS)
+        if !unit.hasBegun {
+            L2CAPServiceDataUnitStart.encode(
+                unitLength: UInt16(truncatingIfNeeded: unit.octets.count), into: &packet)
+            room -= L2CAPServiceDataUnitStart.lengthFieldByteCount
+            unit.hasBegun = true
+        }
+        let end = min(unit.octets.count, unit.sentOctets + room)
+        packet.write(bytes: unit.octets.span.bytes.extracting(unit.sentOctets..<end))
+        unit.sentOctets = end
+        credits -= 1
+        unsentFrames += 1
+        madeFrames += 1
+        if end == unit.octets.count {
+            endings.append((madeFrames, unit.operation))
+        } else {
+            units.prepend(unit)
+        }
+        return packet.bytes
+    }
+
+    /// A frame has been handed to the controller.
+    /// - Returns: the operation that ended with it.
+    mutating func frameGone() -> OperationID? {
+        unsentFrames -= 1
+        goneFrames += 1
+        guard let ending = endings.first, ending.frame <= goneFrames else { return nil }
+        return endings.popFirst()?.operation
+    }
+
+    /// Everything that was to be sent and has not gone whole.
+    mutating func takeUnsentOperations() -> [OperationID] {
+        var operations: [OperationID] = []
+        while let ending = endings.popFirst() { operations.append(ending.operation) }
+        while let unit = units.popFirst() { operations.append(unit.operation) }
+        return operations
+    }
+
+    private mutating func append(_ octets: RawSpan) {
+        unsafe octets.withUnsafeBytes { unsafe unit.append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,372 @@
+import BLEPackets
+
+/// The credit-based channels of one link (Core 5.4, Vol 3, Part A, 4.22 to 4.24).
+///
+/// A machine like the others: events in, actions out. Whoever breaks the protocol loses the channel, never the link.
+struct CreditBasedChannels {
+    enum Action: Equatable {
+        case signal(LESignallingCommand, identifier: UInt8)
+        case frame(L2CAPChannelIdentifier, [UInt8], number: UInt32)
+        case opened(Terms, ClientID)
+        case received(number: UInt32, [UInt8])
+        case closed(number: UInt32, ChannelEnd)
+        case completed(OperationID, Result<Terms?, ChannelFailure>)
+    }
+
+    /// What was agreed for a channel.
+    struct Terms: Equatable {
+        var number: UInt32
+        var spsm: UInt16
+        var sendMTU: UInt16
+        var receiveMTU: UInt16
+    }
+
+    /// How long the peer may take to answer (RTX, Core 5.4, Vol 3, Part A, 6.2.1).
+    private static let responseTimeout: Microseconds = .seconds(30)
+    /// Frames of one channel that may wait for the controller.
+    private static let unsentFrameLimit = 8
+    /// Units of one channel that may wait for credits.
+    static let unitLimit = 64
+    /// Channels of one link.
+    private static let channelLimit = 32
+
+    /// In the order in which they came.
+    private var channels: [CreditBasedChannel] = []
+    private var actions = Queue<Action>()
+    private var lastNumber: UInt32 = 0
+
+    mutating func nextAction() -> Action? { actions.popFirst() }
+
+    var nextDeadline: Instant? {
+        var deadline: Instant?
+        for channel in channels {
+            switch channel.state {
+            case .opening(_, _, let limit), .closing(_, _, let limit): deadline = earliest(deadline, limit)
+            case .open: break
+            }
+        }
+        return deadline
+    }
+
+    // MARK: Commands
+
+    mutating func open(
+        spsm: UInt16, settings: ChannelSettings, operation: OperationID, client: ClientID,
+        identifiers: inout SignallingIdentifiers, at now: Instant
+    ) {
+        guard let local = freeIdentifier() else {
+            return actions.append(.completed(operation, .failure(.noResources)))
+        }
+        let identifier = identifiers.next()
+        lastNumber += 1
+        channels.append(
+            CreditBasedChannel(
+                number: lastNumber, client: client, spsm: spsm, local: local, settings: settings,
+                state: .opening(
+                    operation: operation, identifier: identifier, deadline: now.advanced(by: Self.responseTimeout))))
+        actions.append(
+            .signal(
+                .leCreditBasedConnectionRequest(
+                    .init(
+                        spsm: spsm, source: local, maximumTransmissionUnit: settings.maximumTransmissionUnit,
+                        maximumPayloadSize: settings.maximumPayloadSize, initialCredits: settings.credits)),
+                identifier: identifier))
+    }
+
+    /// Sends a service data unit; the operation ends when its last octet has been handed to the controller.
+    mutating func send(_ octets: [UInt8], on number: UInt32, operation: OperationID) {
+        guard let index = index(of: number), channels[index].isOpen else {
+            return actions.append(.completed(operation, .failure(.notOpen)))
+        }
+        guard octets.count <= Int(channels[index].sendMTU) else {
+            return actions.append(.completed(operation, .failure(.unitTooLong)))
+        }
+        guard channels[index].units.count < Self.unitLimit else {
+            return actions.append(.completed(operation, .failure(.noResources)))
+        }
+        channels[index].units.append(.init(operation: operation, octets: octets))
+        pump(index)
+    }
+
+    mutating func consume(_ count: Int, on number: UInt32, identifiers: inout SignallingIdentifiers) {
+        guard let index = index(of: number) else { return }
+        channels[index].consume(count)
+        grant(index, &identifiers)
+    }
+
+    mutating func close(
+        _ number: UInt32, operation: OperationID?, identifiers: inout SignallingIdentifiers, at now: Instant
+    ) {
+        guard let index = index(of: number) else {
+            if let operation { actions.append(.completed(operation, .failure(.notOpen))) }
+            return
+        }
+        switch channels[index].state {
+        case .opening: if let operation { actions.append(.completed(operation, .failure(.notOpen))) }
+        case .closing(var operations, let pending, let deadline):
+            if let operation { operations.append(operation) }
+            channels[index].state = .closing(operations: operations, identifier: pending, deadline: deadline)
+        case .open: disconnect(index, .closedLocally, operation, &identifiers, now)
+        }
+    }
+
+    /// Closes what a client holds.
+    mutating func closeAll(of client: ClientID, identifiers: inout SignallingIdentifiers, at now: Instant) {
+        for channel in channels where channel.client == client && channel.isOpen {
+            close(channel.number, operation: nil, identifiers: &identifiers, at: now)
+        }
+    }
+
+    /// Gives an attempt to open up; a channel that the peer opens all the same is closed at once.
+    mutating func cancel(_ operation: OperationID) -> Bool {
+        for index in channels.indices {
+            guard case .opening(operation, let identifier, let deadline) = channels[index].state else { continue }
+            channels[index].state = .opening(operation: nil, identifier: identifier, deadline: deadline)
+            actions.append(.completed(operation, .failure(.notOpen)))
+            return true
+        }
+        return false
+    }
+
+    mutating func linkLost() {
+        while let channel = channels.first {
+            channels.removeFirst()
+            finish(channel, .linkLost)
+        }
+    }
+
+    mutating func advance(to now: Instant) {
+        for channel in channels {
+            switch channel.state {
+            case .opening(_, _, let limit) where limit <= now, .closing(_, _, let limit) where limit <= now:
+                remove(channel.number, .protocolViolation)
+            default: break
+            }
+        }
+    }
+
+    // MARK: What the peer sends
+
+    /// - Parameters:
+    ///   - listener: who listens on an SPSM, with which settings; a result other than success refuses.
+    mutating func receive(
+        _ command: LESignallingCommand, identifier: UInt8,
+        listener: (UInt16) -> Result<(client: ClientID, settings: ChannelSettings), ChannelFailure>,
+        identifiers: inout SignallingIdentifiers, at now: Instant
+    ) {
+        switch command {
+        case .leCreditBasedConnectionRequest(let request): accept(request, identifier, listener)
+        case .leCreditBasedConnectionResponse(let response): opened(response, identifier, &identifiers, now)
+        case .flowControlCreditIndication(let indication):
+            guard let index = channels.firstIndex(where: { $0.remote == indication.channelIdentifier && $0.isOpen })
+            else { return }
+            let sum = channels[index].credits + Int(indication.credits)
+            // More than 65535 is the end of the channel (Core 5.4, Vol 3, Part A, 4.24); none at all means nothing.
+            guard sum <= 65535 else {
+                return disconnect(index, .protocolViolation, nil, &identifiers, now)
+            }
+            channels[index].credits = sum
+            pump(index)
+        case .disconnectionRequest(let request):
+            guard let channel = channel(request) else {
+                return actions.append(.signal(.noSuchChannel(request), identifier: identifier))
+            }
+            actions.append(.signal(.disconnectionResponse(.init(answering: request)), identifier: identifier))
+            remove(channel.number, .closedByPeer)
+        case .disconnectionResponse:
+            guard let channel = awaiting(identifier), case .closing = channel.state else { return }
+            remove(channel.number, .closedLocally)
+        case .commandReject:
+            guard let channel = awaiting(identifier) else { return }
+            remove(channel.number, .closedByPeer)
+        default: break
+        }
+    }
+
+    /// A frame on a channel identifier of the dynamic range.
+    /// - Returns: whether the channel exists.
+    mutating func receive(
+        _ payload: RawSpan, on local: L2CAPChannelIdentifier, identifiers: inout SignallingIdentifiers,
+        at now: Instant
+    ) -> Bool {
+        guard let index = channels.firstIndex(where: { $0.local == local }) else { return false }
+        // What the peer sent before it heard of the closing is of no use any more.
+        guard channels[index].isOpen else { return true }
+        switch channels[index].receive(payload) {
+        case .incomplete: grant(index, &identifiers)
+        case .unit(let octets): actions.append(.received(number: channels[index].number, octets))
+        case .violation: disconnect(index, .protocolViolation, nil, &identifiers, now)
+        }
+        return true
+    }
+
+    /// A frame has been handed to the controller.
+    mutating func frameGone(_ number: UInt32) {
+        guard let index = index(of: number) else { return }
+        if let operation = channels[index].frameGone() { actions.append(.completed(operation, .success(nil))) }
+        pump(index)
+    }
+
+    // MARK: Steps
+
+    private mutating func accept(
+        _ request: L2CAPLECreditBasedConnectionRequest, _ identifier: UInt8,
+        _ listener: (UInt16) -> Result<(client: ClientID, settings: ChannelSettings), ChannelFailure>
+    ) {
+        func refusal(_ result: L2CAPCreditBasedConnectionResult) -> Action {
+            .signal(.leCreditBasedConnectionResponse(.init(refusing: result)), identifier: identifier)
+        }
+        let client: ClientID
+        let settings: ChannelSettings
+        switch listener(request.spsm) {
+        case .success(let found): (client, settings) = found
+        case .failure(.refused(let result)): return actions.append(refusal(result))
+        case .failure: return actions.append(refusal(.spsmNotSupported))
+        }
+        guard request.maximumTransmissionUnit >= 23, request.maximumPayloadSize >= 23 else {
+            return actions.append(refusal(.unacceptableParameters))
+        }
+        guard request.sourceChannelIdentifier.isLEDynamic else {
+            return actions.append(refusal(.invalidSourceChannelIdentifier))
+        }
+        guard !channels.contains(where: { $0.remote == request.sourceChannelIdentifier }) else {
+            return actions.append(refusal(.sourceChannelIdentifierAlreadyAllocated))
+        }
+        guard let local = freeIdentifier() else { return actions.append(refusal(.noResourcesAvailable)) }
+        lastNumber += 1
+        var channel = CreditBasedChannel(
+            number: lastNumber, client: client, spsm: request.spsm, local: local, settings: settings, state: .open)
+        channel.remote = request.sourceChannelIdentifier
+        channel.sendMTU = request.maximumTransmissionUnit
+        channel.sendMPS = request.maximumPayloadSize
+        channel.credits = Int(request.initialCredits)
+        channels.append(channel)
+        actions.append(
+            .signal(
+                .leCreditBasedConnectionResponse(
+                    .init(
+                        destination: local, maximumTransmissionUnit: settings.maximumTransmissionUnit,
+                        maximumPayloadSize: settings.maximumPayloadSize, initialCredits: settings.credits)),
+                identifier: identifier))
+        actions.append(.opened(terms(channel), client))
+    }
+
+    private mutating func opened(
+        _ response: L2CAPLECreditBasedConnectionResponse, _ identifier: UInt8,
+        _ identifiers: inout SignallingIdentifiers, _ now: Instant
+    ) {
+        guard let index = channels.firstIndex(where: { $0.isAwaitingAnswer(identifier) }),
+            case .opening(let operation, _, _) = channels[index].state
+        else { return }
+        guard response.result.isSuccess else {
+            channels.remove(at: index)
+            return fail(operation, .refused(response.result))
+        }
+        let remote = response.destinationChannelIdentifier
+        guard remote.isLEDynamic, response.maximumTransmissionUnit >= 23, response.maximumPayloadSize >= 23,
+            !channels.contains(where: { $0.remote == remote })
+        else {
+            channels.remove(at: index)
+            return fail(operation, .invalidAnswer)
+        }
+        channels[index].state = .open
+        channels[index].remote = remote
+        channels[index].sendMTU = response.maximumTransmissionUnit
+        channels[index].sendMPS = response.maximumPayloadSize
+        channels[index].credits = Int(response.initialCredits)
+        guard let operation else { return disconnect(index, nil, nil, &identifiers, now) }
+        actions.append(.completed(operation, .success(terms(channels[index]))))
+    }
+
+    private mutating func fail(_ operation: OperationID?, _ failure: ChannelFailure) {
+        if let operation { actions.append(.completed(operation, .failure(failure))) }
+    }
+
+    /// - Parameter end: what the client hears; `nil` for a channel of which it never heard.
+    private mutating func disconnect(
+        _ index: Int, _ end: ChannelEnd?, _ operation: OperationID?, _ identifiers: inout SignallingIdentifiers,
+        _ now: Instant
+    ) {
+        let identifier = identifiers.next()
+        let channel = channels[index]
+        for unsent in channels[index].takeUnsentOperations() { fail(unsent, .notOpen) }
+        channels[index].state = .closing(
+            operations: operation.map { [$0] } ?? [], identifier: identifier,
+            deadline: now.advanced(by: Self.responseTimeout))
+        actions.append(
+            .signal(
+                .disconnectionRequest(.init(destination: channel.remote, source: channel.local)),
+                identifier: identifier))
+        if let end { actions.append(.closed(number: channel.number, end)) }
+    }
+
+    private mutating func remove(_ number: UInt32, _ end: ChannelEnd) {
+        guard let index = index(of: number) else { return }
+        finish(channels.remove(at: index), end)
+    }
+
+    /// Ends everything that waits on a channel, once.
+    private mutating func finish(_ channel: CreditBasedChannel, _ end: ChannelEnd) {
+        var channel = channel
+        for unsent in channel.takeUnsentOperations() { fail(unsent, .notOpen) }
+        switch channel.state {
+        case .opening(let operation, _, _): fail(operation, .invalidAnswer)
+        case .open: actions.append(.closed(number: channel.number, end))
+        case .closing(let operations, _, _):
+            for operation in operations { actions.append(.completed(operation, .success(nil))) }
+        }
+    }
+
+    private mutating func pump(_ index: Int) {
+        while let frame = channels[index].nextFrame(limit: Self.unsentFrameLimit) {
+            actions.append(.frame(channels[index].remote, frame, number: channels[index].number))
+        }
+    }
+
+    private mutating func grant(_ index: Int, _ identifiers: inout SignallingIdentifiers) {
+        guard let credits = channels[index].takeOwedCredits() else { return }
+        actions.append(
+            .signal(
+                .flowControlCreditIndication(.init(channelIdentifier: channels[index].local, credits: credits)),
+                identifier: identifiers.next()))
+    }
+
+    // MARK: Look-ups
+
+    private func index(of number: UInt32) -> Int? { channels.firstIndex { $0.number == number } }
+
+    private func channel(_ request: L2CAPDisconnectionRequest) -> CreditBasedChannel? {
+        channels.first {
+            $0.local == request.destinationChannelIdentifier && $0.remote == request.sourceChannelIdentifier
+        }
+    }
+
+    private func awaiting(_ identifier: UInt8) -> CreditBasedChannel? {
+        channels.first { $0.isAwaitingAnswer(identifier) }
+    }
+
+    private func freeIdentifier() -> L2CAPChannelIdentifier? {
+        guard channels.count < Self.channelLimit else { return nil }
+        for value in L2CAPChannelIdentifier.leDynamicRange {
+            let identifier = L2CAPChannelIdentifier(rawValue: value)
+            if !channels.contains(where: { $0.local == identifier }) { return identifier }
+        }
+        return nil
+    }
+
+    private func terms(_ channel: CreditBasedChannel) -> Terms {
+        Terms(
+            number: channel.number, spsm: channel.spsm, sendMTU: channel.sendMTU,
+            receiveMTU: channel.settings.maximumTransmissionUnit)
+    }
+}
+
+extension LESignallingCommand {
+    /// The answer to a request that names a channel which does not exist.
+    static func noSuchChannel(_ request: L2CAPDisconnectionRequest) -> LESignallingCommand {
+        .commandReject(
+            .init(
+                reason: .invalidChannelIdentifier(
+                    local: request.destinationChannelIdentifier, remote: request.sourceChannelIdentifier)))
+    }
+}

@@ -1,0 +1,33 @@
+import BLEPackets
+
+/// How soon a central shall hear from a peripheral, against the energy that it costs (SPEC 2.1, 2.4
+/// setDesiredConnectionLatency).
+///
+/// It is a hint: the central decides. The parameters that are wished for keep all the rules that Apple has published for
+/// accessories since 2014, so that none of its devices has a reason to refuse them (SPEC section 4).
+public enum ConnectionLatency: Int, Hashable, Sendable, CaseIterable {
+    case low = 0
+    case medium = 1
+    case high = 2
+
+    /// What is asked of the central.
+    public var parameters: ConnectionParameterRequest {
+        switch self {
+        case .low: Self.wish(from: .milliseconds(15), to: .milliseconds(30), peripheralLatency: 0)
+        case .medium: Self.wish(from: .milliseconds(90), to: .milliseconds(120), peripheralLatency: 2)
+        case .high: Self.wish(from: .milliseconds(285), to: .milliseconds(300), peripheralLatency: 4)
+        }
+    }
+
+    private static func wish(
+        from minimum: ConnectionInterval, to maximum: ConnectionInterval, peripheralLatency: UInt16
+    ) -> ConnectionParameterRequest {
+        ConnectionParameterRequest(
+            interval: minimum...maximum, peripheralLatency: peripheralLatency,
+            supervisionTimeout: .milliseconds(6000))
+    }
+}
+
+#if !hasFeature(Embedded)
+extension ConnectionLatency: Codable {}
+#endif

@@ -1,0 +1,29 @@
+/// Questions to the toolbox on their way, with what each answer is for.
+struct ToolboxDesk {
+    /// What an answer is for.
+    enum Purpose: Equatable {
+        case databaseHash(revision: UInt64)
+    }
+
+    private var questions = Queue<ToolboxQuestion>()
+    /// In the order of their numbers.
+    private var open: [(id: UInt64, purpose: Purpose)] = []
+    private var lastID: UInt64 = 0
+
+    mutating func ask(_ request: ToolboxRequest, for purpose: Purpose) {
+        lastID += 1
+        questions.append(ToolboxQuestion(id: lastID, request: request))
+        open.append((lastID, purpose))
+    }
+
+    mutating func next() -> ToolboxQuestion? { questions.popFirst() }
+
+    /// Takes the purpose of an answer off the desk; `nil` when nobody asked, or was answered already.
+    mutating func take(_ id: UInt64) -> Purpose? {
+        guard let index = open.firstIndex(where: { $0.id == id }) else { return nil }
+        return open.remove(at: index).purpose
+    }
+
+    /// Whether somebody waits for an answer.
+    var isWaiting: Bool { !open.isEmpty }
+}

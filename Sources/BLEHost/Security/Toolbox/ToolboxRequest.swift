@@ -1,0 +1,65 @@
+/// Work of cryptography that the engine wants done: it asks, and the answer comes as an input, so that the engine links
+/// no library for it and a recording can repeat the run.
+///
+/// All octets stand most significant first, as the specification prints them (Core 5.4, Vol 3, Part H, 2.2); on the air
+/// most of them travel the other way round.
+public enum ToolboxRequest: Equatable, Sendable {
+    /// Random octets, good enough for keys.
+    case random(count: Int)
+    /// The security function `e`: one block of AES-128 (Core 5.4, Vol 3, Part H, 2.2.1). Both are 16 octets.
+    case encrypt(key: [UInt8], block: [UInt8])
+    /// AES-CMAC with a key of 16 octets (Core 5.4, Vol 3, Part H, 2.2.5).
+    case authenticationCode(key: [UInt8], message: [UInt8])
+    /// A new key pair on the curve P-256 (Core 5.4, Vol 3, Part H, 2.3.5.6.1).
+    case generateKeyPair
+    /// The Diffie-Hellman key of our private key and a peer's public key, which may be anything: a point that is not on
+    /// the curve is refused with `ToolboxFailure.invalidPublicKey`.
+    case sharedSecret(privateKey: [UInt8], peerPublicKey: P256PublicKey)
+}
+
+/// What came of a `ToolboxRequest`.
+public enum ToolboxResult: Equatable, Sendable {
+    /// Of `random`, `encrypt` and `authenticationCode`; of `sharedSecret` the 32 octets of the x-coordinate.
+    case octets([UInt8])
+    /// Of `generateKeyPair`: 32 octets of private key.
+    case keyPair(privateKey: [UInt8], publicKey: P256PublicKey)
+    case failure(ToolboxFailure)
+}
+
+public enum ToolboxFailure: Error, Hashable, Sendable {
+    /// The peer's public key is no point of the curve.
+    case invalidPublicKey
+    /// The request has octets of a wrong length, or nobody can do such work here.
+    case unavailable
+}
+
+/// A public key on the curve P-256: two coordinates of 32 octets each, most significant first. It may come from a peer
+/// and be no point of the curve.
+public struct P256PublicKey: Hashable, Sendable {
+    public var x: [UInt8]
+    public var y: [UInt8]
+
+    public init(x: [UInt8], y: [UInt8]) {
+        self.x = x
+        self.y = y
+    }
+}
+
+/// A request with the number that its answer has to carry.
+public struct ToolboxQuestion: Equatable, Sendable {
+    public var id: UInt64
+    public var request: ToolboxRequest
+}
+
+/// Does the engine's cryptography. `BLESecurity` has one; a program that links none gives up pairing, private addresses
+/// and the database hash.
+public protocol SecurityToolbox: Sendable {
+    /// Answers at once; called where the engine runs.
+    func answer(_ request: ToolboxRequest) -> ToolboxResult
+}
+
+#if !hasFeature(Embedded)
+extension P256PublicKey: Codable {}
+extension ToolboxFailure: Codable {}
+extension ToolboxResult: Codable {}
+#endif

@@ -1,0 +1,155 @@
+import BLEPackets
+
+@testable import BLEHost
+
+/// Two ends of one link's credit-based channels, with nothing between them but a queue each way.
+final class ChannelPair {
+    /// One end, and what its client has seen.
+    struct End {
+        var channels = CreditBasedChannels()
+        var identifiers = SignallingIdentifiers()
+        var opened: [CreditBasedChannels.Terms] = []
+        var received: [[UInt8]] = []
+        var closed: [ChannelEnd] = []
+        var results: [OperationID: Result<CreditBasedChannels.Terms?, ChannelFailure>] = [:]
+        /// How often an operation ended that had ended before.
+        var doubleEnds = 0
+        var sentFrames: [[UInt8]] = []
+        /// Frames that were made and that the controller has not taken.
+        var heldFrames: [UInt32] = []
+        /// Whether the controller takes frames at once.
+        var takesFrames = true
+        var listener: Result<(client: ClientID, settings: ChannelSettings), ChannelFailure> =
+            .failure(.refused(.spsmNotSupported))
+
+        mutating func open(_ spsm: UInt16, _ settings: ChannelSettings, _ operation: OperationID, at now: Instant) {
+            channels.open(
+                spsm: spsm, settings: settings, operation: operation, client: .local, identifiers: &identifiers,
+                at: now)
+        }
+
+        mutating func consume(_ units: Int) { channels.consume(units, on: 1, identifiers: &identifiers) }
+
+        mutating func close(_ operation: OperationID, at now: Instant) {
+            channels.close(1, operation: operation, identifiers: &identifiers, at: now)
+        }
+
+        mutating func receive(_ command: LESignallingCommand, identifier: UInt8, at now: Instant) {
+            let listener = listener
+            channels.receive(
+                command, identifier: identifier, listener: { _ in listener }, identifiers: &identifiers, at: now)
+        }
+
+        mutating func receive(_ payload: [UInt8], on channel: L2CAPChannelIdentifier, at now: Instant) {
+            _ = channels.receive(payload.span.bytes, on: channel, identifiers: &identifiers, at: now)
+        }
+    }
+
+    var initiator = End()
+    var acceptor = End()
+    private(set) var now = Instant.zero
+    /// Changes or swallows what one end signals to the other.
+    var signalMutator: (LESignallingCommand) -> LESignallingCommand? = { $0 }
+    private var lastOperation: UInt64 = 0
+
+    func listen(_ settings: ChannelSettings = ChannelSettings()) {
+        acceptor.listener = .success((ClientID(rawValue: 7), settings))
+    }
+
+    @discardableResult
+    func open(_ spsm: UInt16 = 0x80, _ settings: ChannelSettings = ChannelSettings()) -> OperationID {
+        let operation = nextOperation()
+        initiator.open(spsm, settings, operation, at: now)
+        settle()
+        return operation
+    }
+
+    @discardableResult
+    func send(_ octets: [UInt8], number: UInt32 = 1) -> OperationID {
+        let operation = nextOperation()
+        initiator.channels.send(octets, on: number, operation: operation)
+        settle()
+        return operation
+    }
+
+    func consume(_ units: Int) {
+        acceptor.consume(units)
+        settle()
+    }
+
+    func close() -> OperationID {
+        let operation = nextOperation()
+        initiator.close(operation, at: now)
+        settle()
+        return operation
+    }
+
+    func cancel(_ operation: OperationID) {
+        _ = initiator.channels.cancel(operation)
+        settle()
+    }
+
+    /// The acceptor's frames come straight from a peer that keeps no rules.
+    func injectFrame(_ payload: [UInt8]) {
+        acceptor.receive(payload, on: L2CAPChannelIdentifier(rawValue: 0x40), at: now)
+        settle()
+    }
+
+    func inject(_ command: LESignallingCommand, identifier: UInt8 = 0x77) {
+        acceptor.receive(command, identifier: identifier, at: now)
+        settle()
+    }
+
+    func takeHeldFrames() {
+        let held = initiator.heldFrames
+        initiator.heldFrames = []
+        for number in held { initiator.channels.frameGone(number) }
+        settle()
+    }
+
+    func advance(by span: Microseconds) {
+        now = now.advanced(by: span)
+        initiator.channels.advance(to: now)
+        acceptor.channels.advance(to: now)
+        settle()
+    }
+
+    func linkLost() {
+        initiator.channels.linkLost()
+        acceptor.channels.linkLost()
+        settle()
+    }
+
+    private func nextOperation() -> OperationID {
+        lastOperation += 1
+        return OperationID(rawValue: lastOperation)
+    }
+
+    private func settle() {
+        while Self.move(from: &initiator, to: &acceptor, signalMutator, now)
+            || Self.move(from: &acceptor, to: &initiator, signalMutator, now)
+        {}
+    }
+
+    private static func move(
+        from one: inout End, to other: inout End, _ mutator: (LESignallingCommand) -> LESignallingCommand?,
+        _ now: Instant
+    ) -> Bool {
+        guard let action = one.channels.nextAction() else { return false }
+        switch action {
+        case .signal(let command, let identifier):
+            guard let command = mutator(command) else { break }
+            other.receive(command, identifier: identifier, at: now)
+        case .frame(let channel, let payload, let number):
+            one.sentFrames.append(payload)
+            if one.takesFrames { one.channels.frameGone(number) } else { one.heldFrames.append(number) }
+            other.receive(payload, on: channel, at: now)
+        case .opened(let terms, _): one.opened.append(terms)
+        case .received(_, let octets): one.received.append(octets)
+        case .closed(_, let end): one.closed.append(end)
+        case .completed(let operation, let result):
+            if one.results.updateValue(result, forKey: operation) != nil { one.doubleEnds += 1 }
+        }
+        return true
+    }
+}

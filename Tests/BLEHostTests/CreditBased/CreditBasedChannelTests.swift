@@ -1,0 +1,216 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+@Suite("Credit-based channels (Core 5.4, Vol 3, Part A, 4.22 to 4.24)")
+struct CreditBasedChannelTests {
+    private func unit(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) } }
+
+    private func opened(
+        _ settings: ChannelSettings = ChannelSettings(), accepting: ChannelSettings = ChannelSettings()
+    ) throws -> ChannelPair {
+        let pair = ChannelPair()
+        pair.listen(accepting)
+        let operation = pair.open(0x80, settings)
+        _ = try #require(try pair.initiator.results[operation]?.get())
+        return pair
+    }
+
+    @Test("a channel opens with the terms of both sides, and each side hears of it once")
+    func opens() throws {
+        let pair = try opened(
+            ChannelSettings(maximumTransmissionUnit: 100), accepting: ChannelSettings(maximumTransmissionUnit: 300))
+        let terms = try #require(try pair.initiator.results[OperationID(rawValue: 1)]?.get())
+        #expect(terms == .init(number: 1, spsm: 0x80, sendMTU: 300, receiveMTU: 100))
+        #expect(pair.acceptor.opened == [.init(number: 1, spsm: 0x80, sendMTU: 100, receiveMTU: 300)])
+    }
+
+    @Test("units of every length arrive whole and in order, in frames no longer than agreed")
+    func segments() throws {
+        let pair = try opened(accepting: ChannelSettings(maximumPayloadSize: 23, credits: 3))
+        var sent: [[UInt8]] = []
+        for length in [0, 1, 20, 21, 22, 23, 43, 44, 45, 500, 2048] {
+            sent.append(unit(length))
+            let operation = pair.send(unit(length))
+            #expect(pair.initiator.results[operation] == .success(nil), "\(length) octets")
+            pair.consume(1)
+        }
+        #expect(pair.acceptor.received == sent)
+        #expect(pair.initiator.sentFrames.allSatisfy { $0.count <= 23 })
+        #expect(pair.initiator.doubleEnds == 0)
+    }
+
+    @Test("without credits nothing is sent, and what waits goes when the peer's client takes what came")
+    func backPressure() throws {
+        let pair = try opened(accepting: ChannelSettings(credits: 2))
+        let operations = (0..<5).map { pair.send([UInt8($0)]) }
+        #expect(pair.acceptor.received == [[0], [1]])
+        #expect(operations.map { pair.initiator.results[$0] != nil } == [true, true, false, false, false])
+        pair.consume(2)
+        #expect(pair.acceptor.received.count == 4)
+        pair.consume(1)
+        pair.consume(1)
+        #expect(pair.acceptor.received == [[0], [1], [2], [3], [4]])
+        #expect(operations.allSatisfy { pair.initiator.results[$0] == .success(nil) })
+    }
+
+    @Test("frames wait for the controller within a bound")
+    func controllerBound() throws {
+        let pair = try opened(accepting: ChannelSettings(credits: 100))
+        pair.initiator.takesFrames = false
+        for number in 0..<20 { pair.send([UInt8(number)]) }
+        #expect(pair.initiator.heldFrames.count == 8)
+        while !pair.initiator.heldFrames.isEmpty { pair.takeHeldFrames() }
+        #expect(pair.acceptor.received == (0..<20).map { [UInt8($0)] })
+    }
+
+    @Test("too long a unit, too many units and a channel that is not there are refused, each once")
+    func refusesOwnMistakes() throws {
+        let pair = try opened(accepting: ChannelSettings(maximumTransmissionUnit: 50, credits: 1))
+        #expect(pair.initiator.results[pair.send(unit(51))] == .failure(.unitTooLong))
+        #expect(pair.initiator.results[pair.send([1], number: 9)] == .failure(.notOpen))
+        pair.send([0])
+        for _ in 0..<CreditBasedChannels.unitLimit { pair.send([1]) }
+        #expect(pair.initiator.results[pair.send([2])] == .failure(.noResources))
+    }
+
+    @Test(
+        "a peer that breaks the rules loses the channel and nothing else",
+        arguments: [
+            ("more than the payload size", [[UInt8](repeating: 0, count: 248)]),
+            ("a unit longer than the MTU", [[0x01, 0x08, 0]]),
+            ("no whole length", [[5]]),
+            ("more octets than the unit has", [[2, 0, 1, 2, 3]]),
+            ("a continuation beyond the unit", [[3, 0, 1], [2, 3, 4]]),
+            ("a frame without a credit", [[UInt8]](repeating: [1, 0, 9], count: 17)),
+        ])
+    func violations(_ name: String, _ frames: [[UInt8]]) throws {
+        let pair = try opened()
+        for frame in frames { pair.injectFrame(frame) }
+        #expect(pair.acceptor.closed == [.protocolViolation], "\(name)")
+        #expect(pair.initiator.closed == [.closedByPeer])
+        // The same link serves the next channel.
+        #expect(try pair.initiator.results[pair.open()]?.get()?.number == 2)
+    }
+
+    @Test("credits above 65535 end the channel; credits for nobody and of nothing are passed over")
+    func credits() throws {
+        let pair = try opened()
+        let remote = L2CAPChannelIdentifier(rawValue: 0x40)
+        pair.inject(.flowControlCreditIndication(.init(channelIdentifier: .init(rawValue: 0x55), credits: 65535)))
+        pair.inject(.flowControlCreditIndication(.init(channelIdentifier: remote, credits: 0)))
+        #expect(pair.acceptor.closed.isEmpty)
+        pair.inject(.flowControlCreditIndication(.init(channelIdentifier: remote, credits: 65535)))
+        #expect(pair.acceptor.closed == [.protocolViolation])
+    }
+
+    @Test(
+        "a request that cannot be granted hears why",
+        arguments: [
+            (UInt16(22), UInt16(23), UInt16(0x41), L2CAPCreditBasedConnectionResult.unacceptableParameters),
+            (23, 22, 0x41, .unacceptableParameters), (23, 23, 0x3F, .invalidSourceChannelIdentifier),
+            (23, 23, 0x80, .invalidSourceChannelIdentifier), (23, 23, 0x40, .sourceChannelIdentifierAlreadyAllocated),
+        ])
+    func refusals(_ mtu: UInt16, _ mps: UInt16, _ source: UInt16, _ result: L2CAPCreditBasedConnectionResult) throws {
+        let pair = try opened()
+        var answers: [L2CAPCreditBasedConnectionResult] = []
+        pair.signalMutator = { command in
+            if case .leCreditBasedConnectionResponse(let response) = command { answers.append(response.result) }
+            return nil
+        }
+        pair.inject(
+            .leCreditBasedConnectionRequest(
+                .init(
+                    spsm: 0x80, source: .init(rawValue: source), maximumTransmissionUnit: mtu,
+                    maximumPayloadSize: mps, initialCredits: 1)))
+        #expect(answers == [result])
+        #expect(pair.acceptor.opened.count == 1)
+    }
+
+    @Test("nobody listens, or the link is not secure enough: the opener hears the peer's reason")
+    func refused() {
+        let pair = ChannelPair()
+        #expect(pair.initiator.results[pair.open()] == .failure(.refused(.spsmNotSupported)))
+        pair.acceptor.listener = .failure(.refused(.insufficientAuthentication))
+        #expect(pair.initiator.results[pair.open()] == .failure(.refused(.insufficientAuthentication)))
+    }
+
+    @Test("channels are bounded: the 33rd is refused by both sides")
+    func bounded() throws {
+        let pair = ChannelPair()
+        pair.listen()
+        for _ in 0..<32 { pair.open() }
+        #expect(pair.acceptor.opened.count == 32)
+        #expect(pair.initiator.results[pair.open()] == .failure(.noResources))
+    }
+
+    @Test("an answer with values that cannot be is a failure", arguments: [UInt16(0), 0x3F, 0x80])
+    func invalidAnswer(_ destination: UInt16) {
+        let pair = ChannelPair()
+        pair.listen()
+        pair.signalMutator = { command in
+            guard case .leCreditBasedConnectionResponse(var response) = command else { return command }
+            response.destinationChannelIdentifier = .init(rawValue: destination)
+            return .leCreditBasedConnectionResponse(response)
+        }
+        #expect(pair.initiator.results[pair.open()] == .failure(.invalidAnswer))
+    }
+
+    @Test("a peer that never answers is given up after 30 s, opening and closing")
+    func timeouts() throws {
+        let silent = ChannelPair()
+        silent.signalMutator = { _ in nil }
+        let opening = silent.open()
+        silent.advance(by: .seconds(29))
+        #expect(silent.initiator.results[opening] == nil)
+        silent.advance(by: .seconds(1))
+        #expect(silent.initiator.results[opening] == .failure(.invalidAnswer))
+
+        let pair = try opened()
+        pair.signalMutator = { _ in nil }
+        let closing = pair.close()
+        #expect(pair.initiator.closed == [.closedLocally] && pair.initiator.results[closing] == nil)
+        pair.advance(by: .seconds(30))
+        #expect(pair.initiator.results[closing] == .success(nil))
+    }
+
+    @Test("closing ends what waits, tells both sides once, and a lost link ends everything once")
+    func ends() throws {
+        let pair = try opened(accepting: ChannelSettings(credits: 1))
+        let sent = pair.send([1])
+        let waiting = pair.send([2])
+        let closing = pair.close()
+        #expect(pair.initiator.results[sent] == .success(nil) && pair.initiator.results[waiting] == .failure(.notOpen))
+        #expect(pair.initiator.results[closing] == .success(nil))
+        #expect(pair.initiator.closed == [.closedLocally] && pair.acceptor.closed == [.closedByPeer])
+
+        let lost = try opened(accepting: ChannelSettings(credits: 1))
+        lost.send([1])
+        let stuck = lost.send([2])
+        lost.linkLost()
+        lost.linkLost()
+        #expect(lost.initiator.results[stuck] == .failure(.notOpen) && lost.initiator.doubleEnds == 0)
+        #expect(lost.initiator.closed == [.linkLost] && lost.acceptor.closed == [.linkLost])
+    }
+
+    @Test("a cancelled opening ends at once, and a channel that opens all the same is closed unheard")
+    func cancelled() {
+        let pair = ChannelPair()
+        pair.listen()
+        var held: LESignallingCommand?
+        pair.signalMutator = { command in
+            guard case .leCreditBasedConnectionResponse = command else { return command }
+            held = command
+            return nil
+        }
+        let operation = pair.open()
+        pair.cancel(operation)
+        #expect(pair.initiator.results[operation] == .failure(.notOpen))
+        pair.signalMutator = { $0 }
+        if let held { pair.initiator.receive(held, identifier: 1, at: .zero) }
+        pair.advance(by: .seconds(1))
+        #expect(pair.acceptor.closed == [.closedByPeer] && pair.initiator.closed.isEmpty)
+        #expect(pair.initiator.doubleEnds == 0)
+    }
+}

@@ -1,0 +1,242 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+/// The peripheral role between whole engines, each on its own simulated controller.
+@Suite("Peripheral and centrals on the air")
+struct TwoHostTests {
+    private let heartRate = BluetoothUUID(UInt16(0x180D))
+    private let battery = BluetoothUUID(UInt16(0x180F))
+
+    /// A peripheral that advertises a heart rate service.
+    private func advertising(_ pair: HostPair) throws -> GATTPublishedCharacteristic {
+        let service = try #require(
+            pair.publish(.of(0x180D, [.dynamic(0x2A37, [.read, .write, .notify, .indicate])])))
+        pair.submit(
+            .advertise(AdvertiseRequest(.packed(localName: "Pulse", serviceUUIDs: [heartRate]))), to: pair.peripheral)
+        return try #require(service.characteristics.first)
+    }
+
+    @Test("what advertises is discovered by its service, connected to and walked through (SPEC PER-11, ADV-7, MOD-2)")
+    func discovered() throws {
+        let pair = HostPair()
+        let rate = try advertising(pair)
+        pair.submit(.scan(ScanRequest(serviceUUIDs: [heartRate])), to: pair.central)
+        func found() -> Discovery? {
+            pair.central.events.compactMap { if case .discovered(let found) = $0 { found } else { nil } }.last
+        }
+        #expect(pair.run(for: .seconds(2)) { found() != nil })
+        let discovery = try #require(found())
+        #expect(discovery.address == pair.peripheral.address && discovery.isConnectable)
+        #expect(hex(discovery.advertisement) == "02010603030d18060950756c7365")
+        let link = try #require(pair.connect(pair.central))
+        let central = try #require(pair.peripheral.centrals.first)
+        #expect(central.peer == pair.central.address && central.role == .peripheral)
+        guard
+            case .success(.services(let services))? = pair.gatt(
+                .discoverServices(uuids: []), on: link, at: pair.central)
+        else {
+            Issue.record("no services")
+            return
+        }
+        #expect(services.map(\.uuid.shortValue) == [0x1800, 0x1801, 0x180D])
+        // Connected: another central can discover it all the same, as it goes on advertising.
+        #expect(
+            pair.peripheral.events.last { if case .advertisingChanged = $0 { true } else { false } }
+                == .advertisingChanged(isAdvertising: true))
+        let read = pair.submit(.gatt(link, .read(rate.valueHandle)), to: pair.central)
+        #expect(pair.run(for: .seconds(2)) { pair.peripheral.serverEvents.contains { $0.readRequest != nil } })
+        let question = try #require(pair.peripheral.serverEvents.compactMap(\.readRequest).first)
+        pair.submit(.respond(question.id, .value([72])), to: pair.peripheral)
+        #expect(pair.run(for: .seconds(2)) { !pair.central.results(of: read).isEmpty })
+        #expect(pair.central.results(of: read) == [.success(.gatt(.value([72])))])
+    }
+
+    @Test("the database is one for the device, and each app is asked for what it published (SPEC PER-24)")
+    func oneDatabase() throws {
+        let pair = HostPair()
+        _ = try advertising(pair)
+        let other = ClientID(rawValue: 7)
+        let level = try #require(
+            pair.publish(.of(0x180F, [.dynamic(0x2A19, [.read])]), from: other)?.characteristics.first)
+        let link = try #require(pair.connect(pair.central))
+        let found = pair.gatt(.discoverServices(uuids: [heartRate]), on: link, at: pair.central)
+        let foundToo = pair.gatt(.discoverServices(uuids: [battery]), on: link, at: pair.central)
+        for result in [found, foundToo] {
+            guard case .success(.services(let services))? = result else {
+                Issue.record("no services")
+                continue
+            }
+            #expect(services.count == 1)
+        }
+        pair.submit(.gatt(link, .read(level.valueHandle)), to: pair.central)
+        #expect(pair.run(for: .seconds(2)) { pair.peripheral.serverEvents.contains { $0.readRequest != nil } })
+        #expect(pair.peripheral.serverEvents.compactMap(\.readRequest).map(\.owner) == [other])
+    }
+
+    @Test("notifications and indications reach the subscriber in order and none is lost (SPEC PER-20 to PER-22)")
+    func updates() throws {
+        let pair = HostPair()
+        let rate = try advertising(pair)
+        let link = try #require(pair.connect(pair.central))
+        let mode = GATTOperation.subscribe(rate.valueHandle, configuration: rate.configuration, mode: .notifications)
+        #expect(pair.gatt(mode, on: link, at: pair.central) == .success(.subscribed))
+        var next = 0
+        var ready = 0
+        while next < 200 {
+            let update = pair.submit(
+                .updateValue(rate.valueHandle, value: [UInt8(next)], links: nil), to: pair.peripheral)
+            if pair.peripheral.results(of: update) == [.success(.accepted(true))] {
+                next += 1
+                continue
+            }
+            #expect(
+                pair.run(for: .seconds(5)) {
+                    pair.peripheral.serverEvents.count { $0 == .readyToUpdate } == ready + 1
+                })
+            ready += 1
+        }
+        func values() -> [UInt8] {
+            pair.central.events.compactMap {
+                guard case .gatt(_, .notification(let notification)) = $0 else { return nil }
+                return notification.value.first
+            }
+        }
+        #expect(pair.run(for: .seconds(10)) { values().count == 200 })
+        #expect(values() == (0..<200).map { UInt8($0) })
+        #expect(ready > 0)
+    }
+
+    @Test("prepared writes of two centrals at the same time stay apart (SPEC PER-17 to PER-19, pain of issue 3)")
+    func twoCentrals() throws {
+        let pair = HostPair(stations: 3)
+        let rate = try advertising(pair)
+        let links = try pair.stations[1...].map { try #require(pair.connect($0)) }
+        let values = [Array(repeating: UInt8(0xA1), count: 500), Array(repeating: UInt8(0xB2), count: 300)]
+        let operations = (0..<2).map {
+            pair.submit(.gatt(links[$0], .writeLong(rate.valueHandle, value: values[$0])), to: pair.stations[$0 + 1])
+        }
+        func questions() -> [GATTWriteRequest] { pair.peripheral.serverEvents.compactMap(\.writeRequest) }
+        #expect(pair.run(for: .seconds(10)) { questions().count == 2 })
+        for question in questions() {
+            let whole = question.writes.reduce(into: [UInt8]()) { $0 += $1.value }
+            #expect(values.contains(whole))
+            pair.submit(.respond(question.id, .success), to: pair.peripheral)
+        }
+        #expect(Set(questions().map(\.link)).count == 2)
+        #expect(
+            pair.run(for: .seconds(5)) {
+                (0..<2).allSatisfy { !pair.stations[$0 + 1].results(of: operations[$0]).isEmpty }
+            })
+        for index in 0..<2 {
+            #expect(pair.stations[index + 1].results(of: operations[index]) == [.success(.gatt(.written))])
+        }
+    }
+
+    @Test("both roles on one link at once: each reads the other while it serves it (issue 3)")
+    func bothRoles() throws {
+        let pair = HostPair()
+        let rate = try advertising(pair)
+        let link = try #require(pair.connect(pair.central))
+        let back = pair.result(of: .connect(ConnectRequest(peer: pair.central.address)), at: pair.peripheral)
+        guard case .success(.connected(let reverse))? = back else {
+            Issue.record("the central's link is not shared: \(String(describing: back))")
+            return
+        }
+        #expect(pair.peripheral.centrals.map(\.id) == [reverse])
+        let subscribe = GATTOperation.subscribe(rate.valueHandle, configuration: rate.configuration, mode: .indications)
+        let ours = pair.submit(.gatt(reverse, .discoverServices(uuids: [])), to: pair.peripheral)
+        let theirs = pair.submit(.gatt(link, subscribe), to: pair.central)
+        #expect(
+            pair.run(for: .seconds(5)) {
+                !pair.peripheral.results(of: ours).isEmpty && !pair.central.results(of: theirs).isEmpty
+            })
+        #expect(pair.central.results(of: theirs) == [.success(.gatt(.subscribed))])
+        guard case .success(.gatt(.services(let services)))? = pair.peripheral.results(of: ours).first else {
+            Issue.record("the central serves nothing")
+            return
+        }
+        #expect(services.map(\.uuid.shortValue) == [0x1800, 0x1801])
+        // An indication of ours and a request of ours cross an answer of theirs.
+        pair.submit(.updateValue(rate.valueHandle, value: [1], links: nil), to: pair.peripheral)
+        let name = pair.gatt(.readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all), on: reverse, at: pair.peripheral)
+        guard case .success(.attributeValues(let names))? = name else {
+            Issue.record("no name: \(String(describing: name))")
+            return
+        }
+        #expect(names.map(\.value) == [Array("Jelling".utf8)])
+        #expect(
+            pair.run(for: .seconds(5)) { pair.peripheral.serverEvents.contains(.confirmed(reverse, rate.valueHandle)) })
+    }
+
+    // MARK: Connection latency
+
+    @Test(
+        "a hint at the latency changes the central's link, by the link layer's procedure or by L2CAP's request (SPEC 2.4)",
+        arguments: ConnectionLatency.allCases, [true, false])
+    func latency(_ latency: ConnectionLatency, knowsProcedure: Bool) throws {
+        let pair = HostPair { configuration, number in
+            if !knowsProcedure, number == 0 { configuration.features.remove(.connectionParametersRequestProcedure) }
+        }
+        _ = try advertising(pair)
+        let link = try #require(pair.connect(pair.central))
+        let ours = try #require(pair.peripheral.centrals.first)
+        pair.run(for: .seconds(1))
+        let wish = latency.parameters
+        guard
+            case .success(.connectionParameters(let set))? = pair.result(
+                of: .updateConnectionParameters(ours.id, wish), at: pair.peripheral)
+        else {
+            Issue.record("not granted")
+            return
+        }
+        #expect(wish.interval.contains(set.interval))
+        #expect(set.peripheralLatency == wish.peripheralLatency && set.supervisionTimeout == wish.supervisionTimeout)
+        #expect(pair.central.events.contains(.connectionParametersChanged(link, set)))
+    }
+
+    @Test("no wish gives an Apple device a reason to refuse: the rules of all its guidelines since 2014 (SPEC 4)")
+    func latencyRules() {
+        var silences: [Int] = []
+        for latency in ConnectionLatency.allCases {
+            let wish = latency.parameters
+            #expect(wish.isValid)
+            let minimum = Int(wish.interval.lowerBound.rawValue) * 1250
+            let maximum = Int(wish.interval.upperBound.rawValue) * 1250
+            let timeout = Int(wish.supervisionTimeout.rawValue) * 10_000
+            let silence = maximum * (Int(wish.peripheralLatency) + 1)
+            #expect(wish.peripheralLatency <= 30)
+            #expect(minimum >= 15_000 && minimum % 15_000 == 0 && minimum + 15_000 <= maximum)
+            #expect(silence <= 2_000_000 && silence * 3 < timeout)
+            #expect(timeout == 6_000_000, "the end of one rule's range and the beginning of the other's")
+            silences.append(silence)
+        }
+        #expect(silences == silences.sorted() && Set(silences).count == 3)
+        #expect(ConnectionLatency.allCases.map(\.rawValue) == [0, 1, 2])
+    }
+
+    @Test("a hint for a link that is gone fails, and one that the central refuses is told (SPEC 2.4)")
+    func latencyRefused() throws {
+        let rig = HostRig()
+        rig.start()
+        rig.receive(
+            LEConnectionComplete(
+                connectionHandle: ConnectionHandle(rawValue: 0x40), role: .peripheral, peerAddress: HostRig.peer,
+                interval: .milliseconds(30), latency: 0, supervisionTimeout: .milliseconds(5000)))
+        let link = try #require(
+            rig.events.compactMap { if case .centralConnected(let information) = $0 { information.id } else { nil } }
+                .first)
+        rig.forget()
+        let operation = rig.submit(.updateConnectionParameters(link, ConnectionLatency.high.parameters))
+        // Code 0x12: 285 ms, 300 ms, latency 4, 6 s.
+        let request = try #require(rig.data.last)
+        #expect(Array(request.dropFirst(6)) == [5, 0, 0x12, 1, 8, 0, 228, 0, 240, 0, 4, 0, 88, 2])
+        rig.receive(frame: [0x13, 1, 2, 0, 1, 0], channel: 5, handle: 0x40)
+        #expect(rig.results(of: operation) == [.failure(.rejectedByPeer)])
+        rig.receive(
+            DisconnectionComplete(connectionHandle: ConnectionHandle(rawValue: 0x40), reason: .connectionTimeout))
+        let late = rig.submit(.updateConnectionParameters(link, ConnectionLatency.low.parameters))
+        #expect(rig.results(of: late) == [.failure(.notConnected)])
+    }
+}

@@ -1,0 +1,138 @@
+import BLEPackets
+import BLESimulator
+
+@testable import BLEHost
+
+/// Engines on simulated controllers of one air, under one virtual clock: a peripheral and those that use it.
+final class HostPair {
+    final class Station {
+        fileprivate var host: Host
+        fileprivate let controller: SimulatedControllerID
+        let address: DeviceAddress
+        fileprivate(set) var events: [HostEvent] = []
+
+        fileprivate init(_ host: consuming Host, _ controller: SimulatedControllerID, _ address: DeviceAddress) {
+            self.host = host
+            self.controller = controller
+            self.address = address
+        }
+
+        func results(of operation: OperationID) -> [Result<HostResult, HostFailure>] {
+            events.compactMap { if case .completed(operation, let result) = $0 { result } else { nil } }
+        }
+
+        var serverEvents: [GATTServerEvent] {
+            events.compactMap { if case .server(let event) = $0 { event } else { nil } }
+        }
+
+        /// The centrals' links, as the peripheral has them.
+        var centrals: [LinkInformation] {
+            events.compactMap { if case .centralConnected(let information) = $0 { information } else { nil } }
+        }
+
+        func forget() { events.removeAll() }
+    }
+
+    let air = SimulatedAir()
+    private(set) var now = Instant.zero
+    private(set) var stations: [Station] = []
+    var peripheral: Station { stations[0] }
+    var central: Station { stations[1] }
+
+    /// - Parameter change: what is particular to a station's controller, by its number.
+    init(stations count: Int = 2, _ change: (inout SimulatedControllerConfiguration, Int) -> Void = { _, _ in }) {
+        for number in 0..<count {
+            let address = DeviceAddress(value: 0x6A65_6C6C_6900 + UInt64(number), kind: .public)
+            var controller = SimulatedControllerConfiguration()
+            controller.publicAddress = address
+            change(&controller, number)
+            stations.append(Station(Host(), air.addController(controller), address))
+        }
+        for station in stations { station.host.transportOpened(at: now) }
+        settle()
+        run(for: .seconds(5)) { self.stations.allSatisfy { $0.host.isReady } }
+    }
+
+    @discardableResult
+    func submit(_ command: HostCommand, to station: Station, from client: ClientID = .local) -> OperationID {
+        let operation = station.host.submit(command, from: client, at: now)
+        settle()
+        return operation
+    }
+
+    /// Runs an operation to its end.
+    func result(
+        of command: HostCommand, at station: Station, from client: ClientID = .local,
+        within span: Microseconds = .seconds(60)
+    ) -> Result<HostResult, HostFailure>? {
+        let operation = submit(command, to: station, from: client)
+        run(for: span) { !station.results(of: operation).isEmpty }
+        return station.results(of: operation).first
+    }
+
+    func gatt(_ operation: GATTOperation, on link: LinkID, at station: Station) -> Result<GATTResult, HostFailure>? {
+        switch result(of: .gatt(link, operation), at: station) {
+        case .success(.gatt(let value))?: .success(value)
+        case .failure(let failure)?: .failure(failure)
+        default: nil
+        }
+    }
+
+    func publish(_ service: GATTServiceDefinition, from client: ClientID = .local) -> GATTPublishedService? {
+        guard case .success(.published(let published))? = result(of: .publish(service), at: peripheral, from: client)
+        else { return nil }
+        return published
+    }
+
+    /// Connects a central to the advertising peripheral.
+    func connect(_ station: Station) -> LinkID? {
+        guard
+            case .success(.connected(let link))? = result(
+                of: .connect(ConnectRequest(peer: peripheral.address)), at: station)
+        else { return nil }
+        return link
+    }
+
+    /// Lets time pass until `isDone` holds or the span is over.
+    @discardableResult
+    func run(for span: Microseconds, until isDone: () -> Bool = { false }) -> Bool {
+        let end = now.advanced(by: span)
+        while !isDone() {
+            var next = air.nextDeadlineMicroseconds.map { Instant(microseconds: $0) }
+            for station in stations { next = earliest(next, station.host.nextDeadline) }
+            guard let next, next <= end else {
+                now = end
+                air.advance(to: now.microseconds)
+                settle()
+                return isDone()
+            }
+            now = max(now, next)
+            air.advance(to: now.microseconds)
+            for station in stations {
+                if let deadline = station.host.nextDeadline, deadline <= now { station.host.advance(to: now) }
+            }
+            settle()
+        }
+        return true
+    }
+
+    private func settle() {
+        var progress = true
+        while progress {
+            progress = false
+            for station in stations {
+                var packets: [[UInt8]] = []
+                station.host.drainPackets { packets.append($0.copied()) }
+                for packet in packets {
+                    progress = true
+                    air.send(packet.span.bytes, to: station.controller, at: now.microseconds)
+                }
+                while let packet = air.nextPacket(from: station.controller) {
+                    progress = true
+                    station.host.receive(packet.span.bytes, at: now)
+                }
+                while let event = station.host.nextEvent() { station.events.append(event) }
+            }
+        }
+    }
+}
