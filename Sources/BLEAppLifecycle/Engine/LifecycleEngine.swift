@@ -73,6 +73,15 @@ public struct LifecycleEngine: ~Copyable {
         return operation
     }
 
+    /// The oldest work of cryptography that nobody has taken; to be asked for after every input.
+    public mutating func nextToolboxQuestion() -> ToolboxQuestion? { host.nextToolboxQuestion() }
+
+    /// What came of it.
+    public mutating func answer(_ question: UInt64, with result: ToolboxResult, at now: Instant) {
+        host.answer(question, with: result, at: now)
+        pump(at: now)
+    }
+
     // MARK: Outputs
 
     /// Lends each packet for the controller, in order; the bytes hold during the call only.

@@ -23,6 +23,13 @@ extension AppLifecycle {
     /// Units that an app may have given and that are not sent.
     private static let unitsUnderWay = 4
 
+    /// Ends what a manager has open, and its offers.
+    mutating func closeChannels(of index: Int) {
+        let client = managers[index].client
+        for open in managers[index].channels { submit(.closeChannel(open.channel), from: client) }
+        for spsm in managers[index].server.listening { submit(.stopListeningForChannels(spsm: spsm), from: client) }
+    }
+
     // MARK: Requests
 
     mutating func publishChannel(isEncrypted: Bool, _ index: Int) {

@@ -39,6 +39,8 @@ extension AppLifecycle {
             forget(link, at: now)
         case .server(let event): served(event, at: now)
         case .channel(let event): received(event, at: now)
+        // Pairing is the engine's and the system's, not an app's.
+        case .pairing, .encryptionChanged, .bondChanged, .bondRemoved: break
         }
         finish()
     }

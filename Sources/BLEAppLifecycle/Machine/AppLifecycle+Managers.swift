@@ -137,6 +137,7 @@ extension AppLifecycle {
         managers[index].server.advertisement = nil
         managers[index].server.owesStart = false
         withdrawServices(index)
+        closeChannels(of: index)
     }
 
     /// What is preserved wants its links back.
@@ -175,8 +176,7 @@ extension AppLifecycle {
             }
         }
         withdrawServices(index)
-        for open in managers[index].channels { submit(.closeChannel(open.channel), from: client) }
-        for spsm in managers[index].server.listening { submit(.stopListeningForChannels(spsm: spsm), from: client) }
+        closeChannels(of: index)
         if managers[index].server.isDisabled { submit(.disableServices(nil), from: client) }
         forgetTasks(of: client)
         if let journaled = managers[index].journaled {

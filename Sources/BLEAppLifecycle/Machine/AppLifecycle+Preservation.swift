@@ -19,6 +19,8 @@ extension AppLifecycle {
             submit(.respond(question.id, .failure(.unlikelyError)), from: managers[index].client)
             managers[index].server.questions.removeAll { $0.id == question.id }
         }
+        // A channel is a thing between two processes (SPEC section 4): it does not outlast one of them.
+        closeChannels(of: index)
         managers[index].id = nil
         managers[index].toldState = nil
         managers[index].snapshot = kept

@@ -316,20 +316,6 @@ extension AppLifecycle {
     }
 }
 
-extension ConnectionLatency {
-    /// What is asked of the central: within what Apple's guidelines allow (SPEC section 4).
-    var parameters: ConnectionParameterRequest {
-        let interval: ClosedRange<ConnectionInterval>
-        switch self {
-        case .low: interval = .milliseconds(15)...ConnectionInterval.milliseconds(30)
-        case .medium: interval = .milliseconds(60)...ConnectionInterval.milliseconds(90)
-        case .high: interval = .milliseconds(300)...ConnectionInterval.milliseconds(330)
-        }
-        return ConnectionParameterRequest(
-            interval: interval, peripheralLatency: 0, supervisionTimeout: .milliseconds(6000))
-    }
-}
-
 extension ClientEvent {
     /// The request of a remote central that it hands over.
     var question: GATTRequestID? {

@@ -177,10 +177,10 @@ extension ClientEvent {
         }
     }
 
-    /// Whether it is a call of a delegate, for which a suspended app is woken (SPEC BGC-2).
+    /// Whether it is a call of a delegate, for which a suspended app is woken (SPEC BGC-2). Streams wake nobody
+    /// (SPEC section 4).
     var wakesApp: Bool {
         switch self {
-        // Streams do not wake an app (SPEC section 4).
         case .peripheral(_, .writeLimitsChanged), .peripheral(_, .writeWithoutResponseAvailable(false)), .eventsLost,
             .channel:
             false

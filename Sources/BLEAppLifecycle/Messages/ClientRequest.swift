@@ -63,11 +63,7 @@ public enum ClientRequest: Hashable, Codable, Sendable {
 }
 
 /// `CBPeripheralManagerConnectionLatency` (SPEC 2.1).
-public enum ConnectionLatency: Int, Hashable, Codable, Sendable {
-    case low = 0
-    case medium = 1
-    case high = 2
-}
+public typealias ConnectionLatency = BLEHost.ConnectionLatency
 
 /// What the owner of an L2CAP channel asks for.
 public enum ChannelRequest: Hashable, Codable, Sendable {

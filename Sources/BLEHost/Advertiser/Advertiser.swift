@@ -21,7 +21,7 @@ struct Advertiser {
         wishes.append(Wish(operation: operation, client: client, request: request, since: now))
     }
 
-    /// What comes to the foreground stands before all others (SPEC 3.5 step 7).
+    /// What comes to the foreground is the latest there (SPEC 3.5 step 7).
     /// - Returns: whether there is such a request.
     mutating func change(_ operation: OperationID, to request: AdvertiseRequest, at now: Instant) -> Bool {
         guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
@@ -32,7 +32,7 @@ struct Advertiser {
         wishes[index] = wish
         if comesToForeground {
             wishes.remove(at: index)
-            wishes.insert(wish, at: 0)
+            wishes.append(wish)
         }
         return true
     }

@@ -297,7 +297,9 @@ struct ManagerRequirements {
         #expect(changes == [true, false, true, false])
     }
 
-    @Test("28 octets for everything, ten more for the name, the rest of the services overflows (ADV-1, ADV-2, ADV-3)")
+    @Test(
+        "28 octets for everything, ten more for the name, the rest of the services overflows, all well-formed (ADV-1, ADV-2, ADV-3, ADV-7)"
+    )
     func packs() {
         let station = AppStation(world)
         let manager = TestApp(station).peripheral()
@@ -313,6 +315,8 @@ struct ManagerRequirements {
         let octets = found.advertisement
         let data = AdvertisingData(advertisement: octets.span.bytes)
         #expect(octets.count - 3 <= 28)
+        #expect(data.faults.isEmpty)
+        #expect(octets.prefix(3) == [2, 1, 6], "flags first (Core Specification Supplement, Part A, 1.3)")
         #expect(data.serviceUUIDs == Array(services.prefix(13)))
         #expect(found.scanResponse == [9, 8] + Array("A long n".utf8))
     }
