@@ -379,7 +379,8 @@ public actor Adapter {
             tell(.securityChanged(link, security))
         case .bondChanged(let bond): keep(bond)
         case .bondRemoved(let identity): forget(identity)
-        case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
+        case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .ambiguousIdentity,
+            .malformedPacket:
             break
         }
     }
