@@ -46,7 +46,7 @@ let package = Package(
         .executableTarget(
             name: "bletool",
             dependencies: [
-                "BLE", "BLECapture", "BLERecording", "BLEVirtualTransports",
+                "BLE", "BLECapture", "BLERecording", "BLESecurity", "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
@@ -57,8 +57,14 @@ let package = Package(
         .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
-        .testTarget(name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator", "BLESecurity"], swiftSettings: common),
-        .testTarget(name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost"], swiftSettings: common),
+        .testTarget(
+            name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator", "BLESecurity"], swiftSettings: common),
+        .executableTarget(
+            name: "bond-store-writer", dependencies: ["BLESecurity"], path: "Tests/BondStoreWriter",
+            swiftSettings: common),
+        .testTarget(
+            name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost", "bond-store-writer"],
+            swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
         .testTarget(

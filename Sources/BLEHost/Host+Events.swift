@@ -20,6 +20,7 @@ extension Host {
             while let (handle, count) = try handles.next() {
                 guard let slot = links.slot(of: handle) else { continue }
                 acl.completed(Int(count), slot: slot, of: &links)
+                releaseDisconnect(slot)
             }
         case .commandComplete:
             let event = try CommandCompleteView(decoding: &reader)
@@ -104,7 +105,7 @@ extension Host {
 
     private mutating func receive(_ report: borrowing LEAdvertisingReportView, at now: Instant) {
         let type = report.eventType
-        received(
+        heard(
             Scanner.Report(
                 address: report.address, isConnectable: type.isConnectable, isScannable: type.isScannable,
                 isScanResponse: type.isScanResponse, isExtended: false, rssi: report.rssi),
@@ -119,7 +120,7 @@ extension Host {
             case .incompleteMoreToCome: .moreToCome
             default: .truncated
             }
-        received(
+        heard(
             Scanner.Report(
                 address: report.address,
                 advertisingSet: type.contains(.legacy) ? 0xFF : report.advertisingSetIdentifier,

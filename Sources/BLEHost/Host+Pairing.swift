@@ -82,7 +82,7 @@ extension Host {
         let state = links[slot].security
         let peer = identity(of: slot)
         var identity: LocalIdentity?
-        if let key = security.identityResolvingKey, let address = information.ownAddress {
+        if let key = security.identityResolvingKey, let address = information.identityAddress {
             identity = LocalIdentity(address: address, resolvingKey: key)
         }
         lastMachine &+= 1
@@ -222,6 +222,7 @@ extension Host {
         let summary = PairingSummary(
             identity: identity(of: slot), isSecureConnections: outcome.isSecureConnections,
             isAuthenticated: outcome.isAuthenticated, keySize: outcome.keySize, isBonded: isBonded)
+        links[slot].security.hasGivenKeys = true
         events.append(.pairing(links[slot].id, .paired(summary)))
         endPairOperations(slot, .success(.paired(summary)))
         securityEnded(slot, nil, at: now)

@@ -296,9 +296,38 @@ extension Host {
         }
     }
 
+    // MARK: The last keys
+
+    /// How long a link that is to be closed waits until the controller has sent the keys of a pairing.
+    private static let keysPatience: Microseconds = .seconds(2)
+
+    /// Whether the link has to stay until the peer has its keys: one that is paired and closed at once would leave the
+    /// peer with half a bond.
+    mutating func holdDisconnect(_ slot: Int, reason: HCIStatus, at now: Instant) -> Bool {
+        guard links[slot].security.hasGivenKeys, links[slot].hasUnconfirmedPackets else { return false }
+        links[slot].security.heldDisconnect = (reason, now.advanced(by: Self.keysPatience))
+        return true
+    }
+
+    /// The controller has confirmed packets of the link.
+    mutating func releaseDisconnect(_ slot: Int) {
+        guard links[slot].security.hasGivenKeys, !links[slot].hasUnconfirmedPackets else { return }
+        links[slot].security.hasGivenKeys = false
+        disconnectAfterKeys(slot)
+    }
+
+    private mutating func disconnectAfterKeys(_ slot: Int) {
+        guard let held = links[slot].security.heldDisconnect else { return }
+        links[slot].security.heldDisconnect = nil
+        let link = links[slot].id
+        commands.append(
+            Disconnect(connectionHandle: link.handle, reason: held.reason), purpose: .link(link, .disconnect))
+    }
+
     // MARK: Time
 
     mutating func advanceSecurity(_ slot: Int, to now: Instant) {
+        if let held = links[slot].security.heldDisconnect, held.deadline <= now { disconnectAfterKeys(slot) }
         if let deadline = links[slot].security.machine?.deadline, deadline <= now {
             links[slot].security.machine?.advance(to: now)
             drainPairing(slot, at: now)

@@ -8,7 +8,7 @@ struct BLETool: CommandGroupHelp {
         usage:
             "bletool [-t TRANSPORT] [--json] [-w CAPTURE] [--record NAME] [--state DIR] [--own-address KIND] COMMAND",
         discussion: """
-            Scan, connect, read, write and subscribe, on any controller that speaks HCI:
+            Scan, connect, read, write, subscribe and pair, on any controller that speaks HCI:
 
               bletool lescan --duration 5
               bletool gatt 24:6F:28:AA:BB:CC discover
@@ -23,6 +23,8 @@ struct BLETool: CommandGroupHelp {
             CommandGroup(
                 name: "Devices",
                 subcommands: [ScanCommand.self, GATTCommand.self, ServeCommand.self, AdvertiseCommand.self]),
+            CommandGroup(
+                name: "Bonds", subcommands: [PairCommand.self, BondsCommand.self, UnpairCommand.self]),
             CommandGroup(name: "Controllers", subcommands: [DevCommand.self, InfoCommand.self, CmdCommand.self]),
             CommandGroup(
                 name: "Connections",

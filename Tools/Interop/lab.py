@@ -163,12 +163,14 @@ class Lab:
         self.endpoints = [self.endpoint] * self.count
         self.address = None
 
-    def start_peer(self):
+    def start_peer(self, *arguments):
+        self.number += 1
         self.peer = Child('peer_peripheral.py', [
-            PYTHON, f'{PEER_SCRIPTS}/peer_peripheral.py', self.peer_endpoint, '--long-size', '512'],
-            f'{self.dir}/peer.err')
+            PYTHON, f'{PEER_SCRIPTS}/peer_peripheral.py', self.peer_endpoint, '--long-size', '512', *arguments],
+            self.path(f'peer{self.number}.err'))
         self.children.append(self.peer)
         self.peer.wait_for(lambda l: l.get('ev') == 'ready', 'ready', 20)
+        return self.peer
 
     def central(self, *arguments, number=1, timeout=20):
         """peer_central.py on the controller with this number, with an address of its own; it prints a line a step."""

@@ -27,7 +27,9 @@ public actor Adapter {
     nonisolated public let address: TransportAddress
 
     private let configuration: AdapterConfiguration
+    private let hostConfiguration: HostConfiguration
     private var host: Host
+    private var securityState: AdapterSecurity
     private var transport: (any HCITransport)?
     /// Tells a transport from the one that took its place: the end of the old one may be told late.
     private var transportGeneration = 0
@@ -79,7 +81,20 @@ public actor Adapter {
     private init(_ address: TransportAddress, configuration: AdapterConfiguration) throws(AdapterError) {
         self.address = address
         self.configuration = configuration
-        host = Host(configuration: configuration.host(for: address))
+        var hostConfiguration = configuration.host(for: address)
+        var bonds: [Bond] = []
+        if let store = configuration.bondStore {
+            do throws(BondStoreError) {
+                let stored = try store.load()
+                bonds = stored.bonds
+                hostConfiguration.security.identityResolvingKey = stored.identityResolvingKey
+            } catch {
+                throw .bondStore(error)
+            }
+        }
+        self.hostConfiguration = hostConfiguration
+        securityState = AdapterSecurity(bonds: bonds)
+        host = Host(configuration: hostConfiguration)
         do throws(TransportError) {
             loop = try EventLoop()
             try loop.start()
@@ -89,7 +104,8 @@ public actor Adapter {
     }
 
     private func start() async throws(AdapterError) {
-        configuration.recorder?.began(configuration.host(for: address))
+        configuration.recorder?.began(hostConfiguration)
+        if !securityState.bonds.isEmpty { _ = submit(.restoreBonds(securityState.bonds)) }
         let limit = Task { [configuration] in
             try await Task.sleep(for: configuration.startupTimeout)
             failStart(with: .startupTimeout)
@@ -332,14 +348,18 @@ public actor Adapter {
             scans[discovery.scan]?.yield(discovery)
         case .connected(let information, _):
             links[information.id] = PeripheralState(information: information)
+            securityState.connected(information)
         case .disconnected(let link, _, let reason):
             links.removeValue(forKey: link)?.end(reason)
+            securityState.disconnected(link)
         case .gatt(let link, let event):
             links[link]?.handle(event)
             if case .mtuChanged(let mtu) = event { tell(.mtuChanged(link, mtu: Int(mtu))) }
         case .centralConnected(let information):
+            securityState.connected(information)
             tell(.connected(information))
         case .centralDisconnected(let link, let reason):
+            securityState.disconnected(link)
             tell(.disconnected(link, reason))
         case .server(let event):
             tell(.gatt(event))
@@ -351,8 +371,16 @@ public actor Adapter {
             fail(with: .host(failure))
         case .reopenTransport:
             reopenTransport()
-        case .recovering, .channel, .stopped, .pairing, .encryptionChanged, .bondChanged, .bondRemoved, .phyChanged,
-            .dataLengthChanged, .malformedPacket:
+        case .pairing(let link, let event):
+            handle(event, on: link)
+            tell(.pairing(link, event))
+        case .encryptionChanged(let link, let security):
+            securityState.changed(link, to: security)
+            tell(.securityChanged(link, security))
+        case .bondChanged(let bond): keep(bond)
+        case .bondRemoved(let identity): forget(identity)
+        case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .ambiguousIdentity,
+            .malformedPacket:
             break
         }
     }
@@ -364,6 +392,77 @@ public actor Adapter {
         }
         let mapped = result.mapError { ending ?? .host($0) }
         waiting.removeValue(forKey: operation)?.resume(returning: mapped)
+    }
+
+    // MARK: Pairing and bonds
+
+    /// The devices that this one is bonded with, each identity once.
+    public var bonds: [Bond] { securityState.bonds }
+
+    /// By which bonded devices know this one's private addresses; `nil` without a store of bonds.
+    var identityResolvingKey: Key128? { hostConfiguration.security.identityResolvingKey }
+
+    func security(of link: LinkID) -> LinkSecurity? { securityState.links[link] }
+
+    func clearStoreError() { securityState.storeError = nil }
+
+    func takeStoreError() -> BondStoreError? {
+        defer { securityState.storeError = nil }
+        return securityState.storeError
+    }
+
+    /// Written before anybody hears that the devices are paired: what was told survives a kill.
+    private func keep(_ bond: Bond) {
+        securityState.set(bond)
+        changeStore { store throws(BondStoreError) in try store.save(bond) }
+    }
+
+    private func forget(_ identity: DeviceAddress) {
+        securityState.remove(identity)
+        changeStore { store throws(BondStoreError) in try store.remove(identity) }
+    }
+
+    private func changeStore(_ change: (any BondStore) throws(BondStoreError) -> Void) {
+        guard let store = configuration.bondStore else { return }
+        do throws(BondStoreError) { try change(store) } catch {
+            securityState.storeError = error
+            tell(.bondNotKept(error))
+        }
+    }
+
+    private func handle(_ event: PairingEvent, on link: LinkID) {
+        let agent = configuration.pairingAgent
+        let peer = securityState.peer(of: link)
+        switch event {
+        case .started, .securityRequested: break
+        case .displayPasskey(let passkey):
+            guard let agent else { return }
+            securityState.asked(Task { await agent.display(passkey: passkey, for: peer) }, on: link)
+        case .question(let question):
+            guard let agent else { return answer(question.id, with: .cancel) }
+            let task = Task {
+                let answer: PairingAnswer
+                switch question.kind {
+                case .enterPasskey: answer = await agent.enterPasskey(for: peer).map { .passkey($0) } ?? .cancel
+                case .compare(let number): answer = .confirm(await agent.compare(number, with: peer))
+                case .consent: answer = .confirm(await agent.consents(to: peer))
+                }
+                if !Task.isCancelled { self.answer(question.id, with: answer) }
+            }
+            securityState.asked(task, on: link)
+        case .paired(let summary):
+            securityState.cancelQuestions(of: link)
+            if let agent { Task { await agent.ended(.success(summary), with: peer) } }
+        case .failed(let failure):
+            securityState.cancelQuestions(of: link)
+            if let agent { Task { await agent.ended(.failure(failure), with: peer) } }
+        }
+    }
+
+    private func answer(_ question: PairingQuestionID, with answer: PairingAnswer) {
+        guard ending == nil else { return }
+        _ = submit(.answerPairing(question, answer))
+        settle()
     }
 
     // MARK: The transport

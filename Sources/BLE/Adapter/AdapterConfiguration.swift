@@ -11,6 +11,10 @@ public struct AdapterConfiguration: Sendable {
         case `public`
         /// A random static or non-resolvable private address.
         case random(DeviceAddress)
+        /// Resolvable private addresses that change every 15 minutes, by the key in the store of bonds; needs that store
+        /// and a toolbox. The identity, which bonded devices are told, is the public address where the controller has
+        /// one, else the one given here.
+        case resolvable(fallback: DeviceAddress)
     }
 
     public var ownAddress: OwnAddress
@@ -22,6 +26,12 @@ public struct AdapterConfiguration: Sendable {
     public var advertising = AdvertisingPackerSettings()
     /// Does the cryptography; without it there is no pairing, no private address and no database hash.
     public var toolbox: (any SecurityToolbox)?
+    /// How links are made secure. `identityResolvingKey` is the store's, whatever stands here.
+    public var security = SecuritySettings()
+    /// Keeps bonds from one run to the next; without it they are forgotten with the adapter.
+    public var bondStore: (any BondStore)?
+    /// Asks the user while devices pair; without it whatever needs the user fails.
+    public var pairingAgent: (any PairingAgent)?
     /// Sees every packet between host and controller.
     public var tap: (any PacketObserver)?
     /// Sees every input of the engine, so that the run can be repeated.
@@ -62,12 +72,14 @@ public struct AdapterConfiguration: Sendable {
             case .automatic(let fallback): .automatic(fallback: fallback)
             case .public: .public
             case .random(let address): .random(address)
+            case .resolvable(let fallback): .resolvable(fallback: fallback)
             }
         var isShared = false
         if case .rawChannel = address { isShared = true }
         return HostConfiguration(
             ownership: isShared ? .shared : .exclusive, ownAddress: own, timing: timing, limits: limits,
-            deviceName: deviceName, advertising: advertising, hasToolbox: toolbox != nil)
+            deviceName: deviceName, advertising: advertising, hasToolbox: toolbox != nil,
+            security: security)
     }
 }
 

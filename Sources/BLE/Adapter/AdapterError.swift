@@ -16,6 +16,8 @@ public enum AdapterError: Error, Equatable, Sendable {
     case notFound(BluetoothUUID)
     /// The characteristic neither notifies nor indicates (SPEC CEN-16).
     case notSubscribable(BluetoothUUID)
+    /// Bonds could not be read or kept.
+    case bondStore(BondStoreError)
 }
 
 extension AdapterError: CustomStringConvertible {
@@ -28,6 +30,7 @@ extension AdapterError: CustomStringConvertible {
         case .closed: "the adapter has been closed"
         case .notFound(let uuid): "the peer has no attribute \(uuid)"
         case .notSubscribable(let uuid): "\(uuid) neither notifies nor indicates"
+        case .bondStore(let error): error.description
         }
     }
 }

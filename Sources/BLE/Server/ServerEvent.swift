@@ -11,6 +11,12 @@ public enum ServerEvent: Equatable, Sendable {
     case disconnected(LinkID, DisconnectionReason)
     /// A question to answer with `Adapter.respond(to:with:)`, a subscription, or room for updates.
     case gatt(GATTServerEvent)
+    /// What pairing tells on a link of either role. Questions go to the agent (`AdapterConfiguration.pairingAgent`).
+    case pairing(LinkID, PairingEvent)
+    /// A link of either role was encrypted, or is so no more.
+    case securityChanged(LinkID, LinkSecurity)
+    /// A bond holds for this run, but could not be written into the store.
+    case bondNotKept(BondStoreError)
 }
 
 /// The events of the peripheral role, as a sequence. They are kept from the moment at which the sequence is made; each

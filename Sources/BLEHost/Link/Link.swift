@@ -55,6 +55,9 @@ struct Link {
     /// What has gone to the controller, for its senders to hear.
     var passedTags: [ATTSendTag] = []
 
+    /// Whether something waits here, or with the controller.
+    var hasUnconfirmedPackets: Bool { packetsInFlight > 0 || current != nil || !queue.isEmpty }
+
     var isClosing: Bool {
         if case .closing = state { true } else { false }
     }

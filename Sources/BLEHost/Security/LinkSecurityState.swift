@@ -47,6 +47,11 @@ struct LinkSecurityState {
     /// With which that central's pairing is met.
     var requestedOptions: PairingOptions?
 
+    /// Pairing has ended, and the last keys that this side gave may still be on their way to the controller.
+    var hasGivenKeys = false
+    /// Disconnect waits for them: a controller drops what it has not sent.
+    var heldDisconnect: (reason: HCIStatus, deadline: Instant)?
+
     /// Operations that end with pairing.
     var pairOperations: [OperationID] = []
     /// Operations that end with encryption.
@@ -69,7 +74,7 @@ struct LinkSecurityState {
     var isBusy: Bool { machine != nil || isChanging || requestDeadline != nil }
 
     var nextDeadline: Instant? {
-        var deadline = earliest(machine?.deadline, requestDeadline)
+        var deadline = earliest(earliest(machine?.deadline, requestDeadline), heldDisconnect?.deadline)
         if case .changing(_, let limit, _) = encryption { deadline = earliest(deadline, limit) }
         return deadline
     }

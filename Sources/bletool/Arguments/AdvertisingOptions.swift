@@ -24,12 +24,15 @@ struct AdvertisingOptions: ParsableArguments {
     /// Opens the adapter and advertises until ^C.
     func run(
         _ services: [BluetoothUUID], interval: AdvertisingInterval? = nil, profile: ServedProfile? = nil,
-        in session: Session
+        pairing: PairingArguments? = nil, in session: Session
     ) async throws {
         let request = AdvertiseRequest(
             .packed(localName: name, serviceUUIDs: services), isInBackground: background, interval: interval)
         let packed = AdvertisingPacker.pack(contribution(services), settings: settings)
-        let adjust: (inout AdapterConfiguration) -> Void = { configuration in
+        let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
+            if let pairing, session.rawAdapter == nil {
+                try session.secure(&configuration, pairing: pairing.options, confirms: pairing.yes)
+            }
             if let name { configuration.deviceName = name }
             configuration.advertising = settings
         }

@@ -18,9 +18,11 @@ struct ServeCommand: ToolCommand {
             Properties are read, write, writeWithoutResponse, notify, indicate, authenticatedSignedWrites, \
             notifyEncryptionRequired and indicateEncryptionRequired; permissions are readable, writeable, \
             readEncryptionRequired and writeEncryptionRequired; where there is no list of them, what the properties \
-            promise is open to everybody.
+            promise is open to everybody. Centrals may pair, and bonds are kept in the state folder: what a central has \
+            subscribed to is restored with its bond.
 
               bletool serve --profile heart.json --name Heart --advertise 180D
+              bletool serve --profile lock.json --io display --mitm
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
@@ -32,23 +34,7 @@ struct ServeCommand: ToolCommand {
     @Option(help: ArgumentHelp("A service to advertise; may be repeated.", valueName: "uuid"))
     var advertise: [BluetoothUUID] = []
 
-    @Option(help: ArgumentHelp("What this device can show and ask when it pairs: none.", valueName: "capability"))
-    var io: String?
-
-    @Option(help: .hidden) var passkey: String?
-    @Flag(help: .hidden) var mitm = false
-    @Flag(name: .customLong("no-sc"), help: .hidden) var withoutSecureConnections = false
-    @Flag(help: .hidden) var yes = false
-
-    /// Options of pairing are refused rather than without effect: who gives them relies on them.
-    func validate() throws {
-        let isWanted = [
-            ("--io", io != nil && io != "none"), ("--passkey", passkey != nil), ("--mitm", mitm),
-            ("--no-sc", withoutSecureConnections), ("--yes", yes),
-        ]
-        guard let option = isWanted.first(where: { $0.1 })?.0 else { return }
-        throw ValidationError("\(option) is about pairing, which cannot be done yet.")
-    }
+    @OptionGroup var pairing: PairingArguments
 
     func run(in session: Session) async throws {
         let served: ServedProfile
@@ -56,6 +42,6 @@ struct ServeCommand: ToolCommand {
         do { served = try ServedProfile(bytes) } catch let failure as Failure {
             throw Failure("‘\(profile)’: \(failure.message)", status: .usage)
         }
-        try await advertising.run(advertise, profile: served, in: session)
+        try await advertising.run(advertise, profile: served, pairing: pairing, in: session)
     }
 }

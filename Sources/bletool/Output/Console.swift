@@ -45,6 +45,9 @@ final class Console: Sendable {
     /// Says how the program is used.
     func explain(_ text: String) { writeError(text + "\n") }
 
+    /// Puts a question to the person at the terminal, who answers behind it.
+    func ask(_ question: String) { writeError(question) }
+
     /// Says why the work failed: on standard error for people, and as an event for programs.
     func report(_ failure: Failure) {
         writeError("bletool: error: \(failure.message.printable)\n")

@@ -56,6 +56,29 @@ struct PeripheralLog {
         tell(isOver ? "unsubscribed" : "subscribed", subscription.link, members, " \(uuid)")
     }
 
+    /// The questions of a pairing are asked elsewhere.
+    func pairing(_ event: PairingEvent, _ link: LinkID) {
+        switch event {
+        case .paired(let summary): console.print(BondOutput.object(summary), text: BondOutput.text(summary))
+        case .failed(let failure):
+            tell(
+                "pairingFailed", link, [.init(key: "message", value: .string(failure.description))], ": \(failure)")
+        case .started, .displayPasskey, .question, .securityRequested: break
+        }
+    }
+
+    func security(_ security: LinkSecurity, _ link: LinkID) {
+        guard security.isEncrypted else { return }
+        tell(
+            "encrypted", link,
+            [
+                .init(key: "secureConnections", value: .boolean(security.isSecureConnections)),
+                .init(key: "authenticated", value: .boolean(security.isAuthenticated)),
+                .init(key: "keySize", value: JSONValue(security.keySize)),
+                .init(key: "bonded", value: .boolean(security.isBonded)),
+            ], security.isBonded ? " with its bond" : "")
+    }
+
     private static func place(_ handle: AttributeHandle, _ uuid: BluetoothUUID) -> [JSONValue.Member] {
         [
             .init(key: "handle", value: JSONValue(handle.rawValue)),

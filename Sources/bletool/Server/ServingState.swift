@@ -27,6 +27,9 @@ struct ServingState: Sendable {
         case .mtuChanged(let link, let mtu): log.mtu(mtu, link)
         case .disconnected(let link, let reason): log.disconnected(link, reason)
         case .gatt(let event): await receive(event)
+        case .pairing(let link, let event): log.pairing(event, link)
+        case .securityChanged(let link, let security): log.security(security, link)
+        case .bondNotKept(let error): log.console.note(error.description)
         }
     }
 

@@ -9,9 +9,16 @@ struct PeerResolver: Sendable {
     func resolve(_ peer: PeerArgument) async throws -> DeviceAddress {
         switch peer {
         case .address(let address): address
-        case .untypedAddress(let address): try await listen(for: address.value)
+        case .untypedAddress(let address): try await resolve(untyped: address)
         case .name(let name): try await listen(for: name)
         }
+    }
+
+    /// A bond knows the type.
+    private func resolve(untyped address: DeviceAddress) async throws -> DeviceAddress {
+        let known = await adapter.bonds.map(\.identity).filter { $0.value == address.value }
+        if known.count == 1 { return known[0] }
+        return try await listen(for: address.value)
     }
 
     /// A device says by its advertising whether its address is public or random.

@@ -43,7 +43,7 @@ struct Session: Sendable {
     ///   - adjust: what this command wants otherwise than the others.
     /// - Throws: `Failure`.
     func withAdapter<Result>(
-        observer: (any PacketObserver)? = nil, adjusting adjust: (inout AdapterConfiguration) -> Void = { _ in },
+        observer: (any PacketObserver)? = nil, adjusting adjust: (inout AdapterConfiguration) throws -> Void = { _ in },
         _ body: (Adapter) async throws -> Result
     ) async throws -> Result {
         let address = try chosenTransport()
@@ -53,10 +53,15 @@ struct Session: Sendable {
         let adapter: Adapter
         do {
             recording = try recordingName.map { try RecordingWriter(RecordingFiles($0)) }
+            if let recordingName {
+                console.note(
+                    "‘\(recordingName)’ will hold the keys of bonds and pairings: keep it as secret as they are")
+            }
             var configuration = AdapterConfiguration(
                 ownAddress: try ownAddress(on: address), tap: observers.isEmpty ? nil : PacketObservers(observers),
                 recorder: recording, makeVirtualTransport: VirtualTransports.open)
-            adjust(&configuration)
+            if ownAddress == .resolvable { try secure(&configuration, pairing: nil, needsStore: true) }
+            try adjust(&configuration)
             adapter = try await open(address, configuration)
         } catch {
             capture?.abandon()
@@ -92,7 +97,7 @@ struct Session: Sendable {
         case .public: return .public
         case .static: return .random(try state.staticAddress(adapter: index))
         case .nonResolvable: return .random(.randomNonResolvable())
-        case .resolvable: throw Failure("a resolvable address needs the keys of a pairing", status: .usage)
+        case .resolvable: return .resolvable(fallback: try state.staticAddress(adapter: index))
         case nil:
             // Most controllers have a public address: a place that cannot be written is no reason to fail here.
             let kept = try? state.staticAddress(adapter: index)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import Glibc
 
 struct GATTCommand: CommandGroupHelp {
     static let configuration = CommandConfiguration(
@@ -8,7 +9,8 @@ struct GATTCommand: CommandGroupHelp {
         usage: "bletool gatt PEER discover|read|write|subscribe|script …",
         discussion: """
             PEER is ADDRESS, ADDRESS/random or a name. TARGET is UUID, SERVICE/UUID or 0xHANDLE. A device named by its \
-            name, or by an address without a type, is listened for first. The link is closed in the end.
+            name, or by an address without a type, is listened for first. The link is closed in the end. A link to a \
+            bonded device is encrypted; what a device refuses for want of security is asked again after pairing.
 
               bletool gatt 24:6F:28:AA:BB:CC discover
               bletool gatt Thermometer read 180F/2A19
@@ -34,7 +36,13 @@ extension GATTVerb {
         let peer = peer
         let limit = connection.limit
         let lines = try lines()
-        try await session.withAdapter { adapter in
+        let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
+            // On a raw socket the kernel's stack pairs.
+            guard session.rawAdapter == nil else { return }
+            try session.secure(&configuration, pairing: nil)
+            if isatty(0) == 1 { configuration.security.pairing.ioCapability = .keyboardDisplay }
+        }
+        try await session.withAdapter(adjusting: adjust) { adapter in
             let peripheral = try await session.connect(to: peer, through: adapter, within: limit)
             let runner = GATTRunner(peripheral, console: session.console)
             for line in lines {

@@ -1,0 +1,45 @@
+import BLEHost
+import BLEPackets
+
+/// Speaks with the user while devices pair: shows a passkey, asks for one, has two numbers compared.
+///
+/// What is asked has to be answered within the 30 s that the other device waits; when the pairing ends before, the task
+/// in which the question was asked is cancelled. A question without an answer is answered with "no".
+public protocol PairingAgent: Sendable {
+    /// The user has to type this passkey, of six digits, on the other device.
+    /// - Parameter passkey: 0 to 999999.
+    func display(passkey: UInt32, for peer: PairingPeer) async
+
+    /// Asks for the passkey that the other device shows.
+    /// - Returns: 0 to 999999, or `nil` when the user gives up.
+    func enterPasskey(for peer: PairingPeer) async -> UInt32?
+
+    /// Asks whether the other device shows the same number, of six digits.
+    func compare(_ number: UInt32, with peer: PairingPeer) async -> Bool
+
+    /// Asks whether to pair at all; only where `PairingOptions.asksConsent` is set.
+    func consents(to peer: PairingPeer) async -> Bool
+
+    /// Pairing has ended, whoever began it. Questions that are still on the screen mean nothing any more.
+    func ended(_ result: Result<PairingSummary, SecurityFailure>, with peer: PairingPeer) async
+}
+
+extension PairingAgent {
+    public func display(passkey: UInt32, for peer: PairingPeer) async {}
+    public func enterPasskey(for peer: PairingPeer) async -> UInt32? { nil }
+    public func compare(_ number: UInt32, with peer: PairingPeer) async -> Bool { false }
+    public func consents(to peer: PairingPeer) async -> Bool { false }
+    public func ended(_ result: Result<PairingSummary, SecurityFailure>, with peer: PairingPeer) async {}
+}
+
+/// With whom this device pairs.
+public struct PairingPeer: Hashable, Sendable {
+    public var link: LinkID
+    /// The address under which the link was made, an identity where it is known.
+    public var address: DeviceAddress
+
+    public init(link: LinkID, address: DeviceAddress) {
+        self.link = link
+        self.address = address
+    }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import BLE
+
+/// How `pair` and `serve` pair.
+struct PairingArguments: ParsableArguments {
+    enum Capability: String, CaseIterable, ExpressibleByArgument {
+        case display
+        case keyboard
+        case yesno
+        case kbdisp
+        case none
+
+        var capability: IOCapability {
+            switch self {
+            case .display: .displayOnly
+            case .keyboard: .keyboardOnly
+            case .yesno: .displayYesNo
+            case .kbdisp: .keyboardDisplay
+            case .none: .noInputNoOutput
+            }
+        }
+    }
+
+    @Option(help: ArgumentHelp("What this side can show and ask.", valueName: "capability"))
+    var io = Capability.none
+
+    @Option(help: ArgumentHelp("The passkey that is typed or displayed here, up to six digits.", valueName: "number"))
+    var passkey: Passkey?
+
+    @Flag(help: "Refuse a pairing that is not protected against a man in the middle.")
+    var mitm = false
+
+    @Flag(name: .customLong("no-sc"), help: "Pair as Bluetooth 4.0 did, without LE Secure Connections.")
+    var withoutSecureConnections = false
+
+    @Flag(help: "Say yes to a numeric comparison without asking.")
+    var yes = false
+
+    func validate() throws {
+        if mitm, io == .none {
+            throw ValidationError(
+                "--mitm needs a display or a keyboard on this side: take --io display, keyboard, yesno or kbdisp.")
+        }
+    }
+
+    var options: PairingOptions {
+        PairingOptions(
+            ioCapability: io.capability, requiresAuthentication: mitm,
+            allowsSecureConnections: !withoutSecureConnections, passkey: passkey?.number)
+    }
+}
+
+/// 0 to 999999.
+struct Passkey: ExpressibleByArgument, Equatable, Sendable {
+    var number: UInt32
+
+    init?(argument: String) {
+        guard (1...6).contains(argument.utf8.count), argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let number = UInt32(argument)
+        else { return nil }
+        self.number = number
+    }
+
+    /// With its leading zeros, as devices show it.
+    static func text(_ number: UInt32) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import BLE
+
+struct UnpairCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unpair",
+        abstract: "Forget the bond with a device.",
+        discussion: """
+            The device keeps its half until it is told to forget it, too. Needs no adapter.
+
+              bletool unpair 24:6F:28:AA:BB:CC
+            """)
+
+    @OptionGroup(title: "Options of every command") var global: GlobalOptions
+    @Argument(help: "ADDRESS or ADDRESS/random, as ‘bletool bonds’ lists it.") var peer: PeerArgument
+
+    func run(in session: Session) async throws {
+        let store = session.bondStore
+        do throws(BondStoreError) {
+            let identities = try store.bonds().map(\.identity)
+            if let identity = identity(among: identities), try store.remove(identity) {
+                return session.console.print(
+                    [
+                        "event": "unpaired", "identity": .string(identity.addressText),
+                        "identityType": .string(identity.kindText),
+                    ], text: "forgot \(identity.addressText) \(identity.kindText)")
+            }
+        } catch {
+            throw Failure("\(error.description) (--state)")
+        }
+        throw Failure("there is no bond with \(peer.text); ‘bletool bonds’ lists them all")
+    }
+
+    /// An address without its type is a public one where both are bonded.
+    private func identity(among identities: [DeviceAddress]) -> DeviceAddress? {
+        switch peer {
+        case .address(let address): identities.first { $0 == address }
+        case .untypedAddress(let address):
+            identities.first { $0 == address } ?? identities.first { $0.value == address.value }
+        case .name: nil
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import BLE
+
+/// What is told of a pairing and of a bond: never a key.
+enum BondOutput {
+    static func object(
+        _ event: String, secureConnections: Bool, authenticated: Bool, keySize: UInt8, identity: DeviceAddress
+    ) -> JSONValue {
+        [
+            "event": .string(event), "secureConnections": .boolean(secureConnections),
+            "authenticated": .boolean(authenticated), "keySize": JSONValue(keySize),
+            "identity": .string(identity.addressText), "identityType": .string(identity.kindText),
+        ]
+    }
+
+    static func object(_ summary: PairingSummary) -> JSONValue {
+        object(
+            "paired", secureConnections: summary.isSecureConnections, authenticated: summary.isAuthenticated,
+            keySize: summary.keySize, identity: summary.identity)
+    }
+
+    static func object(_ bond: Bond) -> JSONValue {
+        object(
+            "bond", secureConnections: bond.isSecureConnections, authenticated: bond.isAuthenticated,
+            keySize: bond.keySize, identity: bond.identity)
+    }
+
+    static func text(_ summary: PairingSummary) -> String {
+        "paired with \(place(summary.identity)): "
+            + quality(summary.isSecureConnections, summary.isAuthenticated, summary.keySize)
+            + (summary.isBonded ? "" : ", not bonded")
+    }
+
+    static func text(_ bond: Bond) -> String {
+        "\(place(bond.identity)) " + quality(bond.isSecureConnections, bond.isAuthenticated, bond.keySize)
+    }
+
+    private static func place(_ identity: DeviceAddress) -> String { "\(identity.addressText) \(identity.kindText)" }
+
+    private static func quality(_ isSecure: Bool, _ isAuthenticated: Bool, _ keySize: UInt8) -> String {
+        "\(isSecure ? "Secure Connections" : "legacy"), \(isAuthenticated ? "authenticated" : "unauthenticated"), "
+            + "key of \(keySize) bytes"
+    }
+}

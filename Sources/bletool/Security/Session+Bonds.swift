@@ -1,0 +1,36 @@
+import BLE
+import BLESecurity
+
+extension Session {
+    /// The bonds of the state folder.
+    var bondStore: FileBondStore {
+        let console = console
+        return FileBondStore(path: state.path + "/security") { console.note("\($0)") }
+    }
+
+    /// Gives an adapter cryptography, the bonds, and somebody who asks the user.
+    /// - Parameters:
+    ///   - pairing: what this side can do; `nil` for a command that pairs only when a device demands it.
+    ///   - confirms: `--yes`.
+    ///   - needsStore: whether the command is nothing without the keys of the store.
+    /// - Throws: `Failure` when `pair` or `serve` has no place for its bonds.
+    func secure(
+        _ configuration: inout AdapterConfiguration, pairing: PairingOptions?, confirms: Bool = false,
+        needsStore: Bool = false
+    ) throws {
+        configuration.toolbox = CryptoToolbox()
+        if let pairing { configuration.security.pairing = pairing }
+        configuration.pairingAgent = TerminalAgent(console: console, confirms: confirms)
+        let store = bondStore
+        do throws(BondStoreError) {
+            _ = try store.load()
+            configuration.bondStore = store
+        } catch {
+            // To read a value needs no place to keep keys.
+            guard pairing == nil, !needsStore, ownAddress != .resolvable else {
+                throw Failure("\(error.description) (--state)")
+            }
+            console.note("\(error.description) (--state); keys are forgotten at the end")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import BLE
+import Glibc
+
+/// Asks the person at the terminal while devices pair; scripts give the answers as options.
+final class TerminalAgent: PairingAgent {
+    private let console: Console
+    /// `--yes`.
+    private let confirms: Bool
+    private let hasTerminal: Bool
+
+    init(console: Console, confirms: Bool = false) {
+        self.console = console
+        self.confirms = confirms
+        hasTerminal = isatty(0) == 1
+    }
+
+    func display(passkey: UInt32, for peer: PairingPeer) async {
+        let digits = Passkey.text(passkey)
+        console.print(
+            [
+                "event": "passkey", "passkey": .string(digits), "address": .string(peer.address.addressText),
+                "addressType": .string(peer.address.kindText),
+            ], text: "type \(digits) on \(peer.address)")
+    }
+
+    func enterPasskey(for peer: PairingPeer) async -> UInt32? {
+        guard hasTerminal else {
+            console.note("\(peer.address) shows a passkey: give it with --passkey")
+            return nil
+        }
+        while let line = ask("type the passkey that \(peer.address) shows: ") {
+            if let passkey = Passkey(argument: line) { return passkey.number }
+            if line.isEmpty { return nil }
+            console.explain("a passkey has six digits; an empty line gives up")
+        }
+        return nil
+    }
+
+    func compare(_ number: UInt32, with peer: PairingPeer) async -> Bool {
+        let digits = Passkey.text(number)
+        console.print(
+            [
+                "event": "comparison", "number": .string(digits), "address": .string(peer.address.addressText),
+                "addressType": .string(peer.address.kindText),
+            ], text: "\(peer.address) should show \(digits)")
+        if confirms { return true }
+        guard hasTerminal else {
+            console.note("nobody is here to compare the numbers: --yes takes them for the same")
+            return false
+        }
+        return isYes(ask("does \(peer.address) show \(digits)? [y/n] "))
+    }
+
+    func consents(to peer: PairingPeer) async -> Bool {
+        if confirms { return true }
+        return hasTerminal && isYes(ask("\(peer.address) wants to pair. Shall it? [y/n] "))
+    }
+
+    private func isYes(_ line: String?) -> Bool {
+        guard let first = line?.first else { return false }
+        return first == "y" || first == "Y"
+    }
+
+    /// - Returns: `nil` at the end of the input, and when the pairing has ended in the meantime.
+    private func ask(_ question: String) -> String? {
+        console.ask(question)
+        var input = StandardInput()
+        return input.nextLine()
+    }
+}

@@ -1,0 +1,302 @@
+"""Pairing, bonds and encryption, in both roles, with Bumble at the other end."""
+import json, os, random, signal, stat, time
+
+from cases import case, check, same
+from gatt_cases import ENCRYPTED, SERVICE
+from serve_cases import NAME, characteristic, event, passed, profile, steps, stop, verdict
+
+PAIRING_KINDS = ('bumble', 'btvirt')
+SECRET = b'secret'.hex()
+PEER = 'BumblePeer'
+PEER_ADDRESS = 'F2:F1:F0:00:00:02'
+
+PROFILE = {'services': [{'uuid': SERVICE, 'characteristics': [
+    characteristic(ENCRYPTED, ['read', 'write'], ['readEncryptionRequired', 'writeEncryptionRequired'], value='5e')]}]}
+
+# What the tool and the peer are told, and what has to come of it: (Secure Connections, authenticated).
+MODELS = {
+    'just_works': ('Just Works, Secure Connections', [], [], (True, False)),
+    'just_works_legacy_tool': ('Just Works, legacy because the tool wants no more', ['--no-sc'], [], (False, False)),
+    'just_works_legacy_peer': ('Just Works, legacy because the peer knows no more', [], ['--no-sc'], (False, False)),
+    'passkey_typed_here': ('a passkey that the tool types, Secure Connections',
+                           ['--io', 'keyboard', '--passkey', '123456', '--mitm'], ['--io', 'display', '--mitm'],
+                           (True, True)),
+    'passkey_typed_here_legacy': ('a passkey that the tool types, legacy',
+                                  ['--io', 'keyboard', '--passkey', '123456', '--mitm', '--no-sc'],
+                                  ['--io', 'display', '--mitm'], (False, True)),
+    'passkey_typed_there': ('a passkey that the peer types, Secure Connections',
+                            ['--io', 'display', '--passkey', '7', '--mitm'],
+                            ['--io', 'keyboard', '--passkey', '7', '--mitm'], (True, True)),
+    'passkey_typed_there_legacy': ('a passkey that the peer types, legacy',
+                                   ['--io', 'display', '--passkey', '999999', '--mitm', '--no-sc'],
+                                   ['--io', 'keyboard', '--passkey', '999999', '--mitm'], (False, True)),
+    'numeric_comparison': ('numeric comparison', ['--io', 'yesno', '--mitm', '--yes'], ['--io', 'yesno', '--mitm'],
+                           (True, True)),
+}
+
+
+def quality(line):
+    return line['secureConnections'], line['authenticated']
+
+
+def serve(lab, *arguments):
+    tool = lab.start('serve', '--profile', profile(lab, PROFILE), '--name', NAME, *arguments)
+    tool.wait_for(event('advertising'), 'advertising')
+    return tool
+
+
+def bonds(lab):
+    return lab.run('bonds').events('bond')
+
+
+def paired(lines, want):
+    same('events of pairing', len(lines), 1)
+    same('(Secure Connections, authenticated)', quality(lines[0]), want)
+    same('key size', lines[0]['keySize'], 16)
+    check(set(lines[0]) == {'event', 'secureConnections', 'authenticated', 'keySize', 'identity', 'identityType'},
+          f'keys of the event: {sorted(lines[0])}')
+    return lines[0]
+
+
+def no_secret(lab, keys, *texts):
+    """None of the peer's keys, in either order of their octets, is in what the tool said."""
+    for key in keys.values():
+        for text in (key['value'], bytes.fromhex(key['value'])[::-1].hex()):
+            check(not any(text in t.lower() for t in texts), 'a key was printed')
+
+
+def pair_as_central(model):
+    sentence, tool, peer, want = MODELS[model]
+
+    def test(lab):
+        lab.start_peer(*peer)
+        result = lab.run('pair', PEER, *tool)
+        line = paired(result.events('paired'), want)
+        same('identity', (line['identity'], line['identityType']), (PEER_ADDRESS, 'random'))
+        there = lab.wait_peer('paired')[0]
+        no_secret(lab, there['keys'], str(result.lines), result.stderr)
+        kept = bonds(lab)
+        same('bonds', [dict(b, event='paired') for b in kept], [line])
+        # The second run finds the bond: it is encrypted without a pairing, and the value is open.
+        read = lab.gatt('read', ENCRYPTED)
+        same('value', read.lines[-1]['value'], SECRET)
+        same('pairings', len(lab.peer_events('pairing-start')), 1)
+        check(len(lab.peer_events('encryption')) >= 2, 'the second link was not encrypted')
+        store = lab.path('state') + '/jelling/security'
+        same('mode of the folder', oct(stat.S_IMODE(os.stat(store).st_mode)), '0o700')
+        same('mode of the file', oct(stat.S_IMODE(os.stat(store + '/bonds').st_mode)), '0o600')
+    test.__name__ = 'pair_' + model
+    test.__doc__ = f'`pair` with a peripheral: {sentence}; the next link is encrypted with the bond, without pairing'
+    return case(PAIRING_KINDS, peer=False)(test)
+
+
+def pair_as_peripheral(model):
+    sentence, tool, peer, want = MODELS[model]
+
+    def test(lab):
+        keys = lab.path('keys.json')
+        served = serve(lab, *tool)
+        central = passed(lab.central('--name', NAME, '--pair-first', '--keystore', keys, *peer))
+        there = steps(central, 'pair')[0]
+        same('authenticated at the central', there['mitm'], want[1])
+        line = paired(served.wait_for(event('paired'), 'paired'), want)
+        same('bonds', [dict(b, event='paired') for b in bonds(lab)], [line])
+        served.wait_for(event('disconnected'), 'disconnected')
+        stop(lab, served)
+        # Both sides begin anew, and find their bond.
+        served = serve(lab, *tool)
+        passed(lab.central('--name', NAME, '--encrypt', '--keystore', keys, *peer))
+        told = served.wait_for(event('encrypted'), 'encrypted')[0]
+        same('quality of the second link', (*quality(told), told['bonded']), (*want, True))
+        served.wait_for(event('disconnected'), 'disconnected')
+        result = stop(lab, served)
+        same('pairings of the second run', result.events('paired'), [])
+        no_secret(lab, there['keys'], str(result.lines), result.stderr, str(served.lines))
+    test.__name__ = 'serve_paired_' + model
+    test.__doc__ = f'`serve` is paired with by a central: {sentence}; after both restarted the bond encrypts'
+    return case(PAIRING_KINDS, peer=False)(test)
+
+
+for name in MODELS:
+    pair_as_central(name)
+    pair_as_peripheral(name)
+
+
+@case(PAIRING_KINDS, peer=False)
+def pair_wrong_passkey(lab):
+    """A wrong passkey is refused, by the words and the exit status, and leaves no bond"""
+    lab.start_peer('--io', 'display', '--mitm')
+    result = lab.run('pair', PEER, '--io', 'keyboard', '--mitm', '--passkey', '654321', status=1)
+    check('pairing' in result.events('error')[0]['message'], f'message: {result.events("error")}')
+    lab.wait_peer('pairing-failed')
+    same('bonds', bonds(lab), [])
+    # The peer is told the truth on the next try.
+    result = lab.run('pair', PEER, '--io', 'keyboard', '--mitm', '--passkey', '123456')
+    paired(result.events('paired'), (True, True))
+
+
+# A central that goes away without a word leaves its link open in btvirt.
+@case(('bumble',), peer=False)
+def serve_wrong_passkey(lab):
+    """A central with a wrong passkey is refused by `serve`, which goes on and pairs with the right one"""
+    served = serve(lab, '--io', 'display', '--passkey', '111111', '--mitm')
+    central = lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--io', 'keyboard', '--mitm', '--passkey', '2')
+    central.wait_for(lambda l: 'step' not in l, 'verdict', 30)
+    check(not verdict(central)['ok'], 'the pairing was taken')
+    served.wait_for(event('pairingFailed'), 'pairingFailed')
+    same('bonds', bonds(lab), [])
+    served.wait_for(event('disconnected'), 'disconnected')
+    time.sleep(2.5)   # what follows a failure at once is refused
+    passed(lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--io', 'keyboard', '--mitm', '--passkey',
+                       '111111'))
+    paired(served.wait_for(event('paired'), 'paired'), (True, True))
+    stop(lab, served)
+
+
+@case(PAIRING_KINDS, peer=False)
+def pair_without_a_terminal(lab):
+    """Where nobody can be asked, a passkey and a comparison are refused and the option is named"""
+    lab.start_peer('--io', 'display', '--mitm')
+    result = lab.run('pair', PEER, '--io', 'keyboard', '--mitm', status=1)
+    check('--passkey' in result.stderr, f'stderr: {result.stderr}')
+    lab.peer.end()
+    lab.start_peer('--io', 'yesno', '--mitm')
+    result = lab.run('pair', PEER, '--io', 'yesno', '--mitm', status=1)
+    check('--yes' in result.stderr, f'stderr: {result.stderr}')
+    same('comparison', len(result.events('comparison')), 1)
+    same('bonds', bonds(lab), [])
+
+
+@case(PAIRING_KINDS)
+def pair_on_demand(lab):
+    """A value that is refused for want of encryption is read after an automatic pairing (SPEC SEC-2)"""
+    read = lab.gatt('read', ENCRYPTED)
+    same('value', read.lines[-1]['value'], SECRET)
+    same('pairings', len(lab.peer_events('pairing-start')), 1)
+    same('bonds', len(bonds(lab)), 1)
+
+
+@case(PAIRING_KINDS, peer=False)
+def pair_at_a_security_request(lab):
+    """A peripheral's Security Request is met by pairing, and by encryption where there is a bond"""
+    lab.start_peer('--security-request')
+    for _ in range(2):
+        lab.gatt('subscribe', '2A37', '--count', '2')
+    lab.wait_peer('encryption', 2)
+    same('pairings', len(lab.peer_events('pairing-start')), 1)
+    same('bonds', len(bonds(lab)), 1)
+
+
+@case(PAIRING_KINDS)
+def pair_bond_lost_at_the_peer(lab):
+    """A peer that lost its half is told of with the remedy, never paired with in silence; the remedy helps"""
+    lab.run('pair', PEER)
+    lab.peer.end()
+    lab.start_peer()
+    result = lab.gatt('read', ENCRYPTED, status=1)
+    message = result.events('error')[0]['message']
+    check('unpair' in message and 'pair again' in message, f'message: {message}')
+    same('pairings', lab.peer_events('pairing-start'), [])
+    same('bonds', len(bonds(lab)), 1)
+    gone = lab.run('unpair', PEER_ADDRESS).events('unpaired')[0]
+    same('unpaired', (gone['identity'], gone['identityType']), (PEER_ADDRESS, 'random'))
+    same('bonds', bonds(lab), [])
+    lab.run('pair', PEER)
+    same('value', lab.gatt('read', ENCRYPTED).lines[-1]['value'], SECRET)
+
+
+@case(('bumble',))
+def unpair_a_stranger(lab):
+    """To forget a device that is not bonded fails, and says where the bonds are listed"""
+    result = lab.run('unpair', '00:11:22:33:44:55', status=1)
+    check('bletool bonds' in result.events('error')[0]['message'], f'{result.events("error")}')
+
+
+@case(PAIRING_KINDS, peer=False, slow=True)
+def serve_encrypted_values_need_a_bond(lab):
+    """Encrypted values of `serve` are refused to a stranger (0x0F or 0x05) and open after pairing (SPEC SEC-1, SEC-4)"""
+    served = serve(lab)
+    central = passed(lab.central('--name', NAME, '--pair'))
+    reads = [s for s in steps(central, 'read') if s['uuid'].upper() == ENCRYPTED]
+    check(reads[0].get('att_error') in ('0x05', '0x0f'), f'first read: {reads[0]}')
+    same('last read', reads[-1].get('value'), '5e')
+    stop(lab, served)
+
+
+@case(('btvirt',), slow=True)
+def pair_killed_at_any_moment(lab):
+    """A hundred pairings, each killed at a random moment, never leave a store that cannot be read or half a bond"""
+    moments = random.Random(5)
+    whole = 0
+    for _ in range(100):
+        tool = lab.start('pair', PEER)
+        delay = moments.uniform(0.02, 0.35)
+        tool.process.send_signal(0)
+        try:
+            tool.process.wait(delay)
+        except Exception:
+            tool.process.send_signal(signal.SIGKILL)
+            tool.process.wait(5)
+        tool.reader.join(5)
+        said = [l for l in tool.lines if l.get('event') == 'paired']
+        result = lab.run('bonds')
+        check('damaged' not in result.stderr, result.stderr)
+        kept = result.events('bond')
+        check(len(kept) <= 1, f'bonds: {kept}')
+        # What was said to be paired is kept; what is kept is whole.
+        check(not said or [dict(b, event='paired') for b in kept] == said, f'said {said}, kept {kept}')
+        if kept:
+            whole += 1
+            same('key size', kept[0]['keySize'], 16)
+            lab.run('unpair', PEER_ADDRESS)
+        tool.errors.close()
+    check(0 < whole < 100, f'{whole} of 100 pairings left a bond: the moments are badly chosen')
+    lab.every_link_ends_by_us = False
+
+
+# Private addresses
+
+def resolvable(address):
+    return int(address[:2], 16) >> 6 == 0b01
+
+
+@case(PAIRING_KINDS, peer=False)
+def private_peer_is_known(lab):
+    """A bonded peer that shows private addresses is discovered, connected to and encrypted by its identity"""
+    keys = lab.path('keys.json')
+    lab.start_peer('--privacy', '--keystore', keys)
+    heard = lab.run('lescan', '--duration', '2').events('discovered')
+    check(heard and all(resolvable(h['address']) for h in heard), f'the peer shows who it is: {heard[:2]}')
+    line = lab.run('pair', PEER).events('paired')[0]
+    same('identity', (line['identity'], line['identityType']), (PEER_ADDRESS, 'random'))
+    found = lab.run('lescan', '--duration', '2').events('discovered')
+    same('addresses heard', {(h['address'], h['addressType']) for h in found}, {(PEER_ADDRESS, 'random')})
+    lab.peer.end()
+    lab.start_peer('--privacy', '--keystore', keys)   # under a new private address
+    read = lab.gatt('read', ENCRYPTED, peer=PEER_ADDRESS)
+    same('value', read.lines[-1]['value'], SECRET)
+    same('pairings', lab.peer_events('pairing-start'), [])
+
+
+@case(PAIRING_KINDS, peer=False)
+def private_address_of_ours(lab):
+    """With `--own-address resolvable` strangers see a private address, which a bonded central knows for ours"""
+    keys = lab.path('keys.json')
+    seen = []
+    identity = None
+    for number in range(2):
+        served = lab.start('serve', '--profile', profile(lab, PROFILE), '--name', NAME,
+                           options=('--own-address', 'resolvable'))
+        served.wait_for(event('advertising'), 'advertising')
+        central = passed(lab.central('--name', NAME, '--keystore', keys,
+                                     *(['--pair-first'] if number == 0 else ['--encrypt'])))
+        address = steps(central, 'scan')[0]['address']
+        if number == 0:
+            there = json.load(open(keys))
+            identity = list(list(there.values())[0])[0]
+        seen.append(address)
+        served.wait_for(event('disconnected'), 'disconnected')
+        stop(lab, served)
+    check(resolvable(seen[0]), f'address on the air: {seen[0]}')
+    check(not resolvable(identity) , f'identity told: {identity}')
+    check(seen[1] != seen[0], 'the address did not change')
