@@ -240,7 +240,7 @@ extension Host {
         drainGATT(slot, at: now)
         links[slot].signalling.linkLost()
         drainChannels(slot, at: now)
-        if links[slot].security.machine != nil { events.append(.pairing(links[slot].id, .failed(.linkLost))) }
+        tellOfLostSecurity(slot, reason)
         let bond = bond(of: slot)
         let link = links.remove(slot)
         counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs

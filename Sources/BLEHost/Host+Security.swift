@@ -207,6 +207,20 @@ extension Host {
         securityEnded(slot, failure, at: now)
     }
 
+    /// A link ends in the middle of pairing, or because a bond's key did not fit: some controllers and peers tell that by
+    /// ending the link.
+    mutating func tellOfLostSecurity(_ slot: Int, _ reason: DisconnectionReason) {
+        let id = links[slot].id
+        if links[slot].security.machine != nil {
+            events.append(.pairing(id, .failed(.linkLost)))
+        } else if links[slot].security.isChanging, case .controller(let status) = reason {
+            switch status {
+            case .pinOrKeyMissing, .authenticationFailure: events.append(.pairing(id, .failed(.keyMissingAtPeer)))
+            default: events.append(.pairing(id, .failed(.encryptionFailed(status))))
+            }
+        }
+    }
+
     /// What waited for the security of a link goes on, or ends.
     mutating func securityEnded(_ slot: Int, _ failure: SecurityFailure?, at now: Instant) {
         let waiting = links[slot].security.encryptOperations

@@ -11,6 +11,9 @@ public struct AttributePermissions: OptionSet, Hashable, Sendable {
     public static let writeable = AttributePermissions(rawValue: 0x0002)
     /// By Write Command.
     public static let commandWriteable = AttributePermissions(rawValue: 0x0004)
+    /// By Signed Write Command, and by Write Command on an encrypted link, which takes its place there
+    /// (Core 5.4, Vol 3, Part G, 4.9.2).
+    public static let signedWriteable = AttributePermissions(rawValue: 0x0008)
     public static let readEncryption = AttributePermissions(rawValue: 0x0010)
     public static let writeEncryption = AttributePermissions(rawValue: 0x0020)
     /// Reading needs an encrypted link whose key is protected against a man in the middle.

@@ -24,9 +24,18 @@ extension GATTServer {
     }
 
     /// Why a client may not write an attribute; `nil` where it may.
-    func refusal(writingAt position: Int, isCommand: Bool, _ slot: Int) -> ATTError? {
+    func refusal(writingAt position: Int, isCommand: Bool, isSigned: Bool = false, _ slot: Int) -> ATTError? {
         let permissions = database.table.attributes[position].permissions
-        guard permissions.contains(isCommand ? .commandWriteable : .writeable) else { return .writeNotPermitted }
+        let isPermitted =
+            if !isCommand {
+                permissions.contains(.writeable)
+            } else if isSigned {
+                permissions.contains(.signedWriteable)
+            } else {
+                permissions.contains(.commandWriteable)
+                    || permissions.contains(.signedWriteable) && clients[slot].security.isEncrypted
+            }
+        guard isPermitted else { return .writeNotPermitted }
         guard !permissions.isDisjoint(with: .writeSecurity) else { return nil }
         return refusal(
             encryption: permissions.contains(.writeEncryption),

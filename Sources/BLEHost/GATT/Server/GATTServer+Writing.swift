@@ -28,7 +28,7 @@ extension GATTServer {
             counters.refusedSignedWrites &+= 1
             return
         }
-        receiveWriteCommand(pdu, slot)
+        receiveWriteCommand(pdu, isSigned: false, slot)
     }
 
     mutating func refuseSignedWrite() { counters.refusedSignedWrites &+= 1 }
@@ -36,15 +36,15 @@ extension GATTServer {
     /// A signed write whose signature was proved, in the form of a Write Command.
     mutating func receiveSigned(_ pdu: RawSpan, from link: LinkID) {
         guard let slot = slot(of: link), !clients[slot].isDead else { return }
-        receiveWriteCommand(pdu, slot)
+        receiveWriteCommand(pdu, isSigned: true, slot)
     }
 
-    private mutating func receiveWriteCommand(_ pdu: RawSpan, _ slot: Int) {
+    private mutating func receiveWriteCommand(_ pdu: RawSpan, isSigned: Bool, _ slot: Int) {
         do throws(DecodingError) {
             let command = try ATTWriteCommand(pdu)
             let write = GATTWrite(handle: command.handle, offset: 0, value: command.value.copied())
             guard !clients[slot].isOutOfSync, let position = database.table.position(of: write.handle),
-                refusal(writingAt: position, isCommand: true, slot) == nil,
+                refusal(writingAt: position, isCommand: true, isSigned: isSigned, slot) == nil,
                 checked(write.value, at: position, slot) == nil
             else {
                 counters.refusedCommands &+= 1

@@ -156,7 +156,10 @@ extension GATTCharacteristicDefinition {
         if properties.contains(.writeWithoutResponse), granted.contains(.writeable) {
             effective.insert(.commandWriteable)
         }
-        if !effective.isDisjoint(with: [.writeable, .commandWriteable]) {
+        if properties.contains(.authenticatedSignedWrites), granted.contains(.writeable) {
+            effective.insert(.signedWriteable)
+        }
+        if !effective.isDisjoint(with: [.writeable, .commandWriteable, .signedWriteable]) {
             effective.formUnion(granted.intersection(.writeSecurity))
         }
         return effective

@@ -1,0 +1,241 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+/// What two machines agree on when nobody interferes.
+@Suite struct PairingMachineTests {
+    @Test("Both sides end with the same keys, each in its place", arguments: PairingCase.all)
+    func sameKeys(_ way: PairingCase) throws {
+        let two = way.machines().run()
+        let initiator = try #require(two.outcome(.initiator), "\(String(describing: two.failure(.initiator)))")
+        let responder = try #require(two.outcome(.responder), "\(String(describing: two.failure(.responder)))")
+        #expect(initiator.localKey == responder.peerKey)
+        #expect(initiator.peerKey == responder.localKey)
+        #expect(initiator.localKey != nil && initiator.peerKey != nil)
+        #expect(initiator.localSigningKey == responder.peerSigningKey)
+        #expect(initiator.peerSigningKey == responder.localSigningKey)
+        #expect(initiator.identityResolvingKey == Key128(rawValue: 0x2222))
+        #expect(responder.identityResolvingKey == Key128(rawValue: 0x1111))
+        #expect(initiator.identity == TwoMachines.responderAddress)
+        #expect(responder.identity == TwoMachines.initiatorAddress)
+        #expect(initiator.isSecureConnections == responder.isSecureConnections)
+        #expect(initiator.isAuthenticated == responder.isAuthenticated)
+        #expect(initiator.isBonding && responder.isBonding)
+        #expect(initiator.isAuthenticated == !way.testDescription.contains("just works"))
+        #expect(initiator.isSecureConnections == !way.testDescription.contains("legacy"))
+        if initiator.isSecureConnections {
+            #expect(initiator.localKey == initiator.peerKey)
+            #expect(initiator.localKey?.randomNumber == 0 && initiator.localKey?.encryptedDiversifier == 0)
+        } else {
+            #expect(initiator.localKey != initiator.peerKey)
+        }
+        #expect(two.endCount == 2)
+    }
+
+    /// Core 5.4, Vol 3, Part H, table 2.8: for each initiator the responders DisplayOnly, DisplayYesNo, KeyboardOnly,
+    /// NoInputNoOutput, KeyboardDisplay. J just works, I shown by the initiator, R shown by the responder, B typed by
+    /// both, N numeric comparison.
+    @Test("Capabilities lead to the association model of the specification's table", arguments: [false, true])
+    func associationModels(isSecureConnections: Bool) {
+        let letters: [Character: AssociationModel] = [
+            "J": .justWorks, "I": .passkeyShownByInitiator, "R": .passkeyShownByResponder, "B": .passkeyTypedByBoth,
+            "N": .numericComparison,
+        ]
+        let table: [(IOCapability, String, String)] = [
+            (.displayOnly, "JJIJI", "JJIJI"), (.displayYesNo, "JJIJI", "JNIJN"), (.keyboardOnly, "RRBJR", "RRBJR"),
+            (.noInputNoOutput, "JJJJJ", "JJJJJ"), (.keyboardDisplay, "RRIJI", "RNIJN"),
+        ]
+        for (initiator, legacy, secure) in table {
+            for (responder, letter) in zip(IOCapability.allCases, isSecureConnections ? secure : legacy) {
+                let model = AssociationModel(
+                    initiator: features(initiator, .mitm), responder: features(responder, []),
+                    isSecureConnections: isSecureConnections)
+                #expect(model == letters[letter], "\(initiator) and \(responder)")
+                let unprotected = AssociationModel(
+                    initiator: features(initiator, []), responder: features(responder, []),
+                    isSecureConnections: isSecureConnections)
+                #expect(unprotected == .justWorks)
+            }
+        }
+    }
+
+    private func features(_ capability: IOCapability, _ requirements: AuthenticationRequirements) -> PairingFeatures {
+        PairingFeatures(
+            ioCapability: capability, authentication: requirements, initiatorKeys: [], responderKeys: [])
+    }
+
+    @Test("A displayed passkey has at most six digits and differs from pairing to pairing")
+    func passkeys() {
+        var seen: Set<UInt32> = []
+        for _ in 0..<20 {
+            let two = PairingCase.passkeyShownByInitiator.machines().run()
+            #expect(two.displayed.count == 1)
+            seen.formUnion(two.displayed)
+        }
+        #expect(seen.count > 10)
+        #expect(seen.allSatisfy { $0 <= 999_999 })
+    }
+
+    @Test("Both users see the same number to compare")
+    func comparison() {
+        let two = PairingCase.numericComparison.machines().run()
+        #expect(two.compared.count == 2)
+        #expect(Set(two.compared).count == 1)
+    }
+
+    @Test("A number that the user denies ends pairing with Numeric Comparison Failed")
+    func denial() {
+        let two = PairingCase.numericComparison.machines()
+        two.agrees = false
+        two.run()
+        #expect([two.failure(.initiator), two.failure(.responder)].contains(.refusedByUs(.numericComparisonFailed)))
+        #expect(two.outcome(.initiator) == nil && two.outcome(.responder) == nil)
+    }
+
+    @Test("A set passkey is shown and typed without asking anybody")
+    func fixedPasskey() {
+        var way = PairingCase.passkeyShownByResponder
+        way.initiator.passkey = 4711
+        way.responder.passkey = 4711
+        let two = way.machines().run()
+        #expect(two.displayed == [4711])
+        #expect(two.outcome(.initiator) != nil)
+    }
+
+    @Test("Keys are as long as the shorter side can, and zero above", arguments: [7, 10, 16] as [UInt8])
+    func keySizes(size: UInt8) throws {
+        for way in [PairingCase.legacyJustWorks, .justWorks] {
+            var way = way
+            way.responder.maximumKeySize = size
+            let two = way.machines().run()
+            let outcome = try #require(two.outcome(.initiator))
+            #expect(outcome.keySize == size)
+            for key in [outcome.localKey, outcome.peerKey] {
+                let octets = try #require(key).key.mostSignificantOctets
+                #expect(octets.prefix(16 - Int(size)).allSatisfy { $0 == 0 })
+                #expect(octets.suffix(Int(size)).contains { $0 != 0 })
+            }
+        }
+    }
+
+    @Test("A key shorter than demanded is refused on either side with Encryption Key Size")
+    func shortKeys() {
+        var way = PairingCase.justWorks
+        way.responder.maximumKeySize = 9
+        way.initiator.minimumKeySize = 10
+        #expect(way.machines().run().failure(.initiator) == .refusedByUs(.encryptionKeySize))
+        way = .justWorks
+        way.initiator.maximumKeySize = 9
+        way.responder.minimumKeySize = 10
+        #expect(way.machines().run().failure(.responder) == .refusedByUs(.encryptionKeySize))
+        // Secure Connections Only is level 4, whose keys have 128 bits.
+        way = .justWorks
+        way.initiator.maximumKeySize = 15
+        way.responder.requiresSecureConnections = true
+        #expect(way.machines().run().failure(.responder) == .refusedByUs(.encryptionKeySize))
+    }
+
+    @Test("A legacy peer is refused where Secure Connections is demanded, on either side")
+    func secureConnectionsOnly() {
+        var way = PairingCase.justWorks
+        way.initiator.requiresSecureConnections = true
+        way.responder.allowsSecureConnections = false
+        var two = way.machines().run()
+        #expect(two.failure(.initiator) == .refusedByUs(.authenticationRequirements))
+        #expect(two.failure(.responder) == .refusedByPeer(.authenticationRequirements))
+        way = .justWorks
+        way.responder.requiresSecureConnections = true
+        way.initiator.allowsSecureConnections = false
+        two = way.machines().run()
+        #expect(two.failure(.responder) == .refusedByUs(.authenticationRequirements))
+    }
+
+    @Test("Just Works is refused where protection against a man in the middle is demanded")
+    func mitmDemanded() {
+        var way = PairingCase.justWorks
+        way.responder.requiresAuthentication = true
+        #expect(way.machines().run().failure(.responder) == .refusedByUs(.authenticationRequirements))
+    }
+
+    @Test("A pairing weaker than the bond is refused: authentication, Secure Connections, length of the key")
+    func noDowngrade() {
+        func refusal(_ way: PairingCase, _ bond: Bond) -> SecurityFailure? {
+            way.machines(bond: bond).run().failure(.initiator)
+        }
+        let identity = TwoMachines.responderAddress
+        #expect(
+            refusal(.justWorks, Bond(identity: identity, isSecureConnections: true, isAuthenticated: true))
+                == .refusedByUs(.authenticationRequirements))
+        #expect(
+            refusal(.legacyPasskey, Bond(identity: identity, isSecureConnections: true, isAuthenticated: true))
+                == .refusedByUs(.authenticationRequirements))
+        var short = PairingCase.justWorks
+        short.responder.maximumKeySize = 8
+        #expect(
+            refusal(short, Bond(identity: identity, isSecureConnections: true)) == .refusedByUs(.encryptionKeySize))
+        #expect(refusal(.justWorks, Bond(identity: identity)) == nil)
+    }
+
+    @Test("Without bonding no key is given, and the link is encrypted all the same")
+    func withoutBonding() throws {
+        for way in [PairingCase.justWorks, .legacyJustWorks] {
+            var way = way
+            way.responder.isBonding = false
+            let two = way.machines().run()
+            let outcome = try #require(two.outcome(.initiator))
+            #expect(!outcome.isBonding)
+            #expect(outcome.identity == nil && outcome.localSigningKey == nil)
+            #expect(two.sent.allSatisfy { !(0x06...0x0A).contains($0.pdu[0]) })
+        }
+    }
+
+    @Test("A key for the other transport is neither offered nor derived")
+    func noCrossTransport() throws {
+        var way = PairingCase.justWorks
+        way.initiator.initiatorKeys = .all
+        way.initiator.responderKeys = .all
+        let two = way.machines().run()
+        #expect(two.sent[0].pdu[5] & 0x08 == 0 && two.sent[0].pdu[6] & 0x08 == 0)
+        #expect(two.sent[1].pdu[5] & 0x08 == 0 && two.sent[1].pdu[6] & 0x08 == 0)
+    }
+
+    @Test("The responder gives its keys first, each kind in its turn")
+    func order() {
+        let two = PairingCase.legacyJustWorks.machines().run()
+        let keys = two.sent.filter { (0x06...0x0A).contains($0.pdu[0]) }
+        #expect(keys.map(\.pdu[0]) == [6, 7, 8, 9, 10, 6, 7, 8, 9, 10])
+        #expect(
+            keys.map(\.from) == [.responder, .responder, .responder, .responder, .responder]
+                + [.initiator, .initiator, .initiator, .initiator, .initiator])
+    }
+
+    @Test("Consent comes before the first answer; without it pairing ends")
+    func consent() {
+        var setup = PairingMachine.Setup(
+            role: .responder, options: PairingOptions(), initiatorAddress: TwoMachines.initiatorAddress,
+            responderAddress: TwoMachines.responderAddress)
+        setup.needsConsent = true
+        var machine = PairingMachine(setup)
+        let request: [UInt8] = [1, 3, 0, 9, 16, 7, 7]
+        machine.receive(request.span.bytes, at: .zero)
+        #expect(machine.nextAction() == .question(.consent))
+        #expect(machine.nextAction() == nil)
+        machine.userAnswered(.confirm(false), at: .zero)
+        #expect(machine.nextAction() == .send(.pairingFailed(.unspecifiedReason)))
+        #expect(machine.nextAction() == .failed(.refusedByUs(.unspecifiedReason)))
+    }
+
+    @Test("A toolbox that cannot do the work ends pairing")
+    func noToolbox() {
+        struct Nothing: SecurityToolbox {
+            func answer(_ request: ToolboxRequest) -> ToolboxResult { .failure(.unavailable) }
+        }
+        for way in PairingCase.all {
+            let two = way.machines()
+            two.toolbox = Nothing()
+            two.run()
+            #expect(two.ends.count == 2 && two.outcome(.initiator) == nil && two.outcome(.responder) == nil)
+        }
+    }
+}

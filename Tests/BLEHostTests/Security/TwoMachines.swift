@@ -1,0 +1,223 @@
+import BLEPackets
+import BLESecurity
+import Testing
+
+@testable import BLEHost
+
+/// Two pairing machines that talk with each other, with somebody in between who may change what they say.
+final class TwoMachines {
+    enum Side: CaseIterable, Hashable {
+        case initiator, responder
+
+        var other: Side { self == .initiator ? .responder : .initiator }
+    }
+
+    struct Sent: Equatable {
+        var from: Side
+        var pdu: [UInt8]
+    }
+
+    static let initiatorAddress = DeviceAddress(value: 0x0011_2233_4455, kind: .public)
+    static let responderAddress = DeviceAddress(value: 0xC0FF_EE00_0001, kind: .random)
+
+    private var machines: [Side: PairingMachine] = [:]
+    private var inFlight: [Sent] = []
+    private var questions: [(side: Side, kind: PairingQuestion.Kind)] = []
+    private(set) var now = Instant.zero
+    /// Every PDU in the order in which it was sent, before anybody changed it.
+    private(set) var sent: [Sent] = []
+    private(set) var ends: [Side: PairingMachine.Action] = [:]
+    private(set) var endCount = 0
+    private(set) var displayed: [UInt32] = []
+    private(set) var compared: [UInt32] = []
+    /// What arrives in place of the PDU with this number.
+    var change: (Int, Sent) -> [Sent] = { [$1] }
+    /// The number that a user types, made from the one that is displayed.
+    var typed: (UInt32) -> UInt32 = { $0 }
+    var agrees = true
+    var toolbox: any SecurityToolbox = CryptoToolbox()
+
+    init(
+        _ initiator: PairingOptions, _ responder: PairingOptions,
+        outOfBand: (initiator: OutOfBandData?, responder: OutOfBandData?) = (nil, nil), bond: Bond? = nil
+    ) {
+        for side in Side.allCases {
+            let isInitiator = side == .initiator
+            machines[side] = PairingMachine(
+                PairingMachine.Setup(
+                    role: isInitiator ? .initiator : .responder, options: isInitiator ? initiator : responder,
+                    initiatorAddress: Self.initiatorAddress, responderAddress: Self.responderAddress,
+                    localIdentity: LocalIdentity(
+                        address: isInitiator ? Self.initiatorAddress : Self.responderAddress,
+                        resolvingKey: Key128(rawValue: isInitiator ? 0x1111 : 0x2222)),
+                    outOfBand: isInitiator ? outOfBand.initiator : outOfBand.responder, bond: isInitiator ? bond : nil))
+        }
+    }
+
+    func machine(_ side: Side) -> PairingMachine { machines[side]! }
+
+    func outcome(_ side: Side) -> PairingOutcome? {
+        if case .finished(let outcome)? = ends[side] { outcome } else { nil }
+    }
+
+    func failure(_ side: Side) -> SecurityFailure? {
+        if case .failed(let failure)? = ends[side] { failure } else { nil }
+    }
+
+    /// Whether a side ever heard of the pairing.
+    func hasBegun(_ side: Side) -> Bool {
+        if case .start = machine(side).waiting { false } else { true }
+    }
+
+    /// Runs until nothing moves; then, if somebody still waits, until the time is over.
+    @discardableResult
+    func run() -> TwoMachines {
+        machines[.initiator]?.start(at: now)
+        settle()
+        if ends.count < 2 {
+            now = now.advanced(by: .seconds(31))
+            for side in Side.allCases { machines[side]?.advance(to: now) }
+            settle()
+        }
+        return self
+    }
+
+    private func settle() {
+        var steps = 0
+        repeat {
+            for side in Side.allCases { drain(side) }
+            steps += 1
+        } while (deliver() || answerUsers()) && steps < 10_000
+    }
+
+    private func drain(_ side: Side) {
+        while let action = machines[side]?.nextAction() {
+            switch action {
+            case .send(let packet):
+                let number = sent.count
+                let message = Sent(from: side, pdu: packet.encoded())
+                sent.append(message)
+                inFlight += change(number, message)
+            case .ask(let request): machines[side]?.toolboxAnswered(toolbox.answer(request), at: now)
+            case .display(let number): displayed.append(number)
+            case .question(let kind): questions.append((side, kind))
+            case .encrypt(let key): encrypt(with: key)
+            case .finished, .failed:
+                ends[side] = action
+                endCount += 1
+            }
+        }
+    }
+
+    private func encrypt(with key: Key128) {
+        let isEqual = machine(.responder).awaitsEncryption && machine(.responder).linkKey == key
+        for side in Side.allCases {
+            machines[side]?.encryptionChanged(
+                to: isEqual, status: isEqual ? .success : .pinOrKeyMissing, at: now)
+        }
+    }
+
+    private func deliver() -> Bool {
+        guard !inFlight.isEmpty else { return false }
+        let message = inFlight.removeFirst()
+        machines[message.from.other]?.receive(message.pdu.span.bytes, at: now)
+        return true
+    }
+
+    private func answerUsers() -> Bool {
+        guard !questions.isEmpty else { return false }
+        let (side, kind) = questions.removeFirst()
+        switch kind {
+        case .enterPasskey: machines[side]?.userAnswered(.passkey(typed(displayed.last ?? 123_456)), at: now)
+        case .compare(let number):
+            compared.append(number)
+            machines[side]?.userAnswered(.confirm(agrees), at: now)
+        case .consent: machines[side]?.userAnswered(.confirm(agrees), at: now)
+        }
+        return true
+    }
+}
+
+/// A way of pairing, with all that both sides bring along.
+struct PairingCase: CustomTestStringConvertible, Sendable {
+    var testDescription: String
+    var initiator: PairingOptions
+    var responder: PairingOptions
+    var outOfBand: (initiator: OutOfBandData?, responder: OutOfBandData?) = (nil, nil)
+
+    func machines(bond: Bond? = nil) -> TwoMachines {
+        TwoMachines(initiator, responder, outOfBand: outOfBand, bond: bond)
+    }
+
+    static let legacyJustWorks = PairingCase(
+        testDescription: "legacy, just works", initiator: PairingOptions(allowsSecureConnections: false),
+        responder: PairingOptions())
+    static let legacyPasskey = PairingCase(
+        testDescription: "legacy, passkey",
+        initiator: PairingOptions(
+            ioCapability: .keyboardOnly, requiresAuthentication: true, allowsSecureConnections: false),
+        responder: PairingOptions(ioCapability: .displayOnly))
+    static let legacyOutOfBand = PairingCase(
+        testDescription: "legacy, out of band", initiator: PairingOptions(allowsSecureConnections: false),
+        responder: PairingOptions(allowsSecureConnections: false),
+        outOfBand: (
+            OutOfBandData(temporaryKey: Key128(rawValue: 77)), OutOfBandData(temporaryKey: Key128(rawValue: 77))
+        ))
+    static let justWorks = PairingCase(
+        testDescription: "just works", initiator: PairingOptions(), responder: PairingOptions())
+    static let numericComparison = PairingCase(
+        testDescription: "numeric comparison",
+        initiator: PairingOptions(ioCapability: .displayYesNo, requiresAuthentication: true),
+        responder: PairingOptions(ioCapability: .keyboardDisplay))
+    static let passkeyShownByInitiator = PairingCase(
+        testDescription: "passkey shown by the initiator",
+        initiator: PairingOptions(ioCapability: .displayOnly, requiresAuthentication: true),
+        responder: PairingOptions(ioCapability: .keyboardOnly))
+    static let passkeyShownByResponder = PairingCase(
+        testDescription: "passkey shown by the responder",
+        initiator: PairingOptions(ioCapability: .keyboardOnly),
+        responder: PairingOptions(ioCapability: .displayYesNo, requiresAuthentication: true))
+    static let passkeyTypedByBoth = PairingCase(
+        testDescription: "passkey typed by both",
+        initiator: PairingOptions(ioCapability: .keyboardOnly, requiresAuthentication: true),
+        responder: PairingOptions(ioCapability: .keyboardOnly))
+
+    /// Both told each other their values.
+    static var outOfBandBothWays: PairingCase {
+        let (a, b) = (localOutOfBandData(1), localOutOfBandData(2))
+        return PairingCase(
+            testDescription: "out of band both ways", initiator: PairingOptions(), responder: PairingOptions(),
+            outOfBand: (
+                OutOfBandData(peer: .init(random: b.random, confirm: b.confirm), local: a),
+                OutOfBandData(peer: .init(random: a.random, confirm: a.confirm), local: b)
+            ))
+    }
+
+    /// The initiator alone heard the other's values.
+    static var outOfBandOneWay: PairingCase {
+        let b = localOutOfBandData(2)
+        return PairingCase(
+            testDescription: "out of band one way", initiator: PairingOptions(), responder: PairingOptions(),
+            outOfBand: (
+                OutOfBandData(peer: .init(random: b.random, confirm: b.confirm)), OutOfBandData(local: b)
+            ))
+    }
+
+    static func localOutOfBandData(_ number: UInt128) -> LocalOutOfBandData {
+        let toolbox = CryptoToolbox()
+        let random = Key128(rawValue: number << 100 | number)
+        guard case .keyPair(let privateKey, let publicKey) = toolbox.answer(.generateKeyPair) else { fatalError() }
+        let function = SecurityFunction.f4(publicKey.x, publicKey.x, key: random.mostSignificantOctets, 0)
+        guard case .octets(let confirm) = toolbox.answer(function.request) else { fatalError() }
+        return LocalOutOfBandData(
+            random: random, confirm: Key128(mostSignificantFirst: confirm)!, privateKey: privateKey,
+            publicKey: publicKey)
+    }
+
+    static var all: [PairingCase] {
+        [
+            legacyJustWorks, legacyPasskey, legacyOutOfBand, justWorks, numericComparison, passkeyShownByInitiator,
+            passkeyShownByResponder, passkeyTypedByBoth, outOfBandBothWays, outOfBandOneWay,
+        ]
+    }
+}
