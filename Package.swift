@@ -57,8 +57,6 @@ let package = Package(
         .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
-        .testTarget(
-            name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator", "BLESecurity"], swiftSettings: common),
         .executableTarget(
             name: "bond-store-writer", dependencies: ["BLESecurity"], path: "Tests/BondStoreWriter",
             swiftSettings: common),
@@ -66,10 +64,12 @@ let package = Package(
             name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost", "bond-store-writer"],
             swiftSettings: common),
         .testTarget(
+            name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator", "BLESecurity"], swiftSettings: common),
+        .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
         .testTarget(
             name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator"],
             swiftSettings: common),
-        .testTarget(name: "bletoolTests", dependencies: ["bletool", "BLE"], swiftSettings: common),
+        .testTarget(name: "bletoolTests", dependencies: ["bletool", "BLE", "BLESecurity"], swiftSettings: common),
     ]
 )
