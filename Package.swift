@@ -104,6 +104,6 @@ let package = Package(
         .testTarget(
             name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator"],
             swiftSettings: common),
-        .testTarget(name: "bletoolTests", dependencies: ["bletool", "BLE"], swiftSettings: common),
+        .testTarget(name: "bletoolTests", dependencies: ["bletool", "BLE", "BLESecurity"], swiftSettings: common),
     ]
 )

@@ -6,6 +6,7 @@ extension Host {
     static let advertisingHandle: UInt8 = 0
 
     mutating func convergeAdvertising(at now: Instant) {
+        guard !privacy.isChanging else { return perform(advertisingMachine.want(nil), at: now) }
         let plan = advertiser.plan(
             timing: configuration.timing, settings: configuration.advertising, ownAddressType: ownAddressType, at: now)
         paceDeadline = advertiser.nextDeadline(timing: configuration.timing, after: now)

@@ -11,7 +11,7 @@ extension Host {
     }
 
     /// Gives the next command that makes sense, or declares the controller ready.
-    private mutating func continueStartup(at now: Instant) {
+    mutating func continueStartup(at now: Instant) {
         guard case .starting(var next) = phase else { return }
         let steps = StartupStep.allCases
         while next < steps.count {
@@ -19,6 +19,10 @@ extension Host {
             next += 1
             phase = .starting(next: next)
             if step == .setEventMask { chooseOwnAddress() }
+            if step == .setRandomAddress, privacy.isBeingMade {
+                phase = .starting(next: next - 1)
+                return
+            }
             if step.applies(to: information, configuration: configuration) { return submit(step) }
         }
         phase = .ready
@@ -64,7 +68,11 @@ extension Host {
         case .public: information.ownAddress = information.publicAddress
         case .random(let address): information.ownAddress = address
         case .automatic(let fallback): information.ownAddress = information.publicAddress ?? fallback
+        case .resolvable(let fallback):
+            information.ownAddress = information.publicAddress ?? fallback
+            makePrivateAddress()
         }
+        information.identityAddress = information.ownAddress
     }
 
     /// A startup command was answered.
@@ -147,6 +155,7 @@ extension Host {
         case .scan: scanAnswered(status, at: now)
         case .initiate: initiateAnswered(status, at: now)
         case .advertise: advertiseAnswered(status, at: now)
+        case .ownAddress: addressChanged(status, at: now)
         case .link(let link, let procedure):
             linkCommandAnswered(procedure, on: link, status, opcode, parameters, at: now)
         case .client(let operation):
@@ -164,7 +173,7 @@ extension Host {
         switch command.purpose {
         case .startup(let step):
             if step.isRequired { recover(at: now) } else { continueStartup(at: now) }
-        case .scan, .initiate, .advertise:
+        case .scan, .initiate, .advertise, .ownAddress:
             recover(at: now)
         case .link(let link, let procedure):
             if procedure == .disconnect { return recover(at: now) }
@@ -214,6 +223,8 @@ extension Host {
         }
         outbox.removeAll()
         parked.removeAll()
+        resolver.controllerLost()
+        privacy = PrivateAddress()
         scanMachine.controllerReset()
         initiator.controllerReset()
         advertisingMachine.controllerReset()

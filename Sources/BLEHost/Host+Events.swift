@@ -105,7 +105,7 @@ extension Host {
 
     private mutating func receive(_ report: borrowing LEAdvertisingReportView, at now: Instant) {
         let type = report.eventType
-        received(
+        heard(
             Scanner.Report(
                 address: report.address, isConnectable: type.isConnectable, isScannable: type.isScannable,
                 isScanResponse: type.isScanResponse, isExtended: false, rssi: report.rssi),
@@ -120,7 +120,7 @@ extension Host {
             case .incompleteMoreToCome: .moreToCome
             default: .truncated
             }
-        received(
+        heard(
             Scanner.Report(
                 address: report.address,
                 advertisingSet: type.contains(.legacy) ? 0xFF : report.advertisingSetIdentifier,

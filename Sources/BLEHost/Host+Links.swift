@@ -49,6 +49,29 @@ extension Host {
             advertisingEnded(byConnection: status.isSuccess, at: now)
             guard status.isSuccess else { return }
         }
+        switch identity(behind: peer) {
+        case .identity(let identity):
+            linkMade(
+                handle, peer: identity.asIdentity, privateAddresses: (privateAddresses.local, peer), role: role,
+                parameters: parameters, at: now)
+        case .stranger:
+            linkMade(
+                handle, peer: peer, privateAddresses: privateAddresses, role: role, parameters: parameters, at: now)
+        case .pending(let pass):
+            // What comes on the link until then is parked as if the link were not known yet.
+            resolver.wait(
+                IdentityResolver.Connection(
+                    handle: handle, peer: peer, privateAddresses: privateAddresses, role: role,
+                    parameters: parameters), for: pass)
+        }
+    }
+
+    /// A link is there, and it is known with whom as far as that can be known.
+    mutating func linkMade(
+        _ handle: ConnectionHandle, peer: DeviceAddress,
+        privateAddresses: (local: DeviceAddress?, peer: DeviceAddress?), role: LinkRole,
+        parameters: ConnectionParameters, at now: Instant
+    ) {
         if let stale = links.slot(of: handle) {
             // The controller gave the handle out again without saying that the old link ended.
             counters.unexpectedEvents &+= 1
@@ -205,8 +228,9 @@ extension Host {
     }
 
     mutating func disconnectionCompleted(_ event: DisconnectionComplete, at now: Instant) {
-        guard let slot = links.slot(of: event.connectionHandle) else { return }
         guard event.status.isSuccess else { return }
+        if resolver.forget(event.connectionHandle) { return parked.linkClosed(event.connectionHandle, at: now) }
+        guard let slot = links.slot(of: event.connectionHandle) else { return }
         linkEnded(slot, reason: .controller(event.reason), at: now)
     }
 

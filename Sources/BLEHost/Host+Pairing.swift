@@ -82,7 +82,7 @@ extension Host {
         let state = links[slot].security
         let peer = identity(of: slot)
         var identity: LocalIdentity?
-        if let key = security.identityResolvingKey, let address = information.ownAddress {
+        if let key = security.identityResolvingKey, let address = information.identityAddress {
             identity = LocalIdentity(address: address, resolvingKey: key)
         }
         lastMachine &+= 1

@@ -8,11 +8,21 @@ extension Host {
     }
 
     mutating func convergeScanningAndInitiating(at now: Instant) {
-        let wantsScan = scanner.parameters(timing: configuration.timing)
+        guard !privacy.isChanging else {
+            // The controller takes a new address only while it uses none.
+            perform(scanMachine.want(nil), at: now)
+            return perform(initiator.want(nil), at: now)
+        }
+        let resolving = bonds.resolving.isEmpty || !configuration.hasToolbox ? [] : bonds.resolving.map { $0.identity }
+        var wantsScan = scanner.parameters(timing: configuration.timing)
+        if wantsScan == nil, connector.needsScan(for: resolving) {
+            wantsScan = ScanParameters(isActive: false, duty: configuration.timing.foregroundScan)
+        }
         let oneAtATime = mustNotInitiateWhileScanning || !information.canInitiateWhileScanning
         let plan = connector.plan(
             timing: configuration.timing, policy: configuration.pendingConnections,
-            acceptListSize: Int(information.filterAcceptListSize), onSight: oneAtATime && wantsScan != nil, at: now)
+            acceptListSize: Int(information.filterAcceptListSize), onSight: oneAtATime && wantsScan != nil,
+            resolving: configuration.ownership == .exclusive ? resolving : [], at: now)
         // Where only one is possible, scanning makes room for an attempt, and an attempt waits until scanning is off.
         let isInitiatorNeeded = plan != nil || initiator.isBusy
         perform(scanMachine.want(oneAtATime && isInitiatorNeeded ? nil : wantsScan), at: now)
@@ -74,13 +84,22 @@ extension Host {
         if !connector.isEmpty || !scanMachine.isIdle { needsConvergence = true }
     }
 
-    mutating func received(_ report: Scanner.Report, data: RawSpan, at now: Instant) {
+    /// A report from the controller.
+    mutating func heard(_ report: Scanner.Report, data: RawSpan, at now: Instant) {
         counters.advertisingReports &+= 1
         scanMachine.heard(at: now)
-        if report.isConnectable, !connector.isEmpty, let address = report.address,
-            mustNotInitiateWhileScanning || !information.canInitiateWhileScanning, connector.waits(for: address)
+        var report = report
+        report.addressOnAir = report.address
+        guard nameIdentity(in: &report, data: data) else { return }
+        received(report, data: data, at: now)
+    }
+
+    /// A report of which is known who sent it.
+    mutating func received(_ report: Scanner.Report, data: RawSpan, at now: Instant) {
+        if report.isConnectable, !connector.isEmpty, let address = report.address, connector.waits(for: address),
+            mustNotInitiateWhileScanning || !information.canInitiateWhileScanning || usesPrivateAddresses(address)
         {
-            connector.heard(address, at: now)
+            connector.heard(address, onAir: report.addressOnAir ?? address, at: now)
             needsConvergence = true
         }
         scanner.receive(report, data: data, at: now, into: &events)

@@ -19,6 +19,9 @@ extension Host {
                 result, on: link, operation: operation, client: client, message: message, counter: counter, at: now)
         case .verification(let link, let pdu, let counter):
             signatureComputed(result, on: link, pdu: pdu, counter: counter, at: now)
+        case .resolution(let pass, let identity): hashMade(result, pass: pass, identity: identity, at: now)
+        case .ownAddressRandom: ownAddressRandomDrawn(result, at: now)
+        case .ownAddressHash(let random): ownAddressMade(result, random: random, at: now)
         case .outOfBandKeyPair(let operation): outOfBandKeyPairMade(result, for: operation)
         case .outOfBandRandom(let operation, let privateKey, let publicKey):
             outOfBandRandomDrawn(result, for: operation, privateKey: privateKey, publicKey: publicKey)

@@ -36,6 +36,8 @@ public struct Host: ~Copyable {
     var events = EventQueue()
     var commands = CommandQueue()
     var desk = ToolboxDesk()
+    var resolver = IdentityResolver()
+    var privacy = PrivateAddress()
 
     var security: SecuritySettings
     var bonds = BondTable()
@@ -144,6 +146,7 @@ public struct Host: ~Copyable {
     /// Time has passed: timers that are due are served.
     public mutating func advance(to now: Instant) {
         advanceController(to: now)
+        advanceAddress(to: now)
         if let scanAction = scanDeadlineAction(at: now) { perform(scanAction, at: now) }
         scanner.advance(to: now, into: &events)
         if let deadline = initiator.nextDeadline, deadline <= now {
@@ -175,6 +178,7 @@ public struct Host: ~Copyable {
             deadline = earliest(deadline, connector.nextDeadline)
             deadline = earliest(deadline, advertisingMachine.nextDeadline)
             deadline = earliest(deadline, paceDeadline)
+            deadline = earliest(deadline, privacy.nextDeadline)
         }
         deadline = earliest(deadline, gattServer.nextDeadline)
         deadline = earliest(deadline, linksDeadline)
@@ -299,6 +303,7 @@ public struct Host: ~Copyable {
 
     /// Brings the controller nearer to what is wanted, and sends what may be sent.
     mutating func settle(at now: Instant) {
+        proceedWithAddress(at: now)
         if needsConvergence, phase == .ready {
             needsConvergence = false
             convergeScanningAndInitiating(at: now)

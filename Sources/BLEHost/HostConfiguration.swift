@@ -18,7 +18,14 @@ public struct HostConfiguration: Hashable, Sendable {
         case `public`
         /// A random static or non-resolvable private address.
         case random(DeviceAddress)
+        /// Resolvable private addresses, changed again and again: bonded peers alone know who we are. The identity that
+        /// they are told is the public address where the controller has one, else `fallback`. Without a toolbox and
+        /// `SecuritySettings.identityResolvingKey` there are none, and the identity is used itself.
+        case resolvable(fallback: DeviceAddress)
     }
+
+    /// How long a private address of ours is used.
+    public var privateAddressLifetime: Microseconds = .seconds(900)
 
     public var ownership: Ownership
     public var ownAddress: OwnAddress
@@ -84,6 +91,7 @@ public struct HostLimits: Hashable, Sendable {
 extension HostConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case ownership, ownAddress, timing, limits, deviceName, advertising, hasToolbox, security, pendingConnections
+        case privateAddressLifetime
     }
 
     public init(from decoder: any Decoder) throws {
@@ -98,6 +106,7 @@ extension HostConfiguration: Codable {
         try container.update(&hasToolbox, .hasToolbox)
         try container.update(&security, .security)
         try container.update(&pendingConnections, .pendingConnections)
+        try container.update(&privateAddressLifetime, .privateAddressLifetime)
     }
 }
 

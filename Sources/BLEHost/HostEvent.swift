@@ -36,6 +36,8 @@ public enum HostEvent: Equatable, Sendable {
     case connectionParametersChanged(LinkID, ConnectionParameters)
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
     case dataLengthChanged(LinkID, DataLength)
+    /// A private address fits the keys of more than one bond: none of them is taken for its owner.
+    case ambiguousIdentity(DeviceAddress, [DeviceAddress])
     /// A packet that could not be understood was dropped.
     case malformedPacket(DecodingError)
 }

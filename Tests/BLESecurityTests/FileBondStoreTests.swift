@@ -38,11 +38,10 @@ struct FileBondStoreTests {
 
     @Test("a file that names an identity twice gives its last bond")
     func twiceInOneFile() {
-        var first = BondFile()
-        first.set(Self.full)
         var later = Self.full
         later.keySize = 9
-        let text = first.text + BondLine.sealed(BondLine.text(later)) + "\n"
+        let lines = [BondLine.text(Self.full), BondLine.text(later), "end lines=2"].map { BondLine.sealed($0) + "\n" }
+        let text = "jelling bonds 1\n" + lines.joined()
         #expect(BondFile.read(Array(text.utf8)) == .whole(BondFile(bonds: [later])))
     }
 

@@ -15,7 +15,7 @@ struct ExitStatusTests {
             ["cmd", "4", "fff"], ["ledc"], ["ledc", "0x1000"], ["lecup", "64", "40", "24", "0", "42"],
             ["lerladd", "--peer", "00", "11:22:33:44:55:66"], ["lealadd", "Peer"], ["lecc"], ["ad"],
             ["ad", "decode", "0"],
-            ["-t", "carrier-pigeon:1", "lescan"], ["--own-address", "resolvable", "lescan"],
+            ["-t", "carrier-pigeon:1", "lescan"], ["-t", "raw:0", "--own-address", "resolvable", "lescan"],
             ["--own-address", "mine", "lescan"],
             ["bogus"], ["-t", "sim", "bogus"], ["help", "nope"], ["help", "gatt", "nope"],
             ["gatt", "C0:DE:00:00:00:ZZ", "read", "2A38"], ["leinfo", "AA:BB:CC:DD:EE:FF/foo"],

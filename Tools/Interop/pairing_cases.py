@@ -252,3 +252,51 @@ def pair_killed_at_any_moment(lab):
         tool.errors.close()
     check(0 < whole < 100, f'{whole} of 100 pairings left a bond: the moments are badly chosen')
     lab.every_link_ends_by_us = False
+
+
+# Private addresses
+
+def resolvable(address):
+    return int(address[:2], 16) >> 6 == 0b01
+
+
+@case(PAIRING_KINDS, peer=False)
+def private_peer_is_known(lab):
+    """A bonded peer that shows private addresses is discovered, connected to and encrypted by its identity"""
+    keys = lab.path('keys.json')
+    lab.start_peer('--privacy', '--keystore', keys)
+    heard = lab.run('lescan', '--duration', '2').events('discovered')
+    check(heard and all(resolvable(h['address']) for h in heard), f'the peer shows who it is: {heard[:2]}')
+    line = lab.run('pair', PEER).events('paired')[0]
+    same('identity', (line['identity'], line['identityType']), (PEER_ADDRESS, 'random'))
+    found = lab.run('lescan', '--duration', '2').events('discovered')
+    same('addresses heard', {(h['address'], h['addressType']) for h in found}, {(PEER_ADDRESS, 'random')})
+    lab.peer.end()
+    lab.start_peer('--privacy', '--keystore', keys)   # under a new private address
+    read = lab.gatt('read', ENCRYPTED, peer=PEER_ADDRESS)
+    same('value', read.lines[-1]['value'], SECRET)
+    same('pairings', lab.peer_events('pairing-start'), [])
+
+
+@case(PAIRING_KINDS, peer=False)
+def private_address_of_ours(lab):
+    """With `--own-address resolvable` strangers see a private address, which a bonded central knows for ours"""
+    keys = lab.path('keys.json')
+    seen = []
+    identity = None
+    for number in range(2):
+        served = lab.start('serve', '--profile', profile(lab, PROFILE), '--name', NAME,
+                           options=('--own-address', 'resolvable'))
+        served.wait_for(event('advertising'), 'advertising')
+        central = passed(lab.central('--name', NAME, '--keystore', keys,
+                                     *(['--pair-first'] if number == 0 else ['--encrypt'])))
+        address = steps(central, 'scan')[0]['address']
+        if number == 0:
+            there = json.load(open(keys))
+            identity = list(list(there.values())[0])[0]
+        seen.append(address)
+        served.wait_for(event('disconnected'), 'disconnected')
+        stop(lab, served)
+    check(resolvable(seen[0]), f'address on the air: {seen[0]}')
+    check(not resolvable(identity) , f'identity told: {identity}')
+    check(seen[1] != seen[0], 'the address did not change')

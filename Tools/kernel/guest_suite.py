@@ -291,7 +291,9 @@ PROFILE = {'services': [
         {'uuid': '2A38', 'properties': ['read'], 'permissions': ['readable'], 'value': '0102'}]},
     {'uuid': '6B7A0001-9D1C-4F5E-8A2B-3C4D5E6F7081', 'characteristics': [
         {'uuid': '6B7A0003-9D1C-4F5E-8A2B-3C4D5E6F7081', 'properties': ['read', 'write'],
-         'permissions': ['readable', 'writeable'], 'value': 'aa55'}]}]}
+         'permissions': ['readable', 'writeable'], 'value': 'aa55'},
+        {'uuid': '6B7A0006-9D1C-4F5E-8A2B-3C4D5E6F7081', 'properties': ['read'],
+         'permissions': ['readEncryptionRequired'], 'value': '5ec2e7'}]}]}
 OUR_NAME = 'Jelling'
 
 
@@ -385,6 +387,63 @@ def serve_ends_a_link_of_bluez():
     finally:
         served.process.kill()
         BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
+
+
+# Pairing with BlueZ
+
+@test
+def bluez_pairs_with_serve():
+    """BlueZ pairs with `serve`; after both have let go, the bond encrypts the next link, and the encrypted value is read"""
+    BlueZ.types('agent off')
+    BlueZ.types('agent NoInputNoOutput', 'Agent registered')
+    BlueZ.types('default-agent', 'Default agent request successful')
+    served = Served()
+    try:
+        BlueZ.finds_and_connects()
+        BlueZ.types(f'pair {OUR_ADDRESS}', 'Pairing successful', seconds=40)
+        paired = served.wait_for('paired')[0]
+        check(paired['keySize'] == 16 and not paired['authenticated'], f'{paired}')
+        check(paired['identity'] == BLUEZ_ADDRESS and paired['identityType'] == 'public', f'{paired}')
+        BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
+        served.wait_for('disconnected')
+        served.stop()
+        bonds = tool('bonds').events('bond')
+        check([b['identity'] for b in bonds] == [BLUEZ_ADDRESS], f'{bonds}')
+        served = Served()
+        BlueZ.finds_and_connects()
+        check(served.wait_for('encrypted')[0]['bonded'], f'{served.events("encrypted")}')
+        BlueZ.types('menu gatt', 'acquire-notify')
+        uuid = '6b7a0006-9d1c-4f5e-8a2b-3c4d5e6f7081'
+        BlueZ.types(f'select-attribute {uuid}')
+        BlueZ.types('attribute-info', f'UUID: {uuid}')
+        BlueZ.types('read', 'Attempting to read', r'\b5e c2 e7\b')
+        check(not served.events('paired'), 'a second pairing')
+        BlueZ.types('back')
+        BlueZ.types(f'disconnect {OUR_ADDRESS}', 'Successful disconnected|Disconnection successful|Connected: no')
+        served.wait_for('disconnected')
+    finally:
+        BlueZ.types('back')
+        BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
+        served.stop()
+        tool('unpair', BLUEZ_ADDRESS, status=None)
+
+
+@test
+def pair_with_bluez():
+    """`bletool pair` pairs with BlueZ and keeps the bond, which encrypts the next link; `unpair` forgets it"""
+    BlueZ.types('pairable on')
+    try:
+        paired = tool('pair', f'{BLUEZ_ADDRESS}', transport='user:1').events('paired')[0]
+        check(paired['identity'] == BLUEZ_ADDRESS and paired['keySize'] == 16, f'{paired}')
+        check([b['identity'] for b in tool('bonds').events('bond')] == [BLUEZ_ADDRESS], 'no bond')
+        run = tool('gatt', BLUEZ_ADDRESS, 'read', '2A00', transport='user:1')
+        check(bytes.fromhex(run.events('value')[0]['value']).decode() == BLUEZ_NAME, f'{run}')
+        # BlueZ forgets its half: the remedy is told.
+        BlueZ.types(f'remove {OUR_ADDRESS}', 'has been removed|not available')
+        wait_until(lambda: the_advertiser(tool('lescan', '--duration', '2', transport='user:1')), 'the advertiser')
+    finally:
+        tool('unpair', BLUEZ_ADDRESS, status=None)
+    check(not tool('bonds').events('bond'), 'the bond is still there')
 
 
 @test

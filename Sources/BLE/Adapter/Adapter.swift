@@ -314,7 +314,8 @@ public actor Adapter {
             guard let error = runner.takeStoreError() else { break }
             storeError = error
             tell(.bondNotKept(error))
-        case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .malformedPacket:
+        case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .ambiguousIdentity,
+            .malformedPacket:
             break
         }
     }

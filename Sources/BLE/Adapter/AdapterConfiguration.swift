@@ -11,6 +11,10 @@ public struct AdapterConfiguration: Sendable {
         case `public`
         /// A random static or non-resolvable private address.
         case random(DeviceAddress)
+        /// Resolvable private addresses that change every 15 minutes, by the key in the store of bonds; needs that store
+        /// and a toolbox. The identity, which bonded devices are told, is the public address where the controller has
+        /// one, else the one given here.
+        case resolvable(fallback: DeviceAddress)
     }
 
     public var ownAddress: OwnAddress
@@ -68,6 +72,7 @@ public struct AdapterConfiguration: Sendable {
             case .automatic(let fallback): .automatic(fallback: fallback)
             case .public: .public
             case .random(let address): .random(address)
+            case .resolvable(let fallback): .resolvable(fallback: fallback)
             }
         var isShared = false
         if case .rawChannel = address { isShared = true }

@@ -40,7 +40,7 @@ extension AppLifecycle {
         case .server(let event): served(event, at: now)
         case .channel(let event): received(event, at: now)
         // Pairing is the engine's and the system's, not an app's.
-        case .pairing, .encryptionChanged, .bondChanged, .bondRemoved: break
+        case .pairing, .encryptionChanged, .bondChanged, .bondRemoved, .ambiguousIdentity: break
         }
         finish()
     }

@@ -24,7 +24,7 @@ struct Connector {
     private var turn = 0
     private var turnEnds: Instant?
     private var pausedUntil: Instant?
-    private var sighted: (peer: DeviceAddress, until: Instant)?
+    private var sighted: (peer: DeviceAddress, onAir: DeviceAddress, until: Instant)?
 
     var isEmpty: Bool { pending.isEmpty }
 
@@ -40,8 +40,10 @@ struct Connector {
     }
 
     /// Takes all that wait for `peer`, oldest first.
+    /// - Parameter peer: or the private address under which it was heard.
     mutating func take(_ peer: DeviceAddress) -> [Pending] {
-        let peer = peer.withoutIdentityMark
+        var peer = peer.withoutIdentityMark
+        if let sighted, sighted.onAir == peer { peer = sighted.peer }
         let taken = pending.filter { $0.request.peer.withoutIdentityMark == peer }
         if !taken.isEmpty { pending.removeAll { $0.request.peer.withoutIdentityMark == peer } }
         if sighted?.peer == peer { sighted = nil }
@@ -69,15 +71,24 @@ struct Connector {
     // MARK: Plans
 
     /// What the initiator should look for.
-    /// - Parameter onSight: whether the controller must not initiate while nothing was heard, since it scans.
+    /// - Parameters:
+    ///   - onSight: whether the controller must not initiate while nothing was heard, since it scans.
+    ///   - resolving: devices with private addresses: they are connected to under the one that was heard.
     mutating func plan(
         timing: Timing, policy: HostConfiguration.PendingConnectionPolicy, acceptListSize: Int, onSight: Bool,
-        at now: Instant
+        resolving: [DeviceAddress] = [], at now: Instant
     ) -> Initiator.Plan? {
         if let paused = pausedUntil, paused > now { return nil }
         pausedUntil = nil
         if let seen = sighted, seen.until <= now { sighted = nil }
-        let peers = distinctPeers()
+        var peers = distinctPeers()
+        if !resolving.isEmpty {
+            if let seen = sighted, peers.contains(seen.peer), resolving.contains(seen.peer) {
+                turnEnds = nil
+                return .directed(seen.onAir, parameters(for: seen.peer, timing: timing))
+            }
+            peers.removeAll { resolving.contains($0) }
+        }
         guard !peers.isEmpty else {
             turnEnds = nil
             return nil
@@ -127,9 +138,17 @@ struct Connector {
     }
 
     /// A device that somebody waits for was heard, and takes connections.
-    mutating func heard(_ peer: DeviceAddress, at now: Instant) {
+    /// - Parameter onAir: the address under which it can be reached now.
+    mutating func heard(_ peer: DeviceAddress, onAir: DeviceAddress? = nil, at now: Instant) {
         guard sighted == nil else { return }
-        sighted = (peer.withoutIdentityMark, now.advanced(by: Self.sightPatience))
+        sighted = (
+            peer.withoutIdentityMark, (onAir ?? peer).withoutIdentityMark, now.advanced(by: Self.sightPatience)
+        )
+    }
+
+    /// Whether somebody waits for a device that can only be connected to when it has been heard.
+    func needsScan(for resolving: [DeviceAddress]) -> Bool {
+        !resolving.isEmpty && pending.contains { resolving.contains($0.request.peer.withoutIdentityMark) }
     }
 
     mutating func pause(at now: Instant) { pausedUntil = now.advanced(by: Self.retryPause) }

@@ -4,6 +4,8 @@ enum CommandPurpose: Equatable {
     case scan
     case initiate
     case advertise
+    /// A new private address.
+    case ownAddress
     case link(LinkID, LinkProcedure)
     /// A client's own command.
     case client(OperationID)

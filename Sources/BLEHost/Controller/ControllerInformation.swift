@@ -6,6 +6,8 @@ public struct ControllerInformation: Hashable, Sendable {
     public var publicAddress: DeviceAddress?
     /// The address that is used: public, or the random one of the configuration.
     public var ownAddress: DeviceAddress?
+    /// Who this device is to bonded peers: `ownAddress`, unless that is a private one.
+    public var identityAddress: DeviceAddress?
     public var hciVersion: UInt8 = 0
     public var hciSubversion: UInt16 = 0
     public var lmpVersion: UInt8 = 0

@@ -18,7 +18,9 @@ struct Scanner {
     struct Report {
         enum Completeness { case complete, moreToCome, truncated }
 
+        /// An identity where it is known.
         var address: DeviceAddress?
+        var addressOnAir: DeviceAddress?
         var advertisingSet: UInt8 = 0xFF
         var isConnectable: Bool
         var isScannable: Bool

@@ -6,6 +6,7 @@ import BLEPackets
 ///     jelling bonds 1
 ///     key irk=… sum=…
 ///     bond identity=C2:…/random secure=1 authenticated=0 size=16 irk=… local=KEY,EDIV,RAND … sum=…
+///     end lines=2 sum=…
 ///
 /// Each line carries a sum of its own, so that damage costs the lines that it hit and never yields half a bond.
 struct BondFile: Equatable {
@@ -35,37 +36,38 @@ struct BondFile: Equatable {
                 ? .unknownVersion : .damaged(BondFile())
         }
         var file = BondFile()
-        for line in lines {
-            guard let fields = BondLine.Fields(line) else {
-                isWhole = false
-                continue
-            }
-            switch fields.kind {
-            case "key":
-                guard let key = fields.key("irk") else {
-                    isWhole = false
-                    continue
-                }
-                file.identityResolvingKey = key
-            case "bond":
-                guard let bond = BondLine.bond(fields) else {
-                    isWhole = false
-                    continue
-                }
-                file.set(bond)
-            default: isWhole = false
-            }
-        }
+        let end = lines.last.flatMap(BondLine.Fields.init)
+        let expected = Substring(String(lines.count - 1))
+        if end?.kind == "end", end?["lines"] == expected { lines.removeLast() } else { isWhole = false }
+        isWhole = file.take(lines) == lines.count && isWhole
         return isWhole ? .whole(file) : .damaged(file)
     }
 
-    var text: String {
-        var text = Self.heading + Self.version + "\n"
-        if let identityResolvingKey {
-            text += BondLine.sealed("key irk=" + BondLine.text(identityResolvingKey)) + "\n"
+    /// - Returns: how many lines were understood.
+    private mutating func take(_ lines: [String]) -> Int {
+        var understood = 0
+        for line in lines {
+            guard let fields = BondLine.Fields(line) else { continue }
+            switch fields.kind {
+            case "key":
+                guard let key = fields.key("irk") else { continue }
+                identityResolvingKey = key
+            case "bond":
+                guard let bond = BondLine.bond(fields) else { continue }
+                set(bond)
+            default: continue
+            }
+            understood += 1
         }
-        for bond in bonds { text += BondLine.sealed(BondLine.text(bond)) + "\n" }
-        return text
+        return understood
+    }
+
+    var text: String {
+        var lines: [String] = []
+        if let identityResolvingKey { lines.append("key irk=" + BondLine.text(identityResolvingKey)) }
+        for bond in bonds { lines.append(BondLine.text(bond)) }
+        lines.append("end lines=\(lines.count)")
+        return Self.heading + Self.version + "\n" + lines.map { BondLine.sealed($0) + "\n" }.joined()
     }
 
     func bond(_ identity: DeviceAddress) -> Bond? {

@@ -49,15 +49,16 @@ struct GlobalOptions: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             "The address that is shown on the air.",
-            discussion: "By default public where the controller has one, else a random static address that is kept.",
+            discussion: """
+                By default public where the controller has one, else a random static address that is kept. A resolvable \
+                one changes every 15 minutes, and only bonded devices know whose it is.
+                """,
             valueName: "kind"))
     var ownAddress: OwnAddressKind?
 
     func validate() throws {
-        if ownAddress == .resolvable {
-            throw ValidationError(
-                "A resolvable address needs the keys of a pairing, which are not made yet; take static or non-resolvable."
-            )
+        if ownAddress == .resolvable, case .rawChannel = transport {
+            throw ValidationError("On raw: the kernel chooses the address; take the user channel (-t user:N).")
         }
         if let capture, CaptureFormat(ending: capture) == nil {
             throw ValidationError(

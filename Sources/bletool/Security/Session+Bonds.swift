@@ -12,9 +12,11 @@ extension Session {
     /// - Parameters:
     ///   - pairing: what this side can do; `nil` for a command that pairs only when a device demands it.
     ///   - confirms: `--yes`.
+    ///   - needsStore: whether the command is nothing without the keys of the store.
     /// - Throws: `Failure` when `pair` or `serve` has no place for its bonds.
     func secure(
-        _ configuration: inout AdapterConfiguration, pairing: PairingOptions?, confirms: Bool = false
+        _ configuration: inout AdapterConfiguration, pairing: PairingOptions?, confirms: Bool = false,
+        needsStore: Bool = false
     ) throws {
         configuration.toolbox = CryptoToolbox()
         if let pairing { configuration.security.pairing = pairing }
@@ -25,7 +27,9 @@ extension Session {
             configuration.bondStore = store
         } catch {
             // To read a value needs no place to keep keys.
-            guard pairing == nil else { throw Failure("\(error.description) (--state)") }
+            guard pairing == nil, !needsStore, ownAddress != .resolvable else {
+                throw Failure("\(error.description) (--state)")
+            }
             console.note("\(error.description) (--state); keys are forgotten at the end")
         }
     }

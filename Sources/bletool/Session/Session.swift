@@ -60,6 +60,7 @@ struct Session: Sendable {
             var configuration = AdapterConfiguration(
                 ownAddress: try ownAddress(on: address), tap: observers.isEmpty ? nil : PacketObservers(observers),
                 recorder: recording, makeVirtualTransport: VirtualTransports.open)
+            if ownAddress == .resolvable { try secure(&configuration, pairing: nil, needsStore: true) }
             try adjust(&configuration)
             adapter = try await open(address, configuration)
         } catch {
@@ -102,7 +103,7 @@ struct Session: Sendable {
         case .public: return .public
         case .static: return .random(try state.staticAddress(adapter: index))
         case .nonResolvable: return .random(.randomNonResolvable())
-        case .resolvable: throw Failure("a resolvable address needs the keys of a pairing", status: .usage)
+        case .resolvable: return .resolvable(fallback: try state.staticAddress(adapter: index))
         case nil:
             // Most controllers have a public address: a place that cannot be written is no reason to fail here.
             let kept = try? state.staticAddress(adapter: index)

@@ -81,6 +81,7 @@ struct ClientBench {
             case .event(.completed(let id, let result)): completions.append((id, result))
             case .event(let event): events.append(event)
             case .disconnect: disconnects += 1
+            case .secure: break
             }
         }
     }

@@ -41,7 +41,7 @@ import Testing
             {"from":"responder","pdu":"0d063c284ae5484b51654e145e2fddfa22"}],
             "expected":{"ltk_lsb_first":"63598a14094b946effae5e538602a36c","authenticated":false}}
             """
-        let transcript = try JSONDecoder().decode(Transcript.self, from: Data(text.utf8))
+        let transcript = try Transcripts.decoder.decode(Transcript.self, from: Data(text.utf8))
         try TranscriptPlayer(transcript).play()
     }
 }
@@ -60,12 +60,18 @@ enum Transcripts {
         return folder + "/smp_pairing.json"
     }()
 
+    static var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return decoder
+    }
+
     static let isPresent = FileManager.default.fileExists(atPath: path)
     static let absence: Comment = "smp_pairing.json is missing: set JELLING_VECTORS to the folder of the vectors"
 
     static let file: Result<File, any Error> = Result {
         guard isPresent else { return File(tests: []) }
-        return try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+        return try decoder.decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
     static var all: [Transcript] { (try? file.get())?.tests ?? [] }
@@ -74,7 +80,7 @@ enum Transcripts {
 struct Transcript: Decodable, Sendable, CustomTestStringConvertible {
     struct Address: Decodable {
         var type: UInt8
-        var bytes_lsb_first: String
+        var bytesLsbFirst: String
     }
 
     struct Message: Decodable {
@@ -83,41 +89,41 @@ struct Transcript: Decodable, Sendable, CustomTestStringConvertible {
     }
 
     struct Expected: Decodable {
-        var stk_lsb_first: String?
-        var ltk_lsb_first: String?
+        var stkLsbFirst: String?
+        var ltkLsbFirst: String?
         var authenticated: Bool?
     }
 
     struct Failure: Decodable {
-        var pairing_failed: String?
+        var pairingFailed: String?
     }
 
     /// What the peer of Secure Connections told out of band.
     struct OutOfBand: Decodable {
-        var random_lsb_first: String
-        var confirm_lsb_first: String?
+        var randomLsbFirst: String
+        var confirmLsbFirst: String?
     }
 
     var name: String
     var pairing: String
-    var local_role: String
+    var localRole: String
     var passkey: UInt32?
-    var oob_tk_lsb_first: String?
-    var local_oob: OutOfBand?
-    var peer_oob: OutOfBand?
-    var numeric_comparison_value: UInt32?
-    var initiator_address: Address
-    var responder_address: Address
-    var local_private_key_lsb_first: String?
-    var smp_pdus_phase1_2: [Message]
+    var oobTkLsbFirst: String?
+    var localOob: OutOfBand?
+    var peerOob: OutOfBand?
+    var numericComparisonValue: UInt32?
+    var initiatorAddress: Address
+    var responderAddress: Address
+    var localPrivateKeyLsbFirst: String?
+    var smpPdusPhase12: [Message]
     var expected: Expected
-    var expected_failure: Failure?
+    var expectedFailure: Failure?
 
     var testDescription: String { name }
-    var isInitiator: Bool { local_role == "initiator" }
+    var isInitiator: Bool { localRole == "initiator" }
 
     func pdus(local: Bool) -> [[UInt8]] {
-        smp_pdus_phase1_2.filter { ($0.from == local_role) == local }.map { octets($0.pdu) }
+        smpPdusPhase12.filter { ($0.from == localRole) == local }.map { octets($0.pdu) }
     }
 }
 
@@ -144,7 +150,7 @@ final class TranscriptPlayer {
         self.transcript = transcript
         func address(_ address: Transcript.Address) throws -> DeviceAddress {
             var packet = PacketWriter()
-            packet.write(bytes: octets(address.bytes_lsb_first))
+            packet.write(bytes: octets(address.bytesLsbFirst))
             let bytes = packet.bytes
             var reader = PacketReader(bytes.span.bytes)
             return try DeviceAddress(decoding: &reader, kind: address.type == 0 ? .public : .random)
@@ -163,22 +169,22 @@ final class TranscriptPlayer {
         options.passkey = transcript.passkey
         func key(_ text: String?) -> Key128? { text.flatMap { Key128(leastSignificantFirst: octets($0)) } }
         var outOfBand: OutOfBandData?
-        if own[2] == 1 || transcript.local_oob != nil || transcript.oob_tk_lsb_first != nil {
-            var data = OutOfBandData(temporaryKey: key(transcript.oob_tk_lsb_first))
-            if let peer = transcript.peer_oob, let random = key(peer.random_lsb_first),
-                let confirm = key(peer.confirm_lsb_first)
+        if own[2] == 1 || transcript.localOob != nil || transcript.oobTkLsbFirst != nil {
+            var data = OutOfBandData(temporaryKey: key(transcript.oobTkLsbFirst))
+            if let peer = transcript.peerOob, let random = key(peer.randomLsbFirst),
+                let confirm = key(peer.confirmLsbFirst)
             {
                 data.peer = .init(random: random, confirm: confirm)
             }
             outOfBand = data
         }
         let publicKeys = transcript.pdus(local: true).filter { $0[0] == 0x0C }
-        if let secret = transcript.local_private_key_lsb_first, let pdu = publicKeys.first {
+        if let secret = transcript.localPrivateKeyLsbFirst, let pdu = publicKeys.first {
             let publicKey = BLEHost.P256PublicKey(
                 x: [UInt8](pdu[1..<33].reversed()), y: [UInt8](pdu[33..<65].reversed()))
             let pair = (privateKey: [UInt8](octets(secret).reversed()), publicKey: publicKey)
             keyPair = pair
-            if let local = transcript.local_oob, let random = key(local.random_lsb_first) {
+            if let local = transcript.localOob, let random = key(local.randomLsbFirst) {
                 outOfBand?.local = LocalOutOfBandData(
                     random: random, confirm: .zero, privateKey: pair.privateKey, publicKey: publicKey)
             }
@@ -187,11 +193,11 @@ final class TranscriptPlayer {
         machine = PairingMachine(
             PairingMachine.Setup(
                 role: transcript.isInitiator ? .initiator : .responder, options: options,
-                initiatorAddress: try address(transcript.initiator_address),
-                responderAddress: try address(transcript.responder_address),
+                initiatorAddress: try address(transcript.initiatorAddress),
+                responderAddress: try address(transcript.responderAddress),
                 localIdentity: LocalIdentity(
                     address: try address(
-                        transcript.isInitiator ? transcript.initiator_address : transcript.responder_address),
+                        transcript.isInitiator ? transcript.initiatorAddress : transcript.responderAddress),
                     resolvingKey: Key128(rawValue: 1)),
                 outOfBand: outOfBand))
     }
@@ -203,7 +209,7 @@ final class TranscriptPlayer {
             machine.receive(pdu.span.bytes, at: .zero)
             drain()
         }
-        if transcript.expected_failure != nil {
+        if transcript.expectedFailure != nil {
             guard case .refusedByUs? = failure else {
                 Issue.record("pairing should have failed here, not: \(String(describing: failure))")
                 return
@@ -214,13 +220,13 @@ final class TranscriptPlayer {
         #expect(sent == transcript.pdus(local: true))
         #expect(machine.awaitsEncryption)
         #expect(machine.isSecureConnections == (transcript.pairing == "secure_connections"))
-        if let expected = transcript.expected.ltk_lsb_first ?? transcript.expected.stk_lsb_first {
+        if let expected = transcript.expected.ltkLsbFirst ?? transcript.expected.stkLsbFirst {
             #expect(key == Key128(leastSignificantFirst: octets(expected)))
         }
         if let isAuthenticated = transcript.expected.authenticated {
             #expect(machine.isAuthenticated == isAuthenticated)
         }
-        if let number = transcript.numeric_comparison_value { #expect(compared == [number]) }
+        if let number = transcript.numericComparisonValue { #expect(compared == [number]) }
     }
 
     private func drain() {

@@ -28,6 +28,8 @@ final class HostRig {
     /// ACL packets that the engine sent, without the type octet.
     private(set) var data: [[UInt8]] = []
     private(set) var events: [HostEvent] = []
+    /// Answers the engine's cryptography at once; `nil`: the test does.
+    var toolbox: (any SecurityToolbox)?
     /// Overrides for single commands.
     var answers: [HCIOpcode: Answer] = [:]
     /// Whether sent ACL packets are confirmed by Number Of Completed Packets.
@@ -191,6 +193,10 @@ final class HostRig {
         var progress = true
         while progress {
             progress = false
+            while let toolbox, let question = host.nextToolboxQuestion() {
+                progress = true
+                host.answer(question.id, with: toolbox.answer(question.request), at: now)
+            }
             var packets: [[UInt8]] = []
             host.drainPackets { packets.append($0.copied()) }
             while let event = host.nextEvent() { events.append(event) }

@@ -2,7 +2,25 @@ import BLEPackets
 
 /// The bonds, each identity once, in the order in which they came.
 struct BondTable {
-    private(set) var all: [Bond] = []
+    private(set) var all: [Bond] = [] {
+        didSet {
+            let now = all.compactMap { bond in
+                bond.identityResolvingKey.map { Resolving(identity: bond.identity, key: $0) }
+            }
+            guard now != resolving else { return }
+            resolving = now
+            resolvingRevision += 1
+        }
+    }
+    /// By which private addresses are resolved.
+    private(set) var resolving: [Resolving] = []
+    /// Grows with each change of `resolving`.
+    private(set) var resolvingRevision: UInt64 = 1
+
+    struct Resolving: Equatable {
+        var identity: DeviceAddress
+        var key: Key128
+    }
 
     /// The bond with this identity, however the address is marked.
     func bond(for identity: DeviceAddress) -> Bond? {

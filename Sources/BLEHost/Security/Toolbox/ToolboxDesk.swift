@@ -1,3 +1,5 @@
+import BLEPackets
+
 /// Questions to the toolbox on their way, with what each answer is for.
 struct ToolboxDesk {
     /// What an answer is for.
@@ -9,6 +11,12 @@ struct ToolboxDesk {
         case signature(LinkID, OperationID, ClientID, message: [UInt8], counter: UInt32)
         /// A signed write of a peer.
         case verification(LinkID, pdu: [UInt8], counter: UInt32)
+        /// The hash of a private address with the key of this bond.
+        case resolution(pass: UInt32, identity: DeviceAddress)
+        /// The random part of a new private address of ours.
+        case ownAddressRandom
+        /// Its hash.
+        case ownAddressHash(random: [UInt8])
         case outOfBandKeyPair(OperationID)
         case outOfBandRandom(OperationID, privateKey: [UInt8], publicKey: P256PublicKey)
         case outOfBandConfirm(OperationID, LocalOutOfBandData)

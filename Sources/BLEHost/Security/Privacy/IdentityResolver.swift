@@ -1,0 +1,144 @@
+import BLEPackets
+
+/// Finds out who is behind a resolvable private address (Core 5.4, Vol 3, Part C, 10.8.2.3).
+///
+/// Each new address is tried against the keys of all bonds once; what came of it is remembered, strangers too, so that a
+/// crowd of them costs one pass each. All of it is bounded.
+struct IdentityResolver {
+    enum Answer: Equatable {
+        case identity(DeviceAddress)
+        /// No bond of ours, or more than one: then none is chosen.
+        case stranger
+        /// It is being found out; `pass` says where what depends on it waits.
+        case pending(pass: UInt32)
+    }
+
+    /// A connection that waits until it is known with whom.
+    struct Connection {
+        var handle: ConnectionHandle
+        var peer: DeviceAddress
+        var privateAddresses: (local: DeviceAddress?, peer: DeviceAddress?)
+        var role: LinkRole
+        var parameters: ConnectionParameters
+    }
+
+    /// One address against all keys.
+    struct Pass {
+        let number: UInt32
+        let address: DeviceAddress
+        /// Keys that have not been tried yet.
+        var remaining: Int
+        var matches: [DeviceAddress] = []
+        var connections: [Connection] = []
+        var reports: [(report: Scanner.Report, data: [UInt8])] = []
+    }
+
+    /// Addresses that are remembered; the one that was learnt first goes first.
+    static let capacity = 4096
+    /// Passes at one time; further strangers are tried when they are heard again.
+    static let passLimit = 32
+    /// Reports that wait for one pass.
+    private static let reportLimit = 8
+
+    private var answers: [UInt64: Answer] = [:]
+    private var order = Queue<UInt64>()
+    private var passes: [Pass] = []
+    private var lastPass: UInt32 = 0
+    /// Of `BondTable.resolvingRevision`.
+    private var revision: UInt64 = 0
+
+    /// What is known of an address; `nil` when a pass has to be begun.
+    mutating func answer(for address: DeviceAddress, revision: UInt64) -> Answer? {
+        if revision != self.revision {
+            // Another bond may know the address.
+            self.revision = revision
+            answers.removeAll()
+            order.removeAll()
+        }
+        if let known = answers[address.value] { return known }
+        if let pass = passes.first(where: { $0.address == address }) { return .pending(pass: pass.number) }
+        return passes.count < Self.passLimit ? nil : .stranger
+    }
+
+    mutating func begin(_ address: DeviceAddress, keys: Int) -> UInt32 {
+        lastPass &+= 1
+        passes.append(Pass(number: lastPass, address: address, remaining: keys))
+        return lastPass
+    }
+
+    /// One key was tried.
+    /// - Returns: the pass, when it was the last.
+    mutating func tried(_ identity: DeviceAddress, matches: Bool, in number: UInt32) -> Pass? {
+        guard let index = passes.firstIndex(where: { $0.number == number }) else { return nil }
+        if matches { passes[index].matches.append(identity) }
+        passes[index].remaining -= 1
+        guard passes[index].remaining <= 0 else { return nil }
+        let pass = passes.remove(at: index)
+        remember(pass.address, pass.matches.count == 1 ? .identity(pass.matches[0]) : .stranger)
+        return pass
+    }
+
+    func address(of number: UInt32) -> DeviceAddress? { passes.first { $0.number == number }?.address }
+
+    mutating func wait(_ connection: Connection, for number: UInt32) {
+        guard let index = passes.firstIndex(where: { $0.number == number }) else { return }
+        passes[index].connections.append(connection)
+    }
+
+    mutating func wait(_ report: Scanner.Report, data: RawSpan, for number: UInt32) {
+        guard let index = passes.firstIndex(where: { $0.number == number }),
+            passes[index].reports.count < Self.reportLimit
+        else { return }
+        passes[index].reports.append((report, data.copied()))
+    }
+
+    /// The link ended before it was known with whom it was.
+    /// - Returns: whether there was such a link.
+    mutating func forget(_ handle: ConnectionHandle) -> Bool {
+        for index in passes.indices {
+            if let place = passes[index].connections.firstIndex(where: { $0.handle == handle }) {
+                passes[index].connections.remove(at: place)
+                return true
+            }
+        }
+        return false
+    }
+
+    /// The controller was lost: nothing waits any more.
+    mutating func controllerLost() {
+        for index in passes.indices {
+            passes[index].connections = []
+            passes[index].reports = []
+        }
+    }
+
+    private mutating func remember(_ address: DeviceAddress, _ answer: Answer) {
+        guard answers.updateValue(answer, forKey: address.value) == nil else { return }
+        order.append(address.value)
+        if order.count > Self.capacity, let oldest = order.popFirst() { answers[oldest] = nil }
+    }
+}
+
+extension DeviceAddress {
+    var isResolvablePrivate: Bool { kind == .random && randomKind == .resolvablePrivate }
+
+    /// The random part and the hash of a resolvable private address, most significant octet first
+    /// (Core 5.4, Vol 6, Part B, 1.3.2.2).
+    var resolvableParts: (random: [UInt8], hash: [UInt8]) {
+        let octets = [UInt8](self.octets.reversed())
+        return ([UInt8](octets[..<3]), [UInt8](octets[3...]))
+    }
+
+    /// - Parameters:
+    ///   - random: three octets, of which the two highest bits are set to what they must be.
+    ///   - hash: three octets.
+    init?(resolvable random: [UInt8], hash: [UInt8]) {
+        guard random.count == 3, hash.count == 3 else { return nil }
+        var value: UInt64 = 0
+        for octet in random + hash { value = value << 8 | UInt64(octet) }
+        self.init(value: value & 0x3FFF_FFFF_FFFF | 0b01 << 46, kind: .random)
+    }
+
+    /// The same identity as the controller names one that it resolved.
+    var asIdentity: DeviceAddress { DeviceAddress(value: value, kind: isRandom ? .randomIdentity : .publicIdentity) }
+}

@@ -1,0 +1,84 @@
+import BLE
+import BLESecurity
+import Foundation
+import Testing
+
+@testable import bletool
+
+@Suite("Bonds at the command line")
+struct BondCommandTests {
+    static let identity = DeviceAddress(value: 0xC1FF_EE00_0001, kind: .random)
+    static let bond = Bond(
+        identity: identity, identityResolvingKey: Key128(rawValue: 0x1234_ABCD_1234_ABCD), isSecureConnections: true,
+        isAuthenticated: true, localKey: LongTermKey(key: Key128(rawValue: 0x1234_ABCD_1234_ABCD)))
+
+    @Test("`bonds` prints a line a bond, without any key (DESIGN 6)")
+    func list() async throws {
+        let folder = try TestFolder()
+        try FileBondStore(path: folder.path + "/security").save(Self.bond)
+        let run = try await ToolRun(plain: ["--state", folder.path, "--json", "bonds"])
+        #expect(run.status == 0)
+        #expect(
+            run.output
+                == #"{"event":"bond","secureConnections":true,"authenticated":true,"keySize":16,"#
+                + #""identity":"C1:FF:EE:00:00:01","identityType":"random"}"# + "\n")
+        let text = try await ToolRun(plain: ["--state", folder.path, "bonds"])
+        #expect(!text.output.lowercased().contains("1234abcd"))
+        #expect(text.output.contains("C1:FF:EE:00:00:01 random"))
+    }
+
+    @Test("`unpair` forgets a bond, named with or without its type")
+    func unpair() async throws {
+        for name in ["C1:FF:EE:00:00:01/random", "C1:FF:EE:00:00:01"] {
+            let folder = try TestFolder()
+            let store = FileBondStore(path: folder.path + "/security")
+            try store.save(Self.bond)
+            let run = try await ToolRun(plain: ["--state", folder.path, "--json", "unpair", name])
+            #expect(run.status == 0)
+            #expect(try run.events("unpaired").first?["identity"] as? String == "C1:FF:EE:00:00:01")
+            #expect(try store.bonds().isEmpty)
+        }
+    }
+
+    @Test("a damaged file is told on standard error, and what is whole is listed")
+    func damaged() async throws {
+        let folder = try TestFolder()
+        try FileBondStore(path: folder.path + "/security").save(Self.bond)
+        let file = folder.path + "/security/bonds"
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        try (text + "rubbish\n").write(toFile: file, atomically: false, encoding: .utf8)
+        let run = try await ToolRun(plain: ["--state", folder.path, "--json", "bonds"])
+        #expect(run.status == 0)
+        #expect(run.errors.contains("damaged"))
+        #expect(try run.events("bond").count == 1)
+    }
+
+    @Test("the numbers of pairing have their ranges", arguments: [("000000", 0), ("7", 7), ("999999", 999_999)])
+    func passkey(text: String, number: UInt32) {
+        #expect(Passkey(argument: text)?.number == number)
+    }
+
+    @Test("what is no passkey is refused", arguments: ["", "1000000", "-1", "+12345", "12a456", "٣٣٣"])
+    func noPasskey(text: String) {
+        #expect(Passkey(argument: text) == nil)
+    }
+
+    @Test("a passkey is shown with its leading zeros")
+    func leadingZeros() {
+        #expect(Passkey.text(42) == "000042")
+    }
+
+    @Test("to demand protection where nothing can be shown or typed is wrong usage, with the remedy")
+    func mitmWithoutIO() async throws {
+        let run = try await ToolRun("pair", "Lock", "--mitm")
+        #expect(run.status == 2)
+        #expect(run.errors.contains("--io"))
+    }
+
+    @Test("pairing through raw: is refused, and the user channel is named")
+    func raw() async throws {
+        let run = try await ToolRun("-t", "raw:0", "pair", "Lock")
+        #expect(run.status == 2)
+        #expect(run.errors.contains("user:N"))
+    }
+}
