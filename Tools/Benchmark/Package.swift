@@ -17,7 +17,7 @@ let package = Package(
             name: "Benchmark",
             dependencies: [
                 "CAllocationCounter", .product(name: "BLEPackets", package: "jelling"),
-                .product(name: "BLEHost", package: "jelling"),
+                .product(name: "BLEHost", package: "jelling"), .product(name: "BLESecurity", package: "jelling"),
             ],
             swiftSettings: settings),
         .executableTarget(
