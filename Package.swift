@@ -90,7 +90,7 @@ let package = Package(
             name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost", "bond-store-writer"],
             swiftSettings: common),
         .testTarget(
-            name: "BLEAppLifecycleTests", dependencies: ["BLEAppLifecycle", "BLEHost", "BLESimulator"],
+            name: "BLEAppLifecycleTests", dependencies: ["BLEAppLifecycle", "BLEHost", "BLESecurity", "BLESimulator"],
             swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),

@@ -18,6 +18,7 @@ let package = Package(
             dependencies: [
                 "CAllocationCounter", .product(name: "BLEPackets", package: "jelling"),
                 .product(name: "BLEHost", package: "jelling"),
+                .product(name: "BLESecurity", package: "jelling"),
                 .product(name: "BLERecording", package: "jelling"),
             ],
             swiftSettings: settings),

@@ -4,7 +4,7 @@
                                 called Server; words choose rows by name
 
 Prints rows for `table.py`. `PEERS_DIR` names where Tools/install has put the peers (default .cache/peers)."""
-import json, os, statistics, subprocess, sys, tempfile, time
+import json, os, statistics, struct, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -177,6 +177,54 @@ def idle(name):
         lab.close()
 
 
+def time_to_encryption(path):
+    """Milliseconds from the first packet of pairing to Encryption Change, in a btsnoop capture of H4 packets."""
+    with open(path, 'rb') as f:
+        data = f.read()
+    at, begin = 16, None
+    while at + 24 <= len(data):
+        length, time_ = struct.unpack_from('>4xI8xQ', data, at)
+        packet = data[at + 24:at + 24 + length]
+        at += 24 + length
+        if packet[:1] == b'\x02' and packet[7:9] == b'\x06\x00' and begin is None:
+            begin = time_
+        if packet[:2] in (b'\x04\x08', b'\x04\x59') and begin is not None:
+            return (time_ - begin) / 1000
+    raise bench.Failure(f'{path}: no pairing that ends in encryption')
+
+
+def pairing(name, tool):
+    """Just Works with Secure Connections: bletool as the central, and Bumble as the central, of the same Bumble."""
+    times = {'ours': [], 'theirs': []}
+    lab = bench.Lab('btvirt')
+    try:
+        lab.open()
+        for turn in range(RUNS + 1):
+            lab.every_link_ends_by_us = False
+            ours, theirs = lab.path('ours.btsnoop'), lab.path('theirs.btsnoop')
+            for path in (ours, theirs):
+                if os.path.exists(path):
+                    os.unlink(path)
+            subprocess.run([tool, '-t', lab.endpoint, '--state', lab.path(f'state{turn}'), '-w', ours, 'pair',
+                            PEER + '/random'], check=True, capture_output=True, timeout=30)
+            time.sleep(0.1)
+            subprocess.run([bench.PYTHON, os.path.join(bench.PEER_SCRIPTS, 'peer_central.py'), lab.endpoint,
+                            '--name', 'BumblePeer', '--pair-first', '--skip-gatt', '--snoop', theirs],
+                           check=True, capture_output=True, timeout=30)
+            time.sleep(0.1)
+            if turn:
+                times['ours'].append(time_to_encryption(ours))
+                times['theirs'].append(time_to_encryption(theirs))
+        mine, other = statistics.median(times['ours']), statistics.median(times['theirs'])
+        program = os.path.join(os.path.dirname(CENTRAL), 'Benchmark')
+        fields = subprocess.run([program, 'P-256'], capture_output=True, text=True).stdout.split('\t')
+        share = float(fields[1]) / 1e6
+        row(name, round(mine, 2), 'ms', '', '', round(other, 2),
+            f'median of {RUNS}; our P-256 is {share:.2f} ms of it, {100 * share / mine:.0f} %')
+    finally:
+        lab.close()
+
+
 def memory(name, program, *arguments):
     """The largest memory of a program that scans for a while."""
     if callable(program):
@@ -214,6 +262,12 @@ def size(name):
     row(name, firmware[1], 'B', '<=7500000')
 
 
+def size_with_pairing(name):
+    script = os.path.join(ROOT, 'Tools', 'Examples', 'size')
+    done = subprocess.run([script, 'firmware-pair'], check=True, capture_output=True, text=True)
+    row(name, int(done.stdout.split()[0]), 'B', '<=18500000')
+
+
 def main():
     words = sys.argv[2:]
 
@@ -234,18 +288,17 @@ def main():
     measured(stream, 'notifications (512 B, MTU 517) over btvirt, against Bumble')
     measured(idle, f'idle link over Bumble\'s controllers, {IDLE_SECONDS} s')
     measured(size, 'firmware example, static and stripped', needs_peers=False)
+    measured(size_with_pairing, 'firmware example with pairing, static and stripped', needs_peers=False)
     measured(memory, 'memory of the firmware example, scanning', build_firmware, 'ADAPTER', '4')
     tool = os.environ.get('BLETOOL') or os.path.join(ROOT, '.build', 'release', 'bletool')
-    name = 'requests of bletool att-server'
-    if os.path.exists(tool):
-        measured(attribute_server, name, tool, needs_peers=False)
-    elif wanted(name):
-        row(name, remark=f'no {tool}: swift build -c release --product bletool')
-    name = 'memory of bletool lescan'
-    if os.path.exists(tool):
-        measured(memory, name, tool, '-t', 'ADAPTER', 'lescan', '--duration', '4')
-    elif wanted(name):
-        row(name, remark=f'no {tool}: swift build -c release --product bletool')
+    for measure, name, *rest in (
+            (attribute_server, 'requests of bletool att-server'),
+            (pairing, 'first SMP packet to encryption over btvirt, against Bumble'),
+            (memory, 'memory of bletool lescan', '-t', 'ADAPTER', 'lescan', '--duration', '4')):
+        if os.path.exists(tool):
+            measured(measure, name, tool, *rest, needs_peers=measure is not attribute_server)
+        elif wanted(name):
+            row(name, remark=f'no {tool}: swift build -c release --product bletool')
 
 
 main()

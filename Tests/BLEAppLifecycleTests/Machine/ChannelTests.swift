@@ -57,7 +57,7 @@ struct ChannelTests {
 
         // The other way round, in parts that the remote accepts.
         let before = room(manager)
-        #expect(before == 800)
+        #expect(before == 400)
         let octets = (0..<250).map { UInt8($0) }
         manager.ask(.channel(id, .send(octets)))
         world.run(for: .seconds(5))

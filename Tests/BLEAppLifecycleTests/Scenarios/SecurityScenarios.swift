@@ -10,13 +10,13 @@ import Testing
 struct SecurityScenarios {
     let world = World()
 
-    /// Whether the engine can pair: until then the half of scenario 24 that pairs says so here.
-    static let enginePairs = false
-
-    private func serving() throws -> (
+    private func serving(
+        pairing: Bool = false
+    ) throws -> (
         manager: TestManager, remote: CentralStation, link: LinkID, value: DiscoveredCharacteristic
     ) {
-        let station = AppStation(world)
+        let configuration = HostConfiguration(hasToolbox: pairing)
+        let station = AppStation(world, configuration: configuration)
         let manager = TestApp(station).peripheral()
         let secret = LocalService(
             id: Profiles.id(1), uuid: Profiles.lock,
@@ -26,7 +26,7 @@ struct SecurityScenarios {
             ])
         #expect(manager.add(secret) == nil)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
-        let remote = CentralStation(world)
+        let remote = CentralStation(world, configuration: configuration)
         let link = try #require(remote.connect(Profiles.stationAddress))
         return (manager, remote, link, try #require(remote.characteristics(link, Profiles.lock).first))
     }
@@ -41,11 +41,9 @@ struct SecurityScenarios {
         #expect(manager.events.isEmpty)
     }
 
-    @Test(
-        "scenario 24, second half: the refused read pairs and is repeated (SEC-2, SEC-3, SEC-4)",
-        .enabled(if: enginePairs, "the engine does not pair yet"))
+    @Test("scenario 24, second half: the refused read pairs and is repeated (SEC-2, SEC-3, SEC-4)")
     func pairs() throws {
-        let (manager, remote, link, value) = try serving()
+        let (manager, remote, link, value) = try serving(pairing: true)
         let operation = remote.submit(.gatt(link, .read(value.valueHandle)))
         manager.wait { if case .readRequest = $0 { true } else { false } }
         manager.ask(.respond(try #require(manager.readRequests.first).id, code: 0, value: [1]))

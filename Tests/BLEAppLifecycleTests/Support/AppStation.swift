@@ -1,5 +1,6 @@
 import BLEHost
 import BLEPackets
+import BLESecurity
 import BLESimulator
 import Foundation
 
@@ -120,6 +121,9 @@ final class AppStation: Station {
     }
 
     func exchange(with air: SimulatedAir, at now: Instant) -> Bool {
+        while let question = engine.nextToolboxQuestion() {
+            engine.answer(question.id, with: CryptoToolbox().answer(question.request), at: now)
+        }
         var packets: [[UInt8]] = []
         engine.drainPackets { packets.append($0.copied()) }
         for packet in packets {

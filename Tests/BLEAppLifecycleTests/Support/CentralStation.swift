@@ -1,5 +1,6 @@
 import BLEHost
 import BLEPackets
+import BLESecurity
 import BLESimulator
 
 @testable import BLEAppLifecycle
@@ -95,6 +96,9 @@ final class CentralStation: Station {
     }
 
     func exchange(with air: SimulatedAir, at now: Instant) -> Bool {
+        while let question = host.nextToolboxQuestion() {
+            host.answer(question.id, with: CryptoToolbox().answer(question.request), at: now)
+        }
         var packets: [[UInt8]] = []
         host.drainPackets { packets.append($0.copied()) }
         for packet in packets { air.send(packet.span.bytes, to: controller, at: now.microseconds) }

@@ -22,7 +22,7 @@ var checksum: UInt64 = 0
 /// A new measurement goes into a list like these.
 let measurements =
     AdvertisingMeasurements.all + AttributeMeasurements.all + ServerMeasurements.all + ScanMeasurements.all
-    + LinkMeasurements.all
+    + LinkMeasurements.all + SecurityMeasurements.all
 for measurement in measurements where isChosen(measurement.name) {
     let outcome = measurement.measure()
     checksum &+= outcome.checksum
