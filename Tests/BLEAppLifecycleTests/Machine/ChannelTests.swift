@@ -101,7 +101,7 @@ struct ChannelTests {
         central.run(.seconds(2))
         #expect(
             central.peripheralEvents.contains(
-                .channelOpened(nil, psm: 0x00F0, .coreBluetooth(.invalidParameters))))
+                .channelOpened(nil, psm: 0x00F0, .coreBluetooth(.operationNotSupported))))
         central.ask(.openChannel(psm: psm), of: peer)
         central.run(.seconds(2))
         guard case .channelOpened(let id?, psm, nil)? = central.peripheralEvents.last else {
