@@ -69,6 +69,18 @@ let package = Package(
         .executableTarget(
             name: "simulated-controllers", dependencies: ["BLESimulator", "BLETransport", "BLEPackets"],
             swiftSettings: common),
+        // The samples of Tools/Examples/core-bluetooth, which the tests run.
+        .executableTarget(
+            name: "heart-rate-central", dependencies: ["CoreBluetooth"],
+            path: "Tools/Examples/core-bluetooth/Sources/heart-rate-central"),
+        .executableTarget(
+            name: "transfer-peripheral", dependencies: ["CoreBluetooth"],
+            path: "Tools/Examples/core-bluetooth/Sources/transfer-peripheral",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        .executableTarget(
+            name: "transfer-central", dependencies: ["CoreBluetooth"],
+            path: "Tools/Examples/core-bluetooth/Sources/transfer-central",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         .target(
             name: "FuzzBodies", dependencies: ["BLEHost", "BLECapture", "BLEPackets"],

@@ -14,7 +14,7 @@ def event(name):
 def needs(*names):
     missing = [n for n in names if not os.access(os.path.join(EXAMPLES, n), os.X_OK)]
     if missing:
-        raise Skip(f'{missing} not built: swift build --package-path Tools/Examples/core-bluetooth')
+        raise Skip(f'{missing} not built: swift build')
 
 
 @case(kinds=KINDS)

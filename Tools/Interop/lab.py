@@ -27,7 +27,7 @@ KINDS = {
 }
 # The sample apps for Core Bluetooth.
 EXAMPLES = (os.environ.get('EXAMPLES')
-            or os.path.join(ROOT, 'Tools', 'Examples', 'core-bluetooth', '.build', 'debug'))
+            or os.path.join(ROOT, '.build', 'debug'))
 PEER_ADDRESS = 'F2:F1:F0:00:00:02'
 REMOTE_USER_TERMINATED = 0x13
 
