@@ -135,15 +135,21 @@ def two_write_commands(lab):
 
 @case()
 def att_errors(lab):
-    """ATT errors 0x80, 0x02, 0x03 and 0x0f are reported as such, with the handle and exit status 1"""
+    """ATT errors 0x80, 0x02 and 0x03 are reported as such, with the handle and exit status 1"""
     for arguments, code, uuid in ((['write', '2A39', '02'], '0x80', '2A39'), (['read', '2A37'], '0x02', '2A37'),
-                                  (['write', '2A38', '00'], '0x03', '2A38'), (['read', ENCRYPTED], '0x0f', ENCRYPTED)):
+                                  (['write', '2A38', '00'], '0x03', '2A38')):
         result = lab.gatt(*arguments, status=1)
         errors = result.events('error')
         check(len(errors) == 1, 'want one error event: ' + result.describe())
         same(f'attError of {arguments}', errors[0].get('attError', '').lower(), code)
         same(f'handle of {arguments}', errors[0].get('handle'), value_handle(lab, uuid))
         check(errors[0].get('message'), f'no message: {errors[0]}')
+
+
+@case()
+def an_encrypted_value(lab):
+    """a value that asks for encryption (0x0f) is read after one pairing by itself (SPEC 2.3 automatic pairing)"""
+    same('value', value_of(lab.gatt('read', ENCRYPTED)), b'secret'.hex())
 
 
 @case(kinds=('bumble', 'btvirt', 'simulator'))
