@@ -268,6 +268,29 @@ struct CentralTests {
         #expect(try await probe.wait(for: "disconnected") == "disconnected nil disconnected")
     }
 
+    @Test(
+        "who has set no delegate hears nothing of a peripheral; the next thing is told to the one set by then (SPEC CEN-10)"
+    )
+    func withoutDelegate() async throws {
+        let stage = try Stage { $0.addPeripheral(.jellingHeart) }
+        let probe = try await connected(stage)
+        await probe.run {
+            probe.peripheral.delegate = nil
+            probe.peripheral.discoverServices(nil)
+        }
+        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        while await probe.run({ probe.peripheral.services == nil }), .now < end {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(await probe.run { probe.peripheral.services?.isEmpty == false })
+        #expect(!probe.lines.contains { $0.hasPrefix("services") })
+        await probe.run {
+            probe.peripheral.delegate = probe
+            probe.peripheral.discoverServices(nil)
+        }
+        try await probe.wait(for: "services")
+    }
+
     @Test("after the disconnection the peripheral's delegate hears nothing more (SPEC CEN-22, 2.3)")
     func nothingAfterDisconnection() async throws {
         let stage = try Stage()

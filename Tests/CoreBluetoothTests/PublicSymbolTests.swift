@@ -8,7 +8,7 @@ import Testing
 /// Every public symbol of Core Bluetooth with its exact signature (SPEC section 2): what does not fit does not compile.
 @Suite("Public symbols (SPEC 2)")
 struct PublicSymbolTests {
-    @Test("managers")
+    @Test("managers (SPEC MOD-7, MOD-8)")
     func managers() {
         let _: KeyPath<CBManager, CBManagerState> = \.state
         let _: CBManagerAuthorization = CBManager.authorization
