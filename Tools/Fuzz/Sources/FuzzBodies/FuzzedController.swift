@@ -20,6 +20,8 @@ struct FuzzedController {
     var isBufferCountLost = false
     /// Packets in the controller's buffers, by handle.
     private(set) var heldPackets: [UInt16: Int] = [:]
+    /// Links that the engine has asked to end and that have not ended.
+    private(set) var endingLinks: [UInt16] = []
     /// The last ATT PDU that the engine sent on each handle.
     private(set) var lastPDU: [UInt16: [UInt8]] = [:]
 
@@ -30,7 +32,10 @@ struct FuzzedController {
         if choice & 8 != 0 { aclCount = 1 }
     }
 
-    mutating func linkEnded(_ handle: UInt16) { heldPackets[handle] = nil }
+    mutating func linkEnded(_ handle: UInt16) {
+        heldPackets[handle] = nil
+        endingLinks.removeAll { $0 == handle }
+    }
 
     mutating func confirm(_ handle: UInt16) -> [UInt8]? {
         guard let count = heldPackets[handle], count > 0 else { return nil }
@@ -63,6 +68,9 @@ struct FuzzedController {
         switch packet[0] {
         case H4PacketType.command.rawValue:
             guard packet.count == 4 + Int(packet[3]) else { return (nil, "a command of a wrong length: \(packet)") }
+            if Array(packet[1...2]) == [0x06, 0x04], packet.count >= 6 {
+                endingLinks.append(UInt16(packet[4]) | UInt16(packet[5]) << 8)
+            }
             return (answer(HCIOpcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)), nil)
         case H4PacketType.acl.rawValue: return takeData(packet)
         default: return (nil, "a packet of a wrong type: \(packet)")
@@ -86,8 +94,11 @@ struct FuzzedController {
     }
 
     private mutating func answer(_ opcode: HCIOpcode) -> [UInt8]? {
+        if opcode == Reset.opcode { (heldPackets, endingLinks) = ([:], []) }
         let wish = next
         next = .sensible
+        // Refused, it says that there is no such link: what becomes of its packets is then anybody's guess.
+        if case .sensible = wish {} else if opcode == Disconnect.opcode { isBufferCountLost = true }
         var parameters = PacketWriter()
         switch wish {
         case .silence: return nil

@@ -32,6 +32,8 @@ extension FuzzedHost {
         case 10:
             let flags = input.byte()
             let handle = UInt16(0x40 + flags % 4)
+            // A handle that is given again is that of a link which is gone, and so are its packets.
+            controller.linkEnded(handle)
             receive(
                 Self.connected(
                     handle: handle, peer: Int(flags >> 2 & 3), role: flags & 0x80 == 0 ? .central : .peripheral))
