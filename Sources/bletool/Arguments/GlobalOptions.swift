@@ -15,9 +15,10 @@ struct GlobalOptions: ParsableArguments {
         name: [.short, .long],
         help: ArgumentHelp(
             "The way to the controller; without it: the first adapter.",
-            discussion: "user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD or sim",
+            discussion:
+                "user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim, sim:SCENARIO or replay:RECORDING",
             valueName: "transport"),
-        completion: .list(["user:0", "raw:0", "unix:", "tcp:", "uart:", "sim"]),
+        completion: .list(["user:0", "raw:0", "unix:", "tcp:", "uart:", "sim", "sim:", "replay:"]),
         transform: { try TransportAddress($0) })
     var transport: TransportAddress?
 
