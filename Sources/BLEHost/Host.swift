@@ -98,6 +98,7 @@ public struct Host: ~Copyable {
     /// The transport is gone. Links end; scans and pending connections do too, unless the transport is being reopened.
     public mutating func transportClosed(at now: Instant) {
         let isReopening = phase == .awaitingTransport
+        defer { links.noteDeadlines() }
         loseController(at: now)
         if isReopening { return }
         phase = .closed
@@ -181,7 +182,7 @@ public struct Host: ~Copyable {
             deadline = earliest(deadline, privacy.nextDeadline)
         }
         deadline = earliest(deadline, gattServer.nextDeadline)
-        deadline = earliest(deadline, linksDeadline)
+        deadline = earliest(deadline, links.nextDeadline)
         if case .stopping(let limit) = phase { deadline = earliest(deadline, limit) }
         return deadline
     }
@@ -313,6 +314,7 @@ public struct Host: ~Copyable {
         notePassedFrames(at: now)
         commands.flush(into: &outbox, at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
+        links.noteDeadlines()
     }
 
     // MARK: Stopping

@@ -1,9 +1,16 @@
 import BLEPackets
 
 /// The links, found by handle in O(1). A slot index stays valid while its link lives.
+///
+/// The table knows when the first of its links is due without a walk over them: whatever was lent for a change is asked
+/// for its deadline once, at the end of the input (`noteDeadlines`).
 struct LinkTable {
     private var slots: [Link?] = []
     private var slotOfHandle: [UInt16: Int] = [:]
+    private var deadlines = EarliestDeadline()
+    /// Slots whose links may have another deadline than is known, each once.
+    private var touched: [Int] = []
+    private var isTouched: [Bool] = []
     private var generation: UInt32 = 0
     private let limit: Int
 
@@ -20,7 +27,28 @@ struct LinkTable {
     subscript(slot: Int) -> Link {
         // A slot index comes from this table and its link lives: both hold wherever the engine keeps one.
         _read { yield slots[slot]! }
-        _modify { yield &slots[slot]! }
+        _modify {
+            touch(slot)
+            yield &slots[slot]!
+        }
+    }
+
+    private mutating func touch(_ slot: Int) {
+        guard !isTouched[slot] else { return }
+        isTouched[slot] = true
+        touched.append(slot)
+    }
+
+    /// When the first of all links is due; as of the last `noteDeadlines`.
+    var nextDeadline: Instant? { deadlines.earliest }
+
+    /// Asks the links that may have changed for their deadlines.
+    mutating func noteDeadlines() {
+        for slot in touched {
+            isTouched[slot] = false
+            deadlines.set(isOccupied(slot) ? self[slot].nextDeadline : nil, of: slot)
+        }
+        touched.removeAll(keepingCapacity: true)
     }
 
     func slot(of handle: ConnectionHandle) -> Int? { slotOfHandle[handle.rawValue] }
@@ -50,7 +78,9 @@ struct LinkTable {
         } else {
             slot = slots.count
             slots.append(link)
+            isTouched.append(false)
         }
+        touch(slot)
         slotOfHandle[link.id.handle.rawValue] = slot
         return slot
     }
@@ -59,6 +89,7 @@ struct LinkTable {
         let link = self[slot]
         slotOfHandle[link.id.handle.rawValue] = nil
         slots[slot] = nil
+        touch(slot)
         return link
     }
 }
