@@ -9,7 +9,7 @@ public enum GATTServerAction: Equatable, Sendable {
     /// The bearer is dead: end the link. Nothing more goes to it.
     case disconnect(LinkID, GATTServerFault)
     /// Compute AES-CMAC with a key of zeros over a message and hand the 16 octets, in the order of the cipher, to
-    /// `databaseHash(_:revision:at:)` (Core 5.4, Vol 3, Part G, 7.3).
+    /// `databaseHash(_:revision:at:)`, or `nil` where it cannot be done (Core 5.4, Vol 3, Part G, 7.3).
     case computeHash(message: [UInt8], revision: UInt64)
 }
 
