@@ -46,7 +46,7 @@ public final class FileBondStore: BondStore {
             }
             kept = contents
         }
-        return StoredBonds(bonds: kept.bonds, identityResolvingKey: key)
+        return StoredBonds(bonds: kept.bonds.all, identityResolvingKey: key)
     }
 
     /// The bonds alone; nothing is made where there are none.
@@ -62,8 +62,8 @@ public final class FileBondStore: BondStore {
     public func save(_ bond: Bond) throws(BondStoreError) {
         try change { contents throws(BondStoreError) in
             let last = seen.withLock { $0[bond.identity] }
-            if contents.bond(bond.identity) == nil, let last, last.hasSameKeys(as: bond) { return }
-            contents.set(bond)
+            if contents.bonds.bond(for: bond.identity) == nil, let last, last.hasSameKeys(as: bond) { return }
+            contents.bonds.set(bond)
         }
     }
 
@@ -71,7 +71,7 @@ public final class FileBondStore: BondStore {
     public func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
         guard access(file, F_OK) == 0 || errno != ENOENT else { return false }
         var wasThere = false
-        try change { contents throws(BondStoreError) in wasThere = contents.remove(identity) }
+        try change { contents throws(BondStoreError) in wasThere = contents.bonds.remove(identity) }
         return wasThere
     }
 
@@ -88,7 +88,7 @@ public final class FileBondStore: BondStore {
         var contents = before
         try body(&contents)
         if contents != before || isDamaged { try write(contents) }
-        let now = Dictionary(contents.bonds.map { ($0.identity, $0) }) { $1 }
+        let now = Dictionary(contents.bonds.all.map { ($0.identity, $0) }) { $1 }
         // Remembered beyond its removal by others.
         seen.withLock { $0.merge(now) { $1 } }
     }
@@ -147,7 +147,7 @@ public final class FileBondStore: BondStore {
         case .unknownVersion: throw .unknownVersion(path: file)
         case .damaged(let contents):
             let place = try setAside()
-            onDamage(DamagedBonds(path: file, setAsideAs: place, keptBonds: contents.bonds.count))
+            onDamage(DamagedBonds(path: file, setAsideAs: place, keptBonds: contents.bonds.all.count))
             return (contents, true)
         }
     }
