@@ -217,6 +217,36 @@ struct FileBondStoreTests {
         #expect(try folder.store().load().bonds.count == 40)
     }
 
+    @Test("who finds the lock taken gets it when its holder lets it go (pain: two processes)")
+    func lockIsLetGo() throws {
+        let folder = try Folder()
+        let store = FileBondStore(path: folder.path, lockPatienceMilliseconds: 600_000)
+        let lock = open(folder.path + "/lock", O_RDWR | O_CREAT, 0o600)
+        #expect(flock(lock, LOCK_EX) == 0)
+        // Lets go while the store waits, or before: both must do.
+        Thread.detachNewThread {
+            usleep(20_000)
+            close(lock)
+        }
+        try store.save(Self.full)
+        #expect(try folder.store().load().bonds == [Self.full])
+    }
+
+    @Test("a lock that is never let go ends in an error, and each later change in one at once, until it is free again")
+    func lockIsKept() throws {
+        let folder = try Folder()
+        let store = FileBondStore(path: folder.path, lockPatienceMilliseconds: 30)
+        let lock = open(folder.path + "/lock", O_RDWR | O_CREAT, 0o600)
+        #expect(flock(lock, LOCK_EX) == 0)
+        for _ in 0..<3 {
+            #expect(throws: BondStoreError.busy(path: folder.path + "/lock")) { try store.save(Self.full) }
+        }
+        close(lock)
+        // The wait that was left behind may have the lock for a moment.
+        try FileBondStore(path: folder.path, lockPatienceMilliseconds: 600_000).save(Self.full)
+        #expect(try folder.store().load().bonds == [Self.full])
+    }
+
     @Test("descriptions and errors show no key (SEC)")
     func secrets() throws {
         let bond = Self.full

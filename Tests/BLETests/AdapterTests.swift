@@ -1,6 +1,7 @@
 import BLE
 import BLESimulator
 import BLEVirtualTransports
+import Dispatch
 import Synchronization
 import Testing
 
@@ -141,6 +142,36 @@ struct AdapterTests {
         await adapter.close()
     }
 
+    @Test("a store that takes its time holds up what is told of a bond, and not the adapter (pain: slow disk)")
+    func slowStore() async throws {
+        let store = SlowStore()
+        var configuration = AdapterConfiguration()
+        configuration.bondStore = store
+        let adapter = try await open(configuration: configuration)
+        let removal = Task { try await adapter.removeBond(SlowStore.bond.identity) }
+        await store.waitUntilAsked()
+        // The adapter's thread is free; the bond counts until the store has let go of it.
+        #expect(await adapter.bonds == [SlowStore.bond])
+        #expect(await adapter.counters.malformedPackets == 0)
+        store.goOn()
+        #expect(try await removal.value)
+        #expect(await adapter.bonds.isEmpty)
+        await adapter.close()
+    }
+
+    @Test("a store that fails late fails the removal all the same (pain: slow disk)")
+    func failingStore() async throws {
+        let store = SlowStore(error: .busy(path: "lock"))
+        var configuration = AdapterConfiguration()
+        configuration.bondStore = store
+        let adapter = try await open(configuration: configuration)
+        let removal = Task { try await adapter.removeBond(SlowStore.bond.identity) }
+        await store.waitUntilAsked()
+        store.goOn()
+        await #expect(throws: AdapterError.bondStore(.busy(path: "lock"))) { _ = try await removal.value }
+        await adapter.close()
+    }
+
     @Test("a transport of a kind that the program does not offer is refused with the reason")
     func notOffered() async throws {
         await #expect(throws: AdapterError.transport(.notOffered(.simulator(scenario: nil)))) {
@@ -187,4 +218,34 @@ struct AdapterTests {
             #expect(error == .startupTimeout || error == .host(.controllerUnresponsive))
         }
     }
+}
+
+/// A store with one bond that does nothing before it is told to.
+private final class SlowStore: BondStore {
+    static let bond = Bond(identity: DeviceAddress(value: 0xC0FF_EE00_0042, kind: .random))
+
+    private let error: BondStoreError?
+    private let asked = AsyncStream<Void>.makeStream()
+    private let permission = DispatchSemaphore(value: 0)
+
+    init(error: BondStoreError? = nil) { self.error = error }
+
+    func load() throws(BondStoreError) -> StoredBonds {
+        StoredBonds(bonds: [Self.bond], identityResolvingKey: Key128(rawValue: 7))
+    }
+
+    func save(_ bond: Bond) throws(BondStoreError) {}
+
+    func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
+        asked.continuation.yield()
+        permission.wait()
+        if let error { throw error }
+        return true
+    }
+
+    func waitUntilAsked() async {
+        for await _ in asked.stream { return }
+    }
+
+    func goOn() { permission.signal() }
 }
