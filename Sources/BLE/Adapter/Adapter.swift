@@ -42,6 +42,7 @@ public actor Adapter {
     private var scans: [OperationID: Scan.Source] = [:]
     private var links: [LinkID: PeripheralState] = [:]
     private var serverObservers: [UInt64: AsyncThrowingStream<ServerEvent, any Error>.Continuation] = [:]
+    private var observers: [UInt64: AsyncThrowingStream<AdapterEvent, any Error>.Continuation] = [:]
 
     private static let nextToken = Atomic<UInt64>(1)
 
@@ -244,7 +245,19 @@ public actor Adapter {
         return body(&state)
     }
 
-    // MARK: The peripheral role
+    // MARK: Observers
+
+    func addObserver(_ observer: AsyncThrowingStream<AdapterEvent, any Error>.Continuation) -> UInt64 {
+        let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
+        if let ending { observer.finish(throwing: ending) } else { observers[token] = observer }
+        return token
+    }
+
+    func removeObserver(_ token: UInt64) { observers[token] = nil }
+
+    private func tell(_ event: AdapterEvent) {
+        for (_, observer) in observers { observer.yield(event) }
+    }
 
     func addServerObserver(_ observer: AsyncThrowingStream<ServerEvent, any Error>.Continuation) -> UInt64 {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
@@ -272,9 +285,12 @@ public actor Adapter {
 
     private func handle(_ event: HostEvent) {
         switch event {
-        case .ready:
+        case .ready(let information):
             isReady = true
             resumeStarters()
+            tell(.ready(information))
+        case .recovering(let step):
+            tell(.recovering(step))
         case .completed(let operation, let result):
             complete(operation, result)
         case .discovered(let discovery):
@@ -300,6 +316,11 @@ public actor Adapter {
             tell(isAdvertising ? .advertisingStarted : .advertisingStopped)
         case .connectionParametersChanged(let link, let parameters):
             links[link]?.information.parameters = parameters
+            tell(.connectionParametersChanged(link, parameters))
+        case .phyChanged(let link, let transmit, let receive):
+            tell(.phyChanged(link, transmit: transmit, receive: receive))
+        case .dataLengthChanged(let link, let length):
+            tell(.dataLengthChanged(link, length))
         case .failed(let failure):
             fail(with: .host(failure))
         case .reopenTransport:
@@ -314,8 +335,7 @@ public actor Adapter {
             guard let error = runner.takeStoreError() else { break }
             storeError = error
             tell(.bondNotKept(error))
-        case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .ambiguousIdentity,
-            .malformedPacket:
+        case .channel, .stopped, .ambiguousIdentity, .malformedPacket:
             break
         }
     }
@@ -401,6 +421,8 @@ public actor Adapter {
         scans.removeAll()
         for (_, observer) in serverObservers { observer.finish(throwing: ending ?? error) }
         serverObservers.removeAll()
+        for (_, observer) in observers { observer.finish(throwing: ending ?? error) }
+        observers.removeAll()
         for (_, state) in links { state.end(.controllerLost) }
         links.removeAll()
     }
