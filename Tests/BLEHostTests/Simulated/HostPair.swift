@@ -1,15 +1,21 @@
 import BLEPackets
+import BLESecurity
 import BLESimulator
 
 @testable import BLEHost
 
-/// Engines on simulated controllers of one air, under one virtual clock: a peripheral and those that use it.
+/// Engines on simulated controllers of one air, under one virtual clock: a peripheral and those that use it, as a rule.
 final class HostPair {
     final class Station {
-        fileprivate var host: Host
+        /// Its inputs go through `HostPair`, which settles what follows.
+        fileprivate(set) var host: Host
         fileprivate let controller: SimulatedControllerID
         let address: DeviceAddress
         fileprivate(set) var events: [HostEvent] = []
+        /// What the station's user does about an event, at once.
+        var react: (HostEvent) -> HostCommand? = { _ in nil }
+        /// What becomes of an H4 packet that the station sends; `nil`: it is lost.
+        var change: ([UInt8]) -> [UInt8]? = { $0 }
 
         fileprivate init(_ host: consuming Host, _ controller: SimulatedControllerID, _ address: DeviceAddress) {
             self.host = host
@@ -38,15 +44,32 @@ final class HostPair {
     private(set) var stations: [Station] = []
     var peripheral: Station { stations[0] }
     var central: Station { stations[1] }
+    /// Of every station that has one.
+    var toolbox: any SecurityToolbox = CryptoToolbox()
 
     /// - Parameter change: what is particular to a station's controller, by its number.
-    init(stations count: Int = 2, _ change: (inout SimulatedControllerConfiguration, Int) -> Void = { _, _ in }) {
-        for number in 0..<count {
+    convenience init(
+        stations count: Int = 2, _ change: (inout SimulatedControllerConfiguration, Int) -> Void = { _, _ in }
+    ) {
+        self.init(configurations: Array(repeating: HostConfiguration(), count: count), change)
+    }
+
+    /// - Parameters:
+    ///   - configurations: one for each station.
+    ///   - change: what is particular to a station's controller, by its number.
+    init(
+        configurations: [HostConfiguration],
+        _ change: (inout SimulatedControllerConfiguration, Int) -> Void = { _, _ in }
+    ) {
+        for (number, configuration) in configurations.enumerated() {
             let address = DeviceAddress(value: 0x6A65_6C6C_6900 + UInt64(number), kind: .public)
             var controller = SimulatedControllerConfiguration()
             controller.publicAddress = address
             change(&controller, number)
-            stations.append(Station(Host(), air.addController(controller), address))
+            stations.append(
+                Station(
+                    Host(configuration: configuration), air.addController(controller),
+                    controller.publicAddress ?? address))
         }
         for station in stations { station.host.transportOpened(at: now) }
         settle()
@@ -120,19 +143,32 @@ final class HostPair {
         var progress = true
         while progress {
             progress = false
-            for station in stations {
-                var packets: [[UInt8]] = []
-                station.host.drainPackets { packets.append($0.copied()) }
-                for packet in packets {
-                    progress = true
-                    air.send(packet.span.bytes, to: station.controller, at: now.microseconds)
-                }
-                while let packet = air.nextPacket(from: station.controller) {
-                    progress = true
-                    station.host.receive(packet.span.bytes, at: now)
-                }
-                while let event = station.host.nextEvent() { station.events.append(event) }
-            }
+            for station in stations where settle(station) { progress = true }
         }
+    }
+
+    private func settle(_ station: Station) -> Bool {
+        var progress = false
+        while let question = station.host.nextToolboxQuestion() {
+            progress = true
+            station.host.answer(question.id, with: toolbox.answer(question.request), at: now)
+        }
+        var packets: [[UInt8]] = []
+        station.host.drainPackets { packets.append($0.copied()) }
+        for packet in packets {
+            progress = true
+            guard let packet = station.change(packet) else { continue }
+            air.send(packet.span.bytes, to: station.controller, at: now.microseconds)
+        }
+        while let packet = air.nextPacket(from: station.controller) {
+            progress = true
+            station.host.receive(packet.span.bytes, at: now)
+        }
+        while let event = station.host.nextEvent() {
+            progress = true
+            station.events.append(event)
+            if let command = station.react(event) { _ = station.host.submit(command, at: now) }
+        }
+        return progress
     }
 }
