@@ -37,7 +37,7 @@ final class TwoHosts {
     var change: (Side, [UInt8]) -> [UInt8]? = { $1 }
 
     var now: Instant { hosts.now }
-    var toolbox: any SecurityToolbox {
+    var toolbox: (any SecurityToolbox)? {
         get { hosts.toolbox }
         set { hosts.toolbox = newValue }
     }
@@ -57,6 +57,7 @@ final class TwoHosts {
             case .compare, .consent: .confirm(true)
             }
         }
+        hosts.start()
         for side in Side.allCases {
             engine(side).react = { [unowned self] event in react(to: event, side) }
             engine(side).change = { [unowned self] packet in change(side, packet) }
