@@ -8,9 +8,10 @@ struct LinkTable {
     private var slots: [Link?] = []
     private var slotOfHandle: [UInt16: Int] = [:]
     private var deadlines = EarliestDeadline()
-    /// Slots whose links may have another deadline than is known, each once.
-    private var touched: [Int] = []
-    private var isTouched: [Bool] = []
+    /// The slot whose link may have another deadline than is known, for most inputs the only one.
+    private var touched: Int?
+    /// Further ones.
+    private var alsoTouched: [Int] = []
     private var generation: UInt32 = 0
     private let limit: Int
 
@@ -34,9 +35,9 @@ struct LinkTable {
     }
 
     private mutating func touch(_ slot: Int) {
-        guard !isTouched[slot] else { return }
-        isTouched[slot] = true
-        touched.append(slot)
+        guard slot != touched else { return }
+        if let touched, !alsoTouched.contains(touched) { alsoTouched.append(touched) }
+        touched = slot
     }
 
     /// When the first of all links is due; as of the last `noteDeadlines`.
@@ -44,11 +45,16 @@ struct LinkTable {
 
     /// Asks the links that may have changed for their deadlines.
     mutating func noteDeadlines() {
-        for slot in touched {
-            isTouched[slot] = false
-            deadlines.set(isOccupied(slot) ? self[slot].nextDeadline : nil, of: slot)
-        }
-        touched.removeAll(keepingCapacity: true)
+        guard let touched else { return }
+        self.touched = nil
+        noteDeadline(of: touched)
+        guard !alsoTouched.isEmpty else { return }
+        for slot in alsoTouched { noteDeadline(of: slot) }
+        alsoTouched.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func noteDeadline(of slot: Int) {
+        deadlines.set(isOccupied(slot) ? self[slot].nextDeadline : nil, of: slot)
     }
 
     func slot(of handle: ConnectionHandle) -> Int? { slotOfHandle[handle.rawValue] }
@@ -78,7 +84,6 @@ struct LinkTable {
         } else {
             slot = slots.count
             slots.append(link)
-            isTouched.append(false)
         }
         touch(slot)
         slotOfHandle[link.id.handle.rawValue] = slot
