@@ -67,8 +67,10 @@ public struct Host: ~Copyable {
     var stopOperations: [OperationID] = []
     /// Whether something changed that scanning or connecting depend on.
     var needsConvergence = false
+    /// What the engine met and survived since it was made.
     public internal(set) var counters = HostCounters()
 
+    /// An engine without a transport: it begins with `transportOpened(at:)`.
     public init(configuration: HostConfiguration = HostConfiguration()) {
         self.configuration = configuration
         security = configuration.security
@@ -198,6 +200,7 @@ public struct Host: ~Copyable {
     /// What the controller said of itself, as far as it has been asked.
     public var controllerInformation: ControllerInformation { information }
 
+    /// Whether the controller can be used: `HostEvent.ready` was told, and nothing went wrong since.
     public var isReady: Bool { phase == .ready }
 
     // MARK: Commands

@@ -21,6 +21,7 @@ public actor Adapter {
     static let client = ClientID.local
 
     nonisolated let loop: EventLoop
+    /// The adapter's own thread, on which its packets arrive.
     nonisolated public var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// What was opened.

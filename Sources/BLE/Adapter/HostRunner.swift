@@ -22,7 +22,9 @@ public final class HostRunner {
         }
     }
 
+    /// What is opened.
     public let address: TransportAddress
+    /// Where all of it runs.
     public let loop: EventLoop
     private let configuration: AdapterConfiguration
     private let hostConfiguration: HostConfiguration

@@ -5,6 +5,7 @@ public struct BondList: Equatable, Sendable {
     /// The bonds themselves.
     public private(set) var all: [Bond] = []
 
+    /// No bonds.
     public init() {}
 
     /// Of bonds with the same identity the last is kept, in the place of the first.
