@@ -44,7 +44,7 @@ let package = Package(
         .target(
             name: "BLESecurity",
             dependencies: [
-                "BLEHost",
+                "BLEHost", "CLinux",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],

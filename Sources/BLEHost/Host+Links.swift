@@ -277,21 +277,6 @@ extension Host {
 
     // MARK: Time
 
-    var linksDeadline: Instant? {
-        var deadline: Instant?
-        for slot in links.slotRange where links.isOccupied(slot) {
-            deadline = earliest(deadline, links[slot].gatt.nextDeadline)
-            deadline = earliest(deadline, links[slot].operations.nextDeadline)
-            deadline = earliest(deadline, links[slot].signalling.nextDeadline)
-            deadline = earliest(deadline, links[slot].security.nextDeadline)
-            switch links[slot].state {
-            case .settingUp(let limit), .closing(let limit): deadline = earliest(deadline, limit)
-            case .open: break
-            }
-        }
-        return deadline
-    }
-
     mutating func advanceLinks(to now: Instant) {
         for slot in links.slotRange where links.isOccupied(slot) {
             if let deadline = links[slot].gatt.nextDeadline, deadline <= now {

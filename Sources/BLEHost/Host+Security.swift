@@ -19,8 +19,7 @@ extension Host {
             security = settings
             complete(operation, .success(.done))
         case .restoreBonds(let restored):
-            bonds.removeAll()
-            for bond in restored { bonds.set(bond) }
+            bonds.replaceAll(by: restored)
             for slot in links.slotRange where links.isOccupied(slot) { tellServerOfSecurity(slot) }
             complete(operation, .success(.done))
         case .removeBond(let identity): removeBond(identity, operation: operation, at: now)

@@ -10,7 +10,8 @@ extension Host {
         guard let purpose = desk.take(question) else { return }
         switch purpose {
         case .databaseHash(let revision):
-            guard case .octets(let octets) = result else { break }
+            var octets: [UInt8]?
+            if case .octets(let answer) = result, answer.count == 16 { octets = answer }
             gattServer.databaseHash(octets, revision: revision, at: now)
             drainServer(at: now)
         case .pairing(let link, let machine): pairingAnswered(result, on: link, machine: machine, at: now)

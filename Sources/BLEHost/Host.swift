@@ -67,8 +67,10 @@ public struct Host: ~Copyable {
     var stopOperations: [OperationID] = []
     /// Whether something changed that scanning or connecting depend on.
     var needsConvergence = false
+    /// What the engine met and survived since it was made.
     public internal(set) var counters = HostCounters()
 
+    /// An engine without a transport: it begins with `transportOpened(at:)`.
     public init(configuration: HostConfiguration = HostConfiguration()) {
         self.configuration = configuration
         security = configuration.security
@@ -98,6 +100,7 @@ public struct Host: ~Copyable {
     /// The transport is gone. Links end; scans and pending connections do too, unless the transport is being reopened.
     public mutating func transportClosed(at now: Instant) {
         let isReopening = phase == .awaitingTransport
+        defer { links.noteDeadlines() }
         loseController(at: now)
         if isReopening { return }
         phase = .closed
@@ -181,7 +184,7 @@ public struct Host: ~Copyable {
             deadline = earliest(deadline, privacy.nextDeadline)
         }
         deadline = earliest(deadline, gattServer.nextDeadline)
-        deadline = earliest(deadline, linksDeadline)
+        deadline = earliest(deadline, links.nextDeadline)
         if case .stopping(let limit) = phase { deadline = earliest(deadline, limit) }
         return deadline
     }
@@ -197,6 +200,7 @@ public struct Host: ~Copyable {
     /// What the controller said of itself, as far as it has been asked.
     public var controllerInformation: ControllerInformation { information }
 
+    /// Whether the controller can be used: `HostEvent.ready` was told, and nothing went wrong since.
     public var isReady: Bool { phase == .ready }
 
     // MARK: Commands
@@ -313,6 +317,7 @@ public struct Host: ~Copyable {
         notePassedFrames(at: now)
         commands.flush(into: &outbox, at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
+        links.noteDeadlines()
     }
 
     // MARK: Stopping

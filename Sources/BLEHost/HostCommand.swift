@@ -17,6 +17,7 @@ public enum HostCommand: Equatable, Sendable {
     case cancel(OperationID)
     /// The client lets go of the link; the link ends when nobody holds it (SPEC CEN-23, CEN-24).
     case disconnect(LinkID)
+    /// Carries out a GATT operation; those of a link are carried out in their order. Ends with `HostResult.gatt`.
     case gatt(LinkID, GATTOperation)
     /// Puts a service into the local database (SPEC PER-6).
     case publish(GATTServiceDefinition)
@@ -41,6 +42,7 @@ public enum HostCommand: Equatable, Sendable {
     case sendOnChannel(ChannelID, [UInt8])
     /// The client has taken so many received units: the peer may send others.
     case consumeChannelData(ChannelID, units: Int)
+    /// Closes a channel; what has not been sent is dropped.
     case closeChannel(ChannelID)
     /// Pairs, as the central; as the peripheral asks the central to. `nil`: as `SecuritySettings.pairing` says. Ends with
     /// `paired`; cancelling it ends the pairing.
@@ -49,6 +51,7 @@ public enum HostCommand: Equatable, Sendable {
     case answerPairing(PairingQuestionID, PairingAnswer)
     /// Encrypts a link with the key of its bond; never pairs as the central.
     case encrypt(LinkID)
+    /// Changes how links are made secure from now on.
     case setSecurity(SecuritySettings)
     /// Takes the place of all bonds; to be given before the first link is made.
     case restoreBonds([Bond])
@@ -58,13 +61,20 @@ public enum HostCommand: Equatable, Sendable {
     case setOutOfBandData(DeviceAddress, OutOfBandData?)
     /// Makes values to be told to a peer. Ends with `outOfBandData`.
     case createOutOfBandData
+    /// Ends with `HostResult.rssi`.
     case readRSSI(LinkID)
+    /// Ends with `HostResult.remoteVersion`.
     case readRemoteVersion(LinkID)
+    /// Ends with `HostResult.remoteFeatures`.
     case readRemoteFeatures(LinkID)
+    /// Sets other parameters as the central, wishes for them as the peripheral. Ends with
+    /// `HostResult.connectionParameters`, or with `HostFailure.rejectedByPeer`.
     case updateConnectionParameters(LinkID, ConnectionParameterRequest)
     /// Payload octets, 27 to 251, and microseconds, 328 to 17040, that this side may send in one packet.
     case setDataLength(LinkID, octets: UInt16, microseconds: UInt16)
+    /// Ends with `HostResult.phy`.
     case readPHY(LinkID)
+    /// Asks for other PHYs; the peer has a say. Ends with `HostResult.phy`.
     case setPHY(LinkID, transmit: PHYSet, receive: PHYSet)
     /// Any HCI command with at most 255 octets of parameters; the engine does not interpret it.
     case sendHCICommand(opcode: HCIOpcode, parameters: [UInt8])
@@ -105,7 +115,9 @@ public struct ScanRequest: Hashable, Sendable {
     }
 }
 
+/// With whom a client wants to be connected, and how.
 public struct ConnectRequest: Hashable, Sendable {
+    /// The device; its identity where its private addresses are known.
     public var peer: DeviceAddress
     /// How often a link that could not be established (0x3E) is tried again at once before the operation fails.
     public var establishmentRetries: UInt8
@@ -121,9 +133,11 @@ public struct ConnectRequest: Hashable, Sendable {
 
 /// Connection parameters that somebody wishes for (Core 5.4, Vol 6, Part B, 4.5.1).
 public struct ConnectionParameterRequest: Hashable, Sendable {
+    /// From the shortest to the longest that will do.
     public var interval: ClosedRange<ConnectionInterval>
     /// Connection events that the peripheral may skip, 0 to 499.
     public var peripheralLatency: UInt16
+    /// How long the link may be silent before it counts as lost.
     public var supervisionTimeout: SupervisionTimeout
 
     public init(

@@ -15,6 +15,7 @@ public struct HostConfiguration: Hashable, Sendable {
     public enum OwnAddress: Hashable, Sendable {
         /// Public where the controller has one, else `fallback`.
         case automatic(fallback: DeviceAddress)
+        /// The address that the controller was made with.
         case `public`
         /// A random static or non-resolvable private address.
         case random(DeviceAddress)
@@ -27,8 +28,11 @@ public struct HostConfiguration: Hashable, Sendable {
     /// How long a private address of ours is used.
     public var privateAddressLifetime: Microseconds = .seconds(900)
 
+    /// Whether the controller belongs to this engine alone.
     public var ownership: Ownership
+    /// What this device calls itself on the air.
     public var ownAddress: OwnAddress
+    /// How often and how hard the radio is used.
     public var timing: Timing
     /// Bounds of everything that a remote device or a crowd of them could make grow.
     public var limits: HostLimits
@@ -39,10 +43,12 @@ public struct HostConfiguration: Hashable, Sendable {
     /// Whether somebody answers `Host.nextToolboxQuestion()`: without it there is no pairing, no private address and no
     /// database hash.
     public var hasToolbox: Bool
+    /// How links are made secure.
     public var security: SecuritySettings
     /// How several pending connections are handed to the controller.
     public var pendingConnections: PendingConnectionPolicy
 
+    /// How several connections that wait share the one initiator.
     public enum PendingConnectionPolicy: Hashable, Sendable {
         /// One directed, several through the filter accept list, in turns when the list is too short.
         case acceptList
@@ -84,6 +90,7 @@ public struct HostLimits: Hashable, Sendable {
     /// Pending connections at one time.
     public var pendingConnections = 1024
 
+    /// Bounds for a gateway with some thousand devices around it.
     public init() {}
 }
 

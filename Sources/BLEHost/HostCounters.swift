@@ -1,32 +1,46 @@
 /// What the engine met and survived, counted since it was made.
 public struct HostCounters: Hashable, Sendable {
+    /// Packets of the controller that could not be understood; each was dropped and told as
+    /// `HostEvent.malformedPacket`.
     public var malformedPackets: UInt64 = 0
+    /// Events that fit nothing the engine has asked for, as a handle that is given out twice.
     public var unexpectedEvents: UInt64 = 0
+    /// Commands that the controller did not answer within 2 s.
     public var commandTimeouts: UInt64 = 0
+    /// How often the controller was reset to bring it back (pain 6).
     public var controllerResets: UInt64 = 0
+    /// How often the transport was opened anew because resets did not help (pain 6).
     public var transportReopenings: UInt64 = 0
+    /// Hardware Error events (Core 5.4, Vol 4, Part E, 7.7.16).
     public var hardwareErrors: UInt64 = 0
     /// Command Disallowed: our picture of the controller was wrong.
     public var desynchronisations: UInt64 = 0
+    /// How often scanning was begun anew because it had fallen silent (pain 5).
     public var scanRestarts: UInt64 = 0
+    /// Advertising reports of the controller, before any filter.
     public var advertisingReports: UInt64 = 0
     /// Devices forgotten because the scanner's memory was full.
     public var forgottenDevices: UInt64 = 0
+    /// ACL packets that came before the Connection Complete of their link and were kept (pain 11).
     public var parkedPackets: UInt64 = 0
     /// ACL packets for handles that belong to no link.
     public var strayPackets: UInt64 = 0
+    /// L2CAP frames that were too long or broken off, and fragments that continue nothing.
     public var oversizedFrames: UInt64 = 0
+    /// Connections that could not be established (0x3E) and were tried again.
     public var connectionRetries: UInt64 = 0
     /// Links that were ended since the peer asked on and on without taking the answers.
     public var floodedLinks: UInt64 = 0
 
     /// Discoveries that nobody took in time.
     public var droppedDiscoveries: UInt64 = 0
-    /// ATT PDUs of links that have ended: broken ones, answers that nobody asked for, and values that came before anybody
-    /// subscribed and were too many to keep.
+    /// Broken ATT PDUs of links that have ended.
     public var malformedATTPDUs: UInt64 = 0
+    /// ATT responses that nobody had asked for, of links that have ended.
     public var unexpectedATTResponses: UInt64 = 0
+    /// Values that came before anybody subscribed and were too many to keep, of links that have ended (pain 12).
     public var droppedEarlyNotifications: UInt64 = 0
 
+    /// All zero.
     public init() {}
 }

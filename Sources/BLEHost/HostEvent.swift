@@ -12,6 +12,7 @@ public enum HostEvent: Equatable, Sendable {
     case reopenTransport
     /// `HostCommand.stop` has been carried out.
     case stopped
+    /// A device was heard that fits a client's scan; once, or each time where the scan asks for duplicates.
     case discovered(Discovery)
     /// The controller began or ended to advertise.
     case advertisingChanged(isAdvertising: Bool)
@@ -21,20 +22,30 @@ public enum HostEvent: Equatable, Sendable {
     case connected(LinkInformation, ClientID)
     /// The link is gone for this client.
     case disconnected(LinkID, ClientID, reason: DisconnectionReason)
+    /// What the peer's database sent by itself, a new ATT_MTU, or room for write commands. Results of operations come
+    /// as `completed`.
     case gatt(LinkID, GATTClientEvent)
     /// A central has connected.
     case centralConnected(LinkInformation)
+    /// A central's link is gone.
     case centralDisconnected(LinkID, reason: DisconnectionReason)
+    /// What clients do to the local database: some of it has to be answered.
     case server(GATTServerEvent)
+    /// How a pairing goes on; a question has to be answered with `HostCommand.answerPairing`.
     case pairing(LinkID, PairingEvent)
     /// A link was encrypted, got another key, or is not encrypted any more.
     case encryptionChanged(LinkID, LinkSecurity)
     /// A bond is new, or something of it changed: it is to be kept in place of the one with the same identity.
     case bondChanged(Bond)
+    /// The bond with this identity is to be forgotten.
     case bondRemoved(DeviceAddress)
+    /// What happens on credit-based channels.
     case channel(ChannelEvent)
+    /// Other connection parameters hold, whoever wanted them (Core 5.4, Vol 4, Part E, 7.7.65.3).
     case connectionParametersChanged(LinkID, ConnectionParameters)
+    /// The PHYs were negotiated, whoever wanted it (Core 5.4, Vol 4, Part E, 7.7.65.12).
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
+    /// Other lengths of packets hold, whoever wanted them (Core 5.4, Vol 4, Part E, 7.7.65.7).
     case dataLengthChanged(LinkID, DataLength)
     /// A private address fits the keys of more than one bond: none of them is taken for its owner.
     case ambiguousIdentity(DeviceAddress, [DeviceAddress])
@@ -44,23 +55,36 @@ public enum HostEvent: Equatable, Sendable {
 
 /// How an operation ended well.
 public enum HostResult: Equatable, Sendable {
+    /// Nothing is to be told but that it is done.
     case done
+    /// Of `connect`: the link is usable, and its client one of its holders.
     case connected(LinkID)
+    /// Of `gatt`.
     case gatt(GATTResult)
+    /// Of `publish`: where the service stands.
     case published(GATTPublishedService)
     /// Channels are accepted on this SPSM.
     case listening(spsm: UInt16)
+    /// Of `openChannel`.
     case channel(ChannelInformation)
     /// Whether an answer or an update was taken.
     case accepted(Bool)
+    /// Of `pair`: the link is encrypted with the new key.
     case paired(PairingSummary)
+    /// Of `createOutOfBandData`.
     case outOfBandData(LocalOutOfBandData)
     /// In dBm.
     case rssi(Int8)
+    /// Of `readRemoteVersion`.
     case remoteVersion(RemoteVersion)
+    /// Of `readRemoteFeatures`.
     case remoteFeatures(LEFeatures)
+    /// Of `updateConnectionParameters`: what holds now.
     case connectionParameters(ConnectionParameters)
+    /// Of `setDataLength`: what held when the controller took the command; a change is told as
+    /// `HostEvent.dataLengthChanged`.
     case dataLength(DataLength)
+    /// Of `readPHY` and `setPHY`: what holds now.
     case phy(transmit: PHY, receive: PHY)
     /// The return parameters of Command Complete, or the status octet of Command Status.
     case hciAnswer([UInt8])
@@ -68,6 +92,7 @@ public enum HostResult: Equatable, Sendable {
 
 /// Why an operation ended without its result.
 public enum HostFailure: Error, Equatable, Sendable {
+    /// By `HostCommand.cancel`, by its client's leaving, or by `HostCommand.stop`.
     case cancelled
     /// The controller is not ready, or was lost while the operation ran.
     case controllerLost
@@ -79,12 +104,15 @@ public enum HostFailure: Error, Equatable, Sendable {
     case commandTimeout(HCIOpcode)
     /// The link does not exist, or ended while the operation ran.
     case linkLost(DisconnectionReason)
+    /// There is no such link, or it is about to end.
     case notConnected
     /// The connection could not be made, for this reason.
     case connectionFailed(HCIStatus)
+    /// The GATT operation failed; the device's own error is `GATTFailure.att`.
     case gatt(GATTFailure)
     /// The link could not be made secure.
     case security(SecurityFailure)
+    /// The channel was not opened, or ended.
     case channel(ChannelFailure)
     /// The service could not be published or removed.
     case publishing(GATTPublishError)
@@ -94,10 +122,21 @@ public enum HostFailure: Error, Equatable, Sendable {
     case procedureTimeout
     /// The peer refused the connection parameters.
     case rejectedByPeer
+    /// A bound of `HostLimits` is reached.
     case limitReached
 
+    /// What is wrong with a request.
     public enum InvalidRequest: Hashable, Sendable {
-        case connectionParameters, parametersTooLong, stopped, notAvailableOnSharedController, advertisementTooLong
+        /// Connection parameters that contradict one another (Core 5.4, Vol 4, Part E, 7.8.12).
+        case connectionParameters
+        /// A command's parameters are longer than 255 octets.
+        case parametersTooLong
+        /// The engine has been stopped, or is about to be.
+        case stopped
+        /// It needs the controller for itself; this one is shared with the kernel (`HostConfiguration.ownership`).
+        case notAvailableOnSharedController
+        /// Raw advertising data or scan response of more than 31 octets.
+        case advertisementTooLong
     }
 }
 
@@ -122,12 +161,17 @@ public enum DisconnectionReason: Hashable, Sendable {
 
 /// A device that was heard.
 public struct Discovery: Hashable, Sendable {
+    /// The scan that this answers.
     public var scan: OperationID
+    /// Who scans.
     public var client: ClientID
+    /// Who was heard: the identity where its keys are known; `nil` for an anonymous advertisement.
     public var address: DeviceAddress?
     /// In dBm; 127 when it is unknown.
     public var rssi: Int8
+    /// Whether the device takes connections.
     public var isConnectable: Bool
+    /// Whether the device answers scan requests.
     public var isScannable: Bool
     /// Advertising data as received, without the scan response.
     public var advertisement: [UInt8]
@@ -135,7 +179,9 @@ public struct Discovery: Hashable, Sendable {
     public var scanResponse: [UInt8]
     /// In dBm, from the extended advertising header; 127 when it is not stated.
     public var txPower: Int8
+    /// Whether it was heard on extended advertising, not on the legacy kind (Core 5.4, Vol 6, Part B, 2.3.1).
     public var isExtended: Bool
+    /// When it was heard.
     public var time: Instant
 }
 
@@ -144,38 +190,54 @@ public enum RecoveryStep: Hashable, Sendable { case reset, reopenTransport }
 
 /// What a new link is.
 public struct LinkInformation: Hashable, Sendable {
+    /// This link and no later one.
     public var id: LinkID
+    /// The other side, by its identity where that is known.
     public var peer: DeviceAddress
+    /// What this side is on the link.
     public var role: LinkRole
+    /// The connection parameters in force.
     public var parameters: ConnectionParameters
     /// ATT_MTU in octets.
     public var attMTU: Int
 }
 
+/// What a device is on a link, with the octet of Connection Complete (Core 5.4, Vol 4, Part E, 7.7.65.1).
 public enum LinkRole: UInt8, Hashable, Sendable {
+    /// Who made the link.
     case central = 0
+    /// Who advertised.
     case peripheral = 1
 }
 
 /// Connection parameters in force.
 public struct ConnectionParameters: Hashable, Sendable {
+    /// Time between the starts of two connection events.
     public var interval: ConnectionInterval
     /// Connection events that the peripheral may skip.
     public var peripheralLatency: UInt16
+    /// How long the link may be silent before it counts as lost.
     public var supervisionTimeout: SupervisionTimeout
 }
 
 /// Payload octets and times of one packet on the air, in force.
 public struct DataLength: Hashable, Sendable {
+    /// Octets that this side sends in one packet, 27 to 251.
     public var maxTransmitOctets: UInt16
+    /// How long such a packet may take on the air, 328 to 17040 µs.
     public var maxTransmitMicroseconds: UInt16
+    /// Octets that the peer sends in one packet, 27 to 251.
     public var maxReceiveOctets: UInt16
+    /// How long such a packet may take on the air, 328 to 17040 µs.
     public var maxReceiveMicroseconds: UInt16
 }
 
 /// What the peer's controller says it is (Core 5.4, Vol 4, Part E, 7.7.12).
 public struct RemoteVersion: Hashable, Sendable {
+    /// The version of its link layer (Assigned Numbers, 2.1): 9 is 5.0, 13 is 5.4.
     public var version: UInt8
+    /// Who made it (Assigned Numbers, 7.1).
     public var companyIdentifier: UInt16
+    /// The maker's own count of its revisions.
     public var subversion: UInt16
 }

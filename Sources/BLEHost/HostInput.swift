@@ -3,10 +3,13 @@ import BLEPackets
 /// Everything that can happen to an engine. The same inputs at the same times give the same packets, in every process:
 /// a recording is a configuration and a list of these.
 public enum HostInput: Equatable, Sendable {
+    /// The transport can carry packets.
     case transportOpened
+    /// The transport is gone.
     case transportClosed
     /// One H4 packet from the controller.
     case packet([UInt8])
+    /// A client's command.
     case command(HostCommand, ClientID)
     /// The answer to a `ToolboxQuestion` of that number.
     case toolbox(UInt64, ToolboxResult)

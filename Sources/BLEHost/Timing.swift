@@ -14,6 +14,7 @@ public struct Timing: Hashable, Sendable {
     public var connectionInterval: ClosedRange<ConnectionInterval>
     /// Connection events that the peripheral may skip, 0 to 499.
     public var peripheralLatency: UInt16
+    /// How long a link may be silent before it counts as lost.
     public var supervisionTimeout: SupervisionTimeout
     /// ATT_MTU that is offered in the exchange, 23 to 517.
     public var attMTU: UInt16
@@ -56,9 +57,11 @@ public struct Timing: Hashable, Sendable {
 
 /// How often advertising is sent: at first, and when nobody came for a while (SPEC section 4).
 public struct AdvertisingPace: Hashable, Sendable {
+    /// At first.
     public var initial: AdvertisingInterval
     /// How long the initial interval holds.
     public var initialSpan: Microseconds
+    /// Once the initial span is over.
     public var later: AdvertisingInterval
 
     public init(initial: AdvertisingInterval, _ initialSpan: Microseconds, later: AdvertisingInterval) {
@@ -70,7 +73,9 @@ public struct AdvertisingPace: Hashable, Sendable {
 
 /// How much of the time the receiver listens: `window` out of every `interval`.
 public struct ScanDuty: Hashable, Sendable {
+    /// How often the receiver begins to listen.
     public var interval: ScanInterval
+    /// How long it listens then; no longer than the interval.
     public var window: ScanInterval
 
     public init(interval: ScanInterval, window: ScanInterval) {

@@ -2,7 +2,9 @@ import BLECapture
 
 /// Why a recording could not be written or repeated.
 public enum RecordingError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// A file could not be made or written on.
     case cannotWrite(path: String, reason: String)
+    /// A file is missing or could not be read.
     case cannotRead(path: String, reason: String)
     /// A line of the inputs that is none, counted from 1.
     case malformedLine(path: String, line: Int, reason: String)
@@ -10,6 +12,7 @@ public enum RecordingError: Error, Equatable, Sendable, CustomStringConvertible 
     case unknownVersion(Int)
     /// The packets are those of a capture that ends, or differs, before the inputs do.
     case missingPacket(path: String, number: UInt64)
+    /// The capture beside the inputs cannot be read.
     case packets(path: String, CaptureError)
 
     public var description: String {

@@ -9,6 +9,7 @@ import Foundation
 
 /// Reads a recording in order: the inputs one by one, and beside them the packets that the engine sent.
 public struct RecordingReader: ~Copyable {
+    /// What is read.
     public let files: RecordingFiles
     /// With which the recorded engine was made.
     public let configuration: HostConfiguration

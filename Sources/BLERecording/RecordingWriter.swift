@@ -14,6 +14,7 @@ import Foundation
 /// The files hold keys and names; only their owner may read them. Files of that name that are there already are kept
 /// until there is a first input.
 public final class RecordingWriter: HostInputObserver {
+    /// What is written.
     public let files: RecordingFiles
     private let places: [ReservedFile]
     private let state: Mutex<State>

@@ -22,7 +22,9 @@ public enum Replayer {
         public var packetCount: UInt64 = 0
         /// Inputs that the engine was given.
         public var inputCount: UInt64 = 0
+        /// Packets of the host that differ from those that were recorded, are missing or are too many.
         public var mismatchCount: UInt64 = 0
+        /// The first of them; `nil` where the run was the same.
         public var firstMismatch: Mismatch?
         /// Packets from the controller that the inputs end before: the recording was cut.
         public var unreachedPacketCount: UInt64 = 0
@@ -31,6 +33,7 @@ public enum Replayer {
         /// From the first input to the last, on the engine's time line.
         public var duration: Microseconds = .microseconds(0)
 
+        /// Of a run that has not begun.
         public init() {}
     }
 

@@ -12,6 +12,7 @@ public final class TappedTransport: HCITransport {
     private let transport: any HCITransport
     private let tap: PacketTap
 
+    /// - Parameter transport: one that has not been started; it belongs to this one from now on.
     public init(_ transport: any HCITransport, tap: @escaping PacketTap) {
         self.transport = transport
         self.tap = tap

@@ -159,6 +159,7 @@ extension TransportError.Capability {
 
 /// A process that stands in the way.
 public struct HoldingProcess: Hashable, Sendable, CustomStringConvertible {
+    /// The process's number.
     public let identifier: Int32
     /// The process's short name, as `ps` prints it.
     public let name: String

@@ -1,6 +1,7 @@
 import BLE
 import BLESimulator
 import BLEVirtualTransports
+import Dispatch
 import Synchronization
 import Testing
 
@@ -141,6 +142,97 @@ struct AdapterTests {
         await adapter.close()
     }
 
+    @Test("a link's new PHY, packet length and parameters are told to whoever listens (SPEC MOD-7)")
+    func tellsOfLinks() async throws {
+        let adapter = try await open()
+        let events = await adapter.events()
+        let peripheral = try await heart(adapter)
+        try await peripheral.setPHY(transmit: .le2M, receive: .le2M)
+        _ = try await peripheral.updateConnectionParameters(
+            ConnectionParameterRequest(
+                interval: .milliseconds(15)...ConnectionInterval.milliseconds(15), peripheralLatency: 0,
+                supervisionTimeout: .milliseconds(2000)))
+        var phy: PHY?
+        var octets: UInt16?
+        var interval: ConnectionInterval?
+        for try await event in events {
+            switch event {
+            case .phyChanged(peripheral.link, let transmit, let receive):
+                #expect(transmit == receive)
+                phy = transmit
+            case .dataLengthChanged(peripheral.link, let length): octets = length.maxTransmitOctets
+            case .connectionParametersChanged(peripheral.link, let parameters): interval = parameters.interval
+            default: Issue.record("told \(event)")
+            }
+            if phy != nil, octets != nil, interval != nil { break }
+        }
+        #expect(phy == .le2M && octets == 251 && interval == .milliseconds(15))
+        let others = await adapter.events()
+        await adapter.close()
+        await #expect(throws: AdapterError.closed) { for try await _ in others {} }
+        await #expect(throws: AdapterError.closed) { for try await _ in await adapter.events() {} }
+    }
+
+    @Test("a controller that fails is told of, and so is its return; what is scanned for is found again (pain 6)")
+    func tellsOfRecovery() async throws {
+        var configuration = AdapterConfiguration()
+        configuration.makeVirtualTransport = { (address) throws(TransportError) in
+            let air = SimulatedAir()
+            air.addPeripheral(.jellingHeart)
+            return FailingTransport(SimulatedTransport(air: air, controller: air.addController(), address: address))
+        }
+        let adapter = try await Adapter.open("sim", configuration: configuration)
+        let events = await adapter.events()
+        let peripheral = try await heart(adapter)
+        let ended = Task { try await peripheral.waitForDisconnection() }
+        await #expect(throws: AdapterError.host(.controllerLost)) {
+            _ = try await adapter.sendHCICommand(FailingTransport.opcode)
+        }
+        var told: [AdapterEvent] = []
+        for try await event in events {
+            switch event {
+            case .recovering, .ready: told.append(event)
+            default: break
+            }
+            if case .ready = event { break }
+        }
+        #expect(told == [.recovering(.reset), .ready(await adapter.information)])
+        #expect(try await ended.value == .controllerLost)
+        #expect(await adapter.counters.hardwareErrors == 1)
+        #expect(try await heart(adapter).link != peripheral.link)
+        await adapter.close()
+    }
+
+    @Test("a store that takes its time holds up what is told of a bond, and not the adapter (pain: slow disk)")
+    func slowStore() async throws {
+        let store = SlowStore()
+        var configuration = AdapterConfiguration()
+        configuration.bondStore = store
+        let adapter = try await open(configuration: configuration)
+        let removal = Task { try await adapter.removeBond(SlowStore.bond.identity) }
+        await store.waitUntilAsked()
+        // The adapter's thread is free; the bond counts until the store has let go of it.
+        #expect(await adapter.bonds == [SlowStore.bond])
+        #expect(await adapter.counters.malformedPackets == 0)
+        store.goOn()
+        #expect(try await removal.value)
+        #expect(await adapter.bonds.isEmpty)
+        await adapter.close()
+    }
+
+    @Test("a store that fails late fails the removal all the same (pain: slow disk)")
+    func failingStore() async throws {
+        let store = SlowStore(error: .busy(path: "lock"))
+        var configuration = AdapterConfiguration()
+        configuration.bondStore = store
+        let adapter = try await open(configuration: configuration)
+        let removal = Task { try await adapter.removeBond(SlowStore.bond.identity) }
+        await store.waitUntilAsked()
+        store.goOn()
+        await #expect(throws: AdapterError.bondStore(.busy(path: "lock"))) { _ = try await removal.value }
+        await adapter.close()
+    }
+
     @Test("a transport of a kind that the program does not offer is refused with the reason")
     func notOffered() async throws {
         await #expect(throws: AdapterError.transport(.notOffered(.simulator(scenario: nil)))) {
@@ -187,4 +279,58 @@ struct AdapterTests {
             #expect(error == .startupTimeout || error == .host(.controllerUnresponsive))
         }
     }
+}
+
+/// A controller that tells of a hardware error when it is given a certain command.
+private final class FailingTransport: HCITransport {
+    static let opcode = HCIOpcode(rawValue: 0xFC01)
+
+    private let base: SimulatedTransport
+    private var fail: () -> Void = {}
+    var address: TransportAddress { base.address }
+
+    init(_ base: SimulatedTransport) { self.base = base }
+
+    func start(
+        on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
+    ) throws(TransportError) {
+        fail = { loop.runLater { receive(([0x04, 0x10, 0x01, 0x01] as [UInt8]).span.bytes) } }
+        try base.start(on: loop, receive: receive, closed: closed)
+    }
+
+    func send(_ packet: RawSpan) {
+        if packet.byte(at: 1) == 0x01, packet.byte(at: 2) == 0xFC { fail() } else { base.send(packet) }
+    }
+
+    func close() { base.close() }
+}
+
+/// A store with one bond that does nothing before it is told to.
+private final class SlowStore: BondStore {
+    static let bond = Bond(identity: DeviceAddress(value: 0xC0FF_EE00_0042, kind: .random))
+
+    private let error: BondStoreError?
+    private let asked = AsyncStream<Void>.makeStream()
+    private let permission = DispatchSemaphore(value: 0)
+
+    init(error: BondStoreError? = nil) { self.error = error }
+
+    func load() throws(BondStoreError) -> StoredBonds {
+        StoredBonds(bonds: [Self.bond], identityResolvingKey: Key128(rawValue: 7))
+    }
+
+    func save(_ bond: Bond) throws(BondStoreError) {}
+
+    func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
+        asked.continuation.yield()
+        permission.wait()
+        if let error { throw error }
+        return true
+    }
+
+    func waitUntilAsked() async {
+        for await _ in asked.stream { return }
+    }
+
+    func goOn() { permission.signal() }
 }

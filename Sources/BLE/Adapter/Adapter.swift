@@ -21,6 +21,7 @@ public actor Adapter {
     static let client = ClientID.local
 
     nonisolated let loop: EventLoop
+    /// The adapter's own thread, on which its packets arrive.
     nonisolated public var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// What was opened.
@@ -42,6 +43,7 @@ public actor Adapter {
     private var scans: [OperationID: Scan.Source] = [:]
     private var links: [LinkID: PeripheralState] = [:]
     private var serverObservers: [UInt64: AsyncThrowingStream<ServerEvent, any Error>.Continuation] = [:]
+    private var observers: [UInt64: AsyncThrowingStream<AdapterEvent, any Error>.Continuation] = [:]
 
     private static let nextToken = Atomic<UInt64>(1)
 
@@ -244,7 +246,19 @@ public actor Adapter {
         return body(&state)
     }
 
-    // MARK: The peripheral role
+    // MARK: Observers
+
+    func addObserver(_ observer: AsyncThrowingStream<AdapterEvent, any Error>.Continuation) -> UInt64 {
+        let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
+        if let ending { observer.finish(throwing: ending) } else { observers[token] = observer }
+        return token
+    }
+
+    func removeObserver(_ token: UInt64) { observers[token] = nil }
+
+    private func tell(_ event: AdapterEvent) {
+        for (_, observer) in observers { observer.yield(event) }
+    }
 
     func addServerObserver(_ observer: AsyncThrowingStream<ServerEvent, any Error>.Continuation) -> UInt64 {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
@@ -272,9 +286,12 @@ public actor Adapter {
 
     private func handle(_ event: HostEvent) {
         switch event {
-        case .ready:
+        case .ready(let information):
             isReady = true
             resumeStarters()
+            tell(.ready(information))
+        case .recovering(let step):
+            tell(.recovering(step))
         case .completed(let operation, let result):
             complete(operation, result)
         case .discovered(let discovery):
@@ -300,6 +317,11 @@ public actor Adapter {
             tell(isAdvertising ? .advertisingStarted : .advertisingStopped)
         case .connectionParametersChanged(let link, let parameters):
             links[link]?.information.parameters = parameters
+            tell(.connectionParametersChanged(link, parameters))
+        case .phyChanged(let link, let transmit, let receive):
+            tell(.phyChanged(link, transmit: transmit, receive: receive))
+        case .dataLengthChanged(let link, let length):
+            tell(.dataLengthChanged(link, length))
         case .failed(let failure):
             fail(with: .host(failure))
         case .reopenTransport:
@@ -314,8 +336,7 @@ public actor Adapter {
             guard let error = runner.takeStoreError() else { break }
             storeError = error
             tell(.bondNotKept(error))
-        case .recovering, .channel, .stopped, .phyChanged, .dataLengthChanged, .ambiguousIdentity,
-            .malformedPacket:
+        case .channel, .stopped, .ambiguousIdentity, .malformedPacket:
             break
         }
     }
@@ -401,6 +422,8 @@ public actor Adapter {
         scans.removeAll()
         for (_, observer) in serverObservers { observer.finish(throwing: ending ?? error) }
         serverObservers.removeAll()
+        for (_, observer) in observers { observer.finish(throwing: ending ?? error) }
+        observers.removeAll()
         for (_, state) in links { state.end(.controllerLost) }
         links.removeAll()
     }

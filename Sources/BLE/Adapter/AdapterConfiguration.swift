@@ -8,6 +8,7 @@ public struct AdapterConfiguration: Sendable {
     public enum OwnAddress: Hashable, Sendable {
         /// Public where the controller has one, else the random static address given here.
         case automatic(fallback: DeviceAddress)
+        /// The address that the controller was made with.
         case `public`
         /// A random static or non-resolvable private address.
         case random(DeviceAddress)
@@ -17,8 +18,11 @@ public struct AdapterConfiguration: Sendable {
         case resolvable(fallback: DeviceAddress)
     }
 
+    /// What this device calls itself on the air.
     public var ownAddress: OwnAddress
+    /// How often and how hard the radio is used.
     public var timing: Timing
+    /// Bounds of everything that remote devices could make grow.
     public var limits: HostLimits
     /// What centrals read as this device's name, at most 248 octets of UTF-8.
     public var deviceName = "Jelling"

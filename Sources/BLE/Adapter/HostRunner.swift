@@ -22,18 +22,22 @@ public final class HostRunner {
         }
     }
 
+    /// What is opened.
     public let address: TransportAddress
+    /// Where all of it runs.
     public let loop: EventLoop
     private let configuration: AdapterConfiguration
     private let hostConfiguration: HostConfiguration
     private var host: Host
-    private var bondKeeper: BondKeeper
+    private let bondKeeper: BondKeeper
     private var handlers: Handlers?
     private var transport: (any HCITransport)?
     /// Tells a transport from the one that took its place: the end of the old one may be told late.
     private var transportGeneration = 0
     private var deadline: EventLoop.Deadline?
     private var isSettling = false
+    /// The end, while something that was told before it waits.
+    private var untoldEnd: TransportError??
 
     /// Reads the bonds from their store.
     /// - Throws: `BondStoreError` when that cannot be done.
@@ -41,27 +45,28 @@ public final class HostRunner {
         _ address: TransportAddress, configuration: AdapterConfiguration, loop: EventLoop
     ) throws(BondStoreError) {
         var hostConfiguration = configuration.host(for: address)
-        bondKeeper = try BondKeeper(configuration.bondStore, into: &hostConfiguration)
+        bondKeeper = try BondKeeper(configuration.bondStore, into: &hostConfiguration, on: loop)
         self.hostConfiguration = hostConfiguration
         host = Host(configuration: hostConfiguration)
         self.address = address
         self.configuration = configuration
         self.loop = loop
+        bondKeeper.onKept = { [weak self] in self?.settle() }
     }
 
     /// What the controller said of itself.
     public var information: ControllerInformation { host.controllerInformation }
     /// What the engine met and survived.
     public var counters: HostCounters { host.counters }
-    /// Whether a transport is open.
-    public var isOpen: Bool { transport != nil }
+    /// Whether a transport is open, or its end has not been told yet.
+    public var isOpen: Bool { transport != nil || untoldEnd != nil }
     /// The engine's clock.
     public var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
 
     // MARK: Bonds
 
     /// The devices that this one is bonded with, each identity once.
-    public var bonds: [Bond] { bondKeeper.bonds }
+    public var bonds: [Bond] { bondKeeper.bonds.all }
     /// By which bonded devices know this one's private addresses; `nil` without a store of bonds.
     public var identityResolvingKey: Key128? { hostConfiguration.security.identityResolvingKey }
     /// Why the last change of a bond was not kept; told once.
@@ -76,7 +81,7 @@ public final class HostRunner {
         self.handlers = handlers
         if isFirst {
             configuration.recorder?.began(hostConfiguration)
-            if !bondKeeper.bonds.isEmpty { _ = submit(.restoreBonds(bondKeeper.bonds)) }
+            if !bonds.isEmpty { _ = submit(.restoreBonds(bonds)) }
         }
         try openTransport()
     }
@@ -115,15 +120,18 @@ public final class HostRunner {
         input(.transportClosed) { $0.transportClosed(at: $1) }
         old?.close()
         loop.runLater {
-            do throws(TransportError) { try self.openTransport() } catch { self.handlers?.ended(error) }
+            do throws(TransportError) { try self.openTransport() } catch {
+                self.untoldEnd = .some(error)
+                self.settle()
+            }
         }
     }
 
     private func transportClosed(_ error: TransportError?, generation: Int) {
         guard transport != nil, generation == transportGeneration else { return }
         transport = nil
+        untoldEnd = .some(error)
         input(.transportClosed) { $0.transportClosed(at: $1) }
-        handlers?.ended(error)
     }
 
     // MARK: The engine
@@ -135,12 +143,9 @@ public final class HostRunner {
         return host.submit(command, from: client, at: now)
     }
 
-    /// What the engine tells next; what it tells of bonds has been kept.
-    public func nextEvent() -> HostEvent? {
-        guard let event = host.nextEvent() else { return nil }
-        bondKeeper.take(event)
-        return event
-    }
+    /// What the engine tells next; what it tells of bonds has been kept. While a bond is on its way to the store, nothing
+    /// is told.
+    public func nextEvent() -> HostEvent? { bondKeeper.nextEvent { host.nextEvent() } }
 
     private func input(_ input: HostInput, _ apply: (inout Host, Instant) -> Void) {
         let now = now
@@ -170,6 +175,7 @@ public final class HostRunner {
         } else {
             deadline?.clear()
         }
+        if !bondKeeper.isKeeping, let error = untoldEnd.take() { handlers?.ended(error) }
     }
 
     private func flush() {

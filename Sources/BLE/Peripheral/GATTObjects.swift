@@ -3,9 +3,11 @@ import BLEPackets
 
 /// A service of a peer (SPEC MOD-4).
 public struct Service: Hashable, Sendable {
+    /// What kind of service it is.
     public let uuid: BluetoothUUID
     /// From the declaration to the last attribute.
     public let range: AttributeHandleRange
+    /// Whether it means something by itself, and not only in the services that include it.
     public let isPrimary: Bool
 }
 
@@ -13,17 +15,21 @@ public struct Service: Hashable, Sendable {
 public struct IncludedService: Hashable, Sendable {
     /// The handle of the include declaration.
     public let handle: AttributeHandle
+    /// The service that is included.
     public let service: Service
 }
 
 /// A characteristic of a peer's service (SPEC MOD-5).
 public struct Characteristic: Hashable, Sendable {
+    /// What kind of characteristic it is.
     public let uuid: BluetoothUUID
     /// The handle of the declaration.
     public let handle: AttributeHandle
+    /// The handle of the value: what is read, written and subscribed to.
     public let valueHandle: AttributeHandle
     /// The last handle that may hold a descriptor of this characteristic.
     public let endHandle: AttributeHandle
+    /// What the declaration allows.
     public let properties: CharacteristicProperties
 
     /// Where its descriptors stand.
@@ -35,18 +41,26 @@ public struct Characteristic: Hashable, Sendable {
 
 /// A descriptor of a peer's characteristic.
 public struct Descriptor: Hashable, Sendable {
+    /// What kind of descriptor it is.
     public let uuid: BluetoothUUID
+    /// By which it is read and written.
     public let handle: AttributeHandle
 }
 
 /// A service with everything in it.
 public struct ServiceContents: Hashable, Sendable {
+    /// A characteristic with its descriptors.
     public struct CharacteristicContents: Hashable, Sendable {
+        /// The characteristic itself.
         public var characteristic: Characteristic
+        /// In the order of their handles.
         public var descriptors: [Descriptor]
     }
 
+    /// The service itself.
     public var service: Service
+    /// In the order of their handles.
     public var includedServices: [IncludedService]
+    /// In the order of their handles.
     public var characteristics: [CharacteristicContents]
 }

@@ -8,6 +8,7 @@ import BLEPackets
 public struct Notifications: AsyncSequence, Sendable {
     /// One value.
     public struct Value: Hashable, Sendable {
+        /// What the peer sent: at most ATT_MTU − 3 octets.
         public var bytes: [UInt8]
         /// Whether the peer asked for a confirmation; it has been given.
         public var isIndication: Bool

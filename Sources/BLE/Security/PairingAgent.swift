@@ -25,15 +25,21 @@ public protocol PairingAgent: Sendable {
 }
 
 extension PairingAgent {
+    /// Shows nothing.
     public func display(passkey: UInt32, for peer: PairingPeer) async {}
+    /// Gives up.
     public func enterPasskey(for peer: PairingPeer) async -> UInt32? { nil }
+    /// Says no.
     public func compare(_ number: UInt32, with peer: PairingPeer) async -> Bool { false }
+    /// Says no.
     public func consents(to peer: PairingPeer) async -> Bool { false }
+    /// Takes no notice.
     public func ended(_ result: Result<PairingSummary, SecurityFailure>, with peer: PairingPeer) async {}
 }
 
 /// With whom this device pairs.
 public struct PairingPeer: Hashable, Sendable {
+    /// The link on which they pair.
     public var link: LinkID
     /// The address under which the link was made, an identity where it is known.
     public var address: DeviceAddress

@@ -3,11 +3,15 @@ import BLEPackets
 
 /// What happens to the local device as a peripheral (SPEC 1.3).
 public enum ServerEvent: Equatable, Sendable {
+    /// The controller began to advertise.
     case advertisingStarted
+    /// The controller advertises no more, because nobody wants it or a central has connected.
     case advertisingStopped
     /// A central has connected.
     case connected(LinkInformation)
+    /// ATT_MTU was agreed on with a peer, in octets.
     case mtuChanged(LinkID, mtu: Int)
+    /// A central's link is gone.
     case disconnected(LinkID, DisconnectionReason)
     /// A question to answer with `Adapter.respond(to:with:)`, a subscription, or room for updates.
     case gatt(GATTServerEvent)

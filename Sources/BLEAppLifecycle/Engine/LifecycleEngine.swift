@@ -27,11 +27,13 @@ public struct LifecycleEngine: ~Copyable {
 
     // MARK: Inputs
 
+    /// The transport can carry packets (`Host.transportOpened(at:)`).
     public mutating func transportOpened(at now: Instant) {
         host.transportOpened(at: now)
         pump(at: now)
     }
 
+    /// The transport is gone (`Host.transportClosed(at:)`).
     public mutating func transportClosed(at now: Instant) {
         host.transportClosed(at: now)
         pump(at: now)
@@ -45,6 +47,7 @@ public struct LifecycleEngine: ~Copyable {
         pump(at: now)
     }
 
+    /// Time has passed: timers of the engine and of the apps that are due are served.
     public mutating func advance(to now: Instant) {
         if let deadline = host.nextDeadline, deadline <= now {
             host.advance(to: now)
@@ -56,6 +59,7 @@ public struct LifecycleEngine: ~Copyable {
         }
     }
 
+    /// The moment at which `advance(to:)` is to be called, if nothing comes before.
     public var nextDeadline: Instant? { earlier(host.nextDeadline, apps.nextDeadline) }
 
     /// An input for the apps; what they want of the engine is done when this returns.
@@ -102,8 +106,11 @@ public struct LifecycleEngine: ~Copyable {
     /// ends of the owner's commands.
     public mutating func nextHostEvent() -> HostEvent? { hostEvents.isEmpty ? nil : hostEvents.removeFirst() }
 
+    /// Whether the controller can be used.
     public var isReady: Bool { host.isReady }
+    /// What the controller said of itself, as far as it has been asked.
     public var controllerInformation: ControllerInformation { host.controllerInformation }
+    /// What the engine met and survived since it was made.
     public var counters: HostCounters { host.counters }
 
     /// Lets each machine have what the other wants until neither wants anything.

@@ -3,6 +3,7 @@ import BLEPackets
 
 /// What the engine tells.
 extension AppLifecycle {
+    /// Something that the engine tells; whatever is for an app follows as output.
     public mutating func receive(_ event: HostEvent, at now: Instant) {
         switch event {
         case .ready:

@@ -7,10 +7,13 @@ public enum LifecycleOutput: Equatable, Sendable {
     case submit(HostCommand, from: ClientID, CommandToken)
     /// Hand it to the manager; nothing overtakes it.
     case event(ClientEvent, to: ManagerID, of: AppID)
+    /// Do this with the process of an app.
     case process(ProcessAction, AppID)
+    /// Show it to the user, until it is answered or withdrawn.
     case alert(Alert)
     /// The alert has no meaning any more.
     case alertWithdrawn(AlertID)
+    /// Write it to the log of an app.
     case log(LogMessage, AppID)
     /// Append it to the journal before anything else is done.
     case journal(JournalEntry)
@@ -38,8 +41,11 @@ public enum ProcessAction: Hashable, Codable, Sendable {
 
 /// How the process of an app came to its end.
 public enum ProcessEnd: Hashable, Codable, Sendable {
+    /// It returned from its main function.
     case exited
+    /// It was killed by a fault of its own.
     case crashed
+    /// The system ended it, for its memory or because it overran its time.
     case terminatedBySystem
     /// The user ended it: nothing is preserved until the user launches it again (SPEC SPR-30).
     case forceQuit
@@ -53,14 +59,23 @@ public struct AlertID: RawRepresentable, Hashable, Codable, Sendable {
 
 /// Something that the user is to know, and may bring an app to the foreground for (SPEC ALR-1 to ALR-5).
 public struct Alert: Hashable, Codable, Sendable {
+    /// What the user is told.
     public enum Kind: Hashable, Codable, Sendable {
-        case connection, disconnection, notification
+        /// The peripheral is connected.
+        case connection
+        /// The peripheral's link has ended.
+        case disconnection
+        /// The peripheral has sent a value.
+        case notification
         /// Bluetooth is off and the app wants it on.
         case powerOff
     }
 
+    /// By which it is answered or withdrawn.
     public var id: AlertID
+    /// Who would have it shown.
     public var app: AppID
+    /// What has happened.
     public var kind: Kind
     /// `nil` for `powerOff`.
     public var peripheral: PeripheralDescription?

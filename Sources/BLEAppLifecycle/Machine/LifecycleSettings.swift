@@ -11,6 +11,7 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     public var freezeGrace = Microseconds.seconds(2)
     /// Overruns within `strikeWindow` after which an app is terminated (SPEC BGX-5).
     public var strikeLimit = 3
+    /// How long an overrun is held against an app.
     public var strikeWindow = Microseconds.seconds(3600)
     /// The longest time for which an app that overran is not woken; 2ⁿ s after n overruns.
     public var longestWakeDelay = Microseconds.seconds(300)
@@ -18,6 +19,7 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     public var relaunchPatience = Microseconds.seconds(20)
     /// Bounds of what waits for one manager (SPEC 5.5 rule 2).
     public var queuedEventLimit = 4096
+    /// Octets of values among them.
     public var queuedOctetLimit = 1 << 20
     /// What a central hears of services whose app may not run for them (SPEC FGO-3, 2.4).
     public var disabledServiceError = ATTError.unlikelyError

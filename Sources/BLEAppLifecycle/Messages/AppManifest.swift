@@ -1,7 +1,10 @@
 /// What an app declares before it runs (SPEC 5.3, BGX-1).
 public struct AppManifest: Hashable, Codable, Sendable {
+    /// Who declares it.
     public var app: AppID
+    /// What it may do in the background.
     public var backgroundModes: BackgroundModes
+    /// Whether the user lets it use Bluetooth.
     public var authorization: ManagerAuthorization
 
     public init(
@@ -37,7 +40,9 @@ public struct BackgroundModes: OptionSet, Hashable, Codable, Sendable {
 /// Why an app was launched by the system (SPEC SPR-6, SPR-7): restore identifiers of the managers that were at something
 /// while it did not run.
 public struct LaunchOptions: Hashable, Codable, Sendable {
+    /// Of its central managers.
     public var centrals: [String]
+    /// Of its peripheral managers.
     public var peripherals: [String]
 
     public init(centrals: [String] = [], peripherals: [String] = []) {
@@ -45,5 +50,6 @@ public struct LaunchOptions: Hashable, Codable, Sendable {
         self.peripherals = peripherals
     }
 
+    /// Whether Bluetooth had no part in the launch.
     public var isEmpty: Bool { centrals.isEmpty && peripherals.isEmpty }
 }

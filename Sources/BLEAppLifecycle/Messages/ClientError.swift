@@ -12,21 +12,38 @@ public enum ClientError: Error, Hashable, Codable, Sendable {
 
 /// The codes of `CBError` (SPEC 2.1).
 public enum CoreBluetoothError: Int, Hashable, Codable, Sendable {
+    /// No reason is known, or none that has a code.
     case unknown = 0
+    /// The request contradicts itself.
     case invalidParameters = 1
+    /// The attribute does not exist, or does not exist any more.
     case invalidHandle = 2
+    /// There is no link to the device.
     case notConnected = 3
+    /// There is no room for the request.
     case outOfSpace = 4
+    /// The app took the request back.
     case operationCancelled = 5
+    /// The device was not heard for the supervision timeout.
     case connectionTimeout = 6
+    /// The device ended the link.
     case peripheralDisconnected = 7
+    /// The system keeps this service itself.
     case uuidNotAllowed = 8
+    /// The manager advertises already.
     case alreadyAdvertising = 9
+    /// The link could not be established.
     case connectionFailed = 10
+    /// As many links stand as the controller can hold.
     case connectionLimitReached = 11
+    /// The identifier stands for no device that this system knows.
     case unknownDevice = 12
+    /// The device, or its controller, cannot do that.
     case operationNotSupported = 13
+    /// The device has lost its half of the bond.
     case peerRemovedPairingInformation = 14
+    /// The device did not answer while the link was to be encrypted.
     case encryptionTimedOut = 15
+    /// As many bonds are kept as can be.
     case tooManyLEPairedDevices = 16
 }

@@ -19,7 +19,9 @@ public enum ClientEvent: Hashable, Codable, Sendable {
 
     /// - Parameter rssi: dBm; 127 when it is unknown.
     case discovered(PeripheralDescription, AdvertisementContent, rssi: Int8)
+    /// `didConnect`: the link can be used.
     case connected(PeripheralDescription, maximumWriteLength: WriteLimits)
+    /// `didFailToConnect`: the wish for a link is over.
     case connectionFailed(PeerIdentifier, ClientError)
     /// - Parameters:
     ///   - error: `nil` where the app itself ended the connection (SPEC 2.3).
@@ -30,28 +32,37 @@ public enum ClientEvent: Hashable, Codable, Sendable {
     case connectionEvent(PeripheralDescription, isConnected: Bool)
     /// Answers `retrievePeripherals` and `retrieveConnectedPeripherals`.
     case retrieved(QueryID, [PeripheralDescription])
+    /// What the delegate of this peripheral is told.
     case peripheral(PeerIdentifier, PeripheralEvent)
 
     // MARK: Peripheral
 
+    /// `didAdd`: the service can be used, unless there is an error.
     case serviceAdded(LocalAttributeID, ClientError?)
+    /// `peripheralManagerDidStartAdvertising`: also told where it could not be started.
     case advertisingStarted(ClientError?)
+    /// `didReceiveRead`: to be answered once with `respond`.
     case readRequest(CentralReadRequest)
     /// All of them or none, answered once by the group's identifier (SPEC PER-17 to PER-19).
     case writeRequests(CentralWriteRequests)
+    /// `didSubscribeTo`: the cue to send updates (SPEC PER-20).
     case subscribed(CentralDescription, characteristic: LocalAttributeID)
+    /// `didUnsubscribeFrom`: the central wants no more, or is gone.
     case unsubscribed(CentralDescription, characteristic: LocalAttributeID)
     /// There is room again after `updateQueued` was false (SPEC PER-22).
     case readyToUpdateSubscribers
     /// Answers `updateValue`: whether the value was taken.
     case updateQueued(QueryID, Bool)
+    /// `didPublishL2CAPChannel`; the PSM is 0 where there is an error.
     case channelPublished(psm: UInt16, ClientError?)
+    /// `didUnpublishL2CAPChannel`.
     case channelUnpublished(psm: UInt16, ClientError?)
     /// A remote central opened a channel to a published PSM.
     case channelAccepted(L2CAPChannelID, psm: UInt16, CentralDescription)
 
     // MARK: Both
 
+    /// What the owner of this channel is told.
     case channel(L2CAPChannelID, ChannelEvent)
 
     /// Whether it answers a query, and so is handed over on the spot instead of being a delegate's call.
@@ -65,6 +76,7 @@ public enum ClientEvent: Hashable, Codable, Sendable {
 
 /// What the owner of an L2CAP channel is told.
 public enum ChannelEvent: Hashable, Codable, Sendable {
+    /// Octets behind those that were received before.
     case received([UInt8])
     /// So many more octets may be sent.
     case canSend(count: Int)
@@ -74,6 +86,7 @@ public enum ChannelEvent: Hashable, Codable, Sendable {
 
 /// A remote peripheral as far as this system knows it now.
 public struct PeripheralDescription: Hashable, Codable, Sendable {
+    /// By which this app knows the device.
     public var identifier: PeerIdentifier
     /// The name that the device gives when it is asked, else the advertised one.
     public var name: String?
@@ -89,6 +102,7 @@ public struct PeripheralDescription: Hashable, Codable, Sendable {
 
 /// A remote central.
 public struct CentralDescription: Hashable, Codable, Sendable {
+    /// By which this app knows the device.
     public var identifier: PeerIdentifier
     /// Octets that one update can carry: ATT_MTU − 3.
     public var maximumUpdateLength: Int
@@ -101,7 +115,9 @@ public struct CentralDescription: Hashable, Codable, Sendable {
 
 /// `maximumWriteValueLength(for:)`, in octets.
 public struct WriteLimits: Hashable, Codable, Sendable {
+    /// With an answer: 512, whatever ATT_MTU is.
     public var withResponse: Int
+    /// Without: ATT_MTU − 3.
     public var withoutResponse: Int
 
     public init(withResponse: Int = 512, withoutResponse: Int = 20) {
@@ -112,8 +128,11 @@ public struct WriteLimits: Hashable, Codable, Sendable {
 
 /// The app is asked for a value (SPEC PER-13).
 public struct CentralReadRequest: Hashable, Codable, Sendable {
+    /// By which it is answered.
     public var id: ATTRequestID
+    /// Who asks.
     public var central: CentralDescription
+    /// What is asked for.
     public var characteristic: LocalAttributeID
     /// Octets to leave out of the answer (SPEC PER-14).
     public var offset: Int
@@ -121,14 +140,19 @@ public struct CentralReadRequest: Hashable, Codable, Sendable {
 
 /// The app is given values (SPEC PER-17).
 public struct CentralWriteRequests: Hashable, Codable, Sendable {
+    /// One of the values.
     public struct Write: Hashable, Codable, Sendable {
+        /// What is to be set.
         public var characteristic: LocalAttributeID
+        /// Where in the value the octets belong.
         public var offset: Int
+        /// The octets, at most 512.
         public var value: [UInt8]
     }
 
     /// Of the group.
     public var id: ATTRequestID
+    /// Who writes.
     public var central: CentralDescription
     /// At least one.
     public var writes: [Write]

@@ -33,16 +33,20 @@ public enum ClientRequest: Hashable, Codable, Sendable {
     case retrieveConnectedPeripherals(QueryID, services: [BluetoothUUID])
     /// `nil` ends it.
     case registerForConnectionEvents(ConnectionEventFilter?)
+    /// What the app asks of this peripheral.
     case peripheral(PeerIdentifier, PeripheralRequest)
 
     // MARK: Peripheral
 
     /// Followed by `serviceAdded` (SPEC PER-6).
     case addService(LocalService)
+    /// It is gone at once; centrals are told (SPEC PER-6).
     case removeService(LocalAttributeID)
+    /// All that this manager has published.
     case removeAllServices
     /// Followed by `advertisingStarted` (SPEC PER-8, PER-9).
     case startAdvertising(AdvertisementRequest)
+    /// What this manager advertises is over at once.
     case stopAdvertising
     /// Answers a read request, or a group of write requests by the identifier of the group (SPEC PER-15, PER-18).
     /// - Parameters:
@@ -52,13 +56,16 @@ public enum ClientRequest: Hashable, Codable, Sendable {
     /// Answered by `ClientEvent.updateQueued` (SPEC PER-21, PER-22).
     /// - Parameter centrals: `nil` for all that have subscribed.
     case updateValue(QueryID, LocalAttributeID, value: [UInt8], centrals: [PeerIdentifier]?)
+    /// A hint to a central, of which nothing is heard again.
     case setConnectionLatency(ConnectionLatency, central: PeerIdentifier)
     /// Followed by `channelPublished`.
     case publishChannel(isEncrypted: Bool)
+    /// Followed by `channelUnpublished`; channels that are open stay so.
     case unpublishChannel(psm: UInt16)
 
     // MARK: Both
 
+    /// What the app asks of this channel.
     case channel(L2CAPChannelID, ChannelRequest)
 }
 
@@ -71,5 +78,6 @@ public enum ChannelRequest: Hashable, Codable, Sendable {
     case send([UInt8])
     /// So many received octets have been taken by the app: the remote may send as many again.
     case received(count: Int)
+    /// Nothing more is sent or received.
     case close
 }

@@ -3,11 +3,15 @@ import BLEPackets
 
 /// A service that an app publishes, whole: `CBMutableService` (SPEC MOD-4, PER-6).
 public struct LocalService: Hashable, Codable, Sendable {
+    /// By which the app and this system name it.
     public var id: LocalAttributeID
+    /// What kind of service it is.
     public var uuid: BluetoothUUID
+    /// Whether it means something by itself, and not only in the services that include it.
     public var isPrimary: Bool
     /// Services that are published already.
     public var includedServices: [LocalAttributeID]
+    /// In the order of their handles to be.
     public var characteristics: [LocalCharacteristic]
 
     public init(
@@ -24,7 +28,9 @@ public struct LocalService: Hashable, Codable, Sendable {
 
 /// `CBMutableCharacteristic` (SPEC PER-2 to PER-5).
 public struct LocalCharacteristic: Hashable, Codable, Sendable {
+    /// By which the app and this system name it.
     public var id: LocalAttributeID
+    /// What kind of characteristic it is.
     public var uuid: BluetoothUUID
     /// `CBCharacteristicProperties`, with 0x100 and 0x200 for encrypted notification and indication (SPEC 2.1).
     public var properties: UInt16
@@ -32,6 +38,7 @@ public struct LocalCharacteristic: Hashable, Codable, Sendable {
     public var permissions: UInt8
     /// `nil` for a value that the app is asked for (SPEC PER-3).
     public var value: [UInt8]?
+    /// Besides those that the system adds itself.
     public var descriptors: [LocalDescriptor]
 
     public init(
@@ -49,8 +56,11 @@ public struct LocalCharacteristic: Hashable, Codable, Sendable {
 
 /// `CBMutableDescriptor`.
 public struct LocalDescriptor: Hashable, Codable, Sendable {
+    /// By which the app and this system name it.
     public var id: LocalAttributeID
+    /// What kind of descriptor it is.
     public var uuid: BluetoothUUID
+    /// Of a descriptor that never changes, at most 512 octets.
     public var value: [UInt8]
 
     public init(id: LocalAttributeID, uuid: BluetoothUUID, value: [UInt8]) {
@@ -62,7 +72,9 @@ public struct LocalDescriptor: Hashable, Codable, Sendable {
 
 /// What an app wants to advertise (SPEC PER-8, PER-10).
 public struct AdvertisementRequest: Hashable, Codable, Sendable {
+    /// `CBAdvertisementDataLocalNameKey`.
     public var localName: String?
+    /// `CBAdvertisementDataServiceUUIDsKey`.
     public var serviceUUIDs: [BluetoothUUID]
     /// Keys of the dictionary that an app may not set: one is enough to refuse it all.
     public var unsupportedKeys: [String]

@@ -18,6 +18,7 @@ public struct ManagerOptions: Hashable, Codable, Sendable {
 public struct ScanOptions: Hashable, Codable, Sendable {
     /// Empty where the app gave `nil` or nothing: every device.
     public var services: [BluetoothUUID]
+    /// Whether every packet is reported instead of every device once (SPEC CEN-27).
     public var allowsDuplicates: Bool
     /// Devices that look for one of these are reported too.
     public var solicitedServices: [BluetoothUUID]
@@ -33,8 +34,11 @@ public struct ScanOptions: Hashable, Codable, Sendable {
 
 /// The options of a connection (SPEC ALR-1 to ALR-3, 2.3).
 public struct ConnectOptions: Hashable, Codable, Sendable {
+    /// Whether the user is told when the link comes about while the app is suspended (SPEC ALR-1).
     public var notifiesOnConnection: Bool
+    /// Whether the user is told when the link ends while the app is suspended (SPEC ALR-2).
     public var notifiesOnDisconnection: Bool
+    /// Whether the user is told of every value that comes while the app is suspended (SPEC ALR-3).
     public var notifiesOnNotification: Bool
     /// How long to wait before the connection is sought.
     public var startDelayMilliseconds: Int64
@@ -56,7 +60,9 @@ public struct ConnectOptions: Hashable, Codable, Sendable {
 /// Which connections an app wants to hear of, whoever makes them: those of a peer that is named or has one of the
 /// services; with neither, none (SPEC 2.3 registerForConnectionEvents).
 public struct ConnectionEventFilter: Hashable, Codable, Sendable {
+    /// Devices that are named.
     public var peripherals: [PeerIdentifier]
+    /// Services of which a device has to have one.
     public var services: [BluetoothUUID]
 
     public init(peripherals: [PeerIdentifier] = [], services: [BluetoothUUID] = []) {

@@ -1,10 +1,16 @@
 /// `CBManagerState` (SPEC 2.1); the greater, the more can be done.
 public enum ManagerState: Int, Hashable, Comparable, Codable, Sendable {
+    /// Nothing is known yet; another state follows soon.
     case unknown = 0
+    /// The controller is being brought back.
     case resetting = 1
+    /// There is no controller for LE.
     case unsupported = 2
+    /// The user does not let this app use Bluetooth.
     case unauthorized = 3
+    /// Bluetooth is off, or its controller is away.
     case poweredOff = 4
+    /// Bluetooth can be used.
     case poweredOn = 5
 
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
@@ -12,16 +18,24 @@ public enum ManagerState: Int, Hashable, Comparable, Codable, Sendable {
 
 /// `CBManagerAuthorization` (SPEC 2.1).
 public enum ManagerAuthorization: Int, Hashable, Codable, Sendable {
+    /// The user has not been asked.
     case notDetermined = 0
+    /// The user may not allow it.
     case restricted = 1
+    /// The user does not allow it.
     case denied = 2
+    /// The user allows it.
     case allowedAlways = 3
 }
 
 /// `CBPeripheralState` (SPEC 2.1).
 public enum PeripheralState: Int, Hashable, Codable, Sendable {
+    /// There is no link for this manager, and no wish for one.
     case disconnected = 0
+    /// A link is wished for.
     case connecting = 1
+    /// The link can be used.
     case connected = 2
+    /// The link is being ended.
     case disconnecting = 3
 }

@@ -5,19 +5,25 @@ import BLEPackets
 public enum PeripheralEvent: Hashable, Codable, Sendable {
     /// - Parameter services: all that have been discovered of this peripheral, in the order of their handles.
     case servicesDiscovered([RemoteService], ClientError?)
+    /// `didDiscoverIncludedServicesFor`: all that this service refers to.
     case includedServicesDiscovered(service: RemoteAttributeID, [RemoteService], ClientError?)
     /// - Parameter characteristics: all that have been discovered of this service, in the order of their handles.
     case characteristicsDiscovered(service: RemoteAttributeID, [RemoteCharacteristic], ClientError?)
+    /// `didDiscoverDescriptorsFor`: all that have been discovered of this characteristic.
     case descriptorsDiscovered(characteristic: RemoteAttributeID, [RemoteDescriptor], ClientError?)
     /// A value that was read, or that the peripheral sent (SPEC CEN-13, CEN-17); `nil` with an error.
     case valueUpdated(characteristic: RemoteAttributeID, [UInt8]?, ClientError?)
+    /// `didUpdateValueFor` of a descriptor that was read; `nil` with an error.
     case descriptorValueUpdated(RemoteAttributeID, [UInt8]?, ClientError?)
+    /// `didWriteValueFor`: the device has answered a write.
     case valueWritten(characteristic: RemoteAttributeID, ClientError?)
+    /// `didWriteValueFor` of a descriptor.
     case descriptorWritten(RemoteAttributeID, ClientError?)
     /// - Parameter isNotifying: as it is now, whatever was asked for (SPEC CEN-18).
     case notificationStateUpdated(characteristic: RemoteAttributeID, isNotifying: Bool, ClientError?)
     /// - Parameter rssi: dBm; 127 when it is unknown.
     case rssiRead(rssi: Int8, ClientError?)
+    /// `peripheralDidUpdateName`; `nil` where the device has no name any more.
     case nameUpdated(String?)
     /// These services, and all that is in them, stand for nothing any more (SPEC 2.3).
     case servicesModified(invalidated: [RemoteAttributeID])
@@ -26,16 +32,21 @@ public enum PeripheralEvent: Hashable, Codable, Sendable {
     case writeWithoutResponseAvailable(Bool)
     /// The limits changed with ATT_MTU; no delegate's call.
     case writeLimitsChanged(WriteLimits)
+    /// `didOpen`; no identifier with an error.
     case channelOpened(L2CAPChannelID?, psm: UInt16, ClientError?)
 }
 
 /// A service of a remote peripheral.
 public struct RemoteService: Hashable, Codable, Sendable {
+    /// Names it as long as the device's database stays what it is.
     public var id: RemoteAttributeID
+    /// What kind of service it is.
     public var uuid: BluetoothUUID
+    /// Whether it means something by itself, and not only in the services that include it.
     public var isPrimary: Bool
     /// What has been discovered of it: `nil` where nobody asked.
     public var includedServices: [RemoteAttributeID]?
+    /// `nil` where nobody asked.
     public var characteristics: [RemoteCharacteristic]?
     /// The last handle of the service.
     var endHandle: UInt16
@@ -55,10 +66,13 @@ public struct RemoteService: Hashable, Codable, Sendable {
 
 /// A characteristic of a remote peripheral.
 public struct RemoteCharacteristic: Hashable, Codable, Sendable {
+    /// Names it as long as the device's database stays what it is.
     public var id: RemoteAttributeID
+    /// What kind of characteristic it is.
     public var uuid: BluetoothUUID
     /// The octet of the declaration, as `CBCharacteristicProperties` (SPEC 2.1).
     public var properties: UInt8
+    /// Whether this app is sent its values.
     public var isNotifying: Bool
     /// `nil` where nobody asked.
     public var descriptors: [RemoteDescriptor]?
@@ -70,6 +84,8 @@ public struct RemoteCharacteristic: Hashable, Codable, Sendable {
 
 /// A descriptor of a remote characteristic.
 public struct RemoteDescriptor: Hashable, Codable, Sendable {
+    /// Names it as long as the device's database stays what it is.
     public var id: RemoteAttributeID
+    /// What kind of descriptor it is.
     public var uuid: BluetoothUUID
 }

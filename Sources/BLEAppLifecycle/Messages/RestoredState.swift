@@ -16,21 +16,27 @@ public struct RestoredCentral: Hashable, Codable, Sendable {
 
 /// A remote peripheral with what the app had discovered and subscribed to (SPEC SPR-15).
 public struct RestoredRemotePeripheral: Hashable, Codable, Sendable {
+    /// The device, connected or connecting.
     public var description: PeripheralDescription
     /// `nil` where nothing was discovered.
     public var services: [RemoteService]?
+    /// How long its writes may be.
     public var writeLimits: WriteLimits
 }
 
 /// What a peripheral manager was at when its app ended (SPEC SPR-P1 to SPR-P3, SPR-36).
 public struct RestoredPeripheral: Hashable, Codable, Sendable {
+    /// Who had subscribed to one characteristic.
     public struct Subscription: Hashable, Codable, Sendable {
+        /// What they are sent.
         public var characteristic: LocalAttributeID
+        /// In the order in which they subscribed.
         public var centrals: [CentralDescription]
     }
 
     /// In the order in which they were published.
     public var services: [LocalService]
+    /// Who had subscribed, by characteristic (SPEC SPR-36).
     public var subscriptions: [Subscription]
     /// `nil` where it did not advertise.
     public var advertisement: AdvertisementRequest?

@@ -5,20 +5,33 @@ import BLEPackets
 public struct PreservedManager: Hashable, Codable, Sendable {
     /// A remote peripheral that a central manager holds or waits for.
     public struct Peripheral: Hashable, Codable, Sendable {
+        /// By which the app knows it.
         public var identifier: PeerIdentifier
+        /// By which it is found again, an identity where that is known.
         public var address: DeviceAddress
+        /// With which the app asked for it.
         public var options: ConnectOptions
+        /// Whether the link stood.
         public var isConnected: Bool
+        /// What had been discovered of it; `nil` where nothing was.
         public var services: [RemoteService]?
     }
 
+    /// Whose manager it is.
     public var app: AppID
+    /// Of which kind the manager is.
     public var role: ManagerRole
+    /// The name under which it is preserved.
     public var restoreIdentifier: String
+    /// `nil` where it does not scan.
     public var scan: ScanOptions?
+    /// In the order in which the app asked for them.
     public var peripherals: [Peripheral] = []
+    /// In the order in which they were published.
     public var services: [LocalService] = []
+    /// `nil` where it does not advertise.
     public var advertisement: AdvertisementRequest?
+    /// Who has subscribed to its characteristics.
     public var subscriptions: [RestoredPeripheral.Subscription] = []
 
     init(app: AppID, role: ManagerRole, restoreIdentifier: String) {
@@ -39,6 +52,7 @@ public struct PreservedManager: Hashable, Codable, Sendable {
 public enum JournalEntry: Hashable, Codable, Sendable {
     /// What a manager is at now; takes the place of an earlier entry for it.
     case manager(PreservedManager)
+    /// A manager is preserved no more.
     case managerRemoved(AppID, ManagerRole, restoreIdentifier: String)
     /// An app knows a device by an identifier (SPEC REC-3).
     case identity(AppID, PeerIdentifier, DeviceAddress)
@@ -46,17 +60,24 @@ public enum JournalEntry: Hashable, Codable, Sendable {
 
 /// All that outlives the process: a value that is read from the journal and given to the next `AppLifecycle`.
 public struct PreservedState: Hashable, Codable, Sendable {
+    /// What one app calls one device.
     public struct Identity: Hashable, Codable, Sendable {
+        /// Who calls it so.
         public var app: AppID
+        /// The app's own name of the device.
         public var identifier: PeerIdentifier
+        /// The device.
         public var address: DeviceAddress
     }
 
+    /// In the order in which they were first preserved.
     public private(set) var managers: [PreservedManager] = []
+    /// In the order in which they were given.
     public private(set) var identities: [Identity] = []
 
     public init() {}
 
+    /// Takes a line of the journal in, in their order.
     public mutating func apply(_ entry: JournalEntry) {
         switch entry {
         case .manager(let manager):

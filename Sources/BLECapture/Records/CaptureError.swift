@@ -1,9 +1,12 @@
 /// Why a capture could not be read or written on, and where.
 public struct CaptureError: Error, Hashable, Sendable {
+    /// What is wrong.
     public enum Reason: Hashable, Sendable {
         /// The system refused to open the file.
         case cannotOpen(SystemError)
+        /// The system failed to read on.
         case cannotRead(SystemError)
+        /// The system failed to write on: a full disk, as a rule.
         case cannotWrite(SystemError)
         /// The file has no octet.
         case empty
@@ -25,6 +28,7 @@ public struct CaptureError: Error, Hashable, Sendable {
         case unknownInterface(UInt32)
     }
 
+    /// What is wrong.
     public var reason: Reason
     /// Where in the file the header or record starts that broke; when writing, how much had been written.
     public var byteOffset: UInt64

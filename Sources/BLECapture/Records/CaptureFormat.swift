@@ -31,6 +31,8 @@ public enum CaptureFormat: Hashable, Sendable {
 
 /// What one count of a timestamp is worth in formats that allow both.
 public enum CaptureTimeResolution: Sendable {
+    /// Millionths of a second.
     case microseconds
+    /// Thousandths of a microsecond.
     case nanoseconds
 }

@@ -15,6 +15,7 @@ public struct CaptureRecord: ~Escapable {
         case note(CaptureNote)
     }
 
+    /// What the record holds.
     public let content: Content
     /// Microseconds since 1970-01-01 00:00 UTC; where the format counts finer, rounded down.
     ///

@@ -11,26 +11,41 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public static let newIndex = Self(rawValue: 0)
     /// An adapter went.
     public static let deleteIndex = Self(rawValue: 1)
+    /// An HCI command.
     public static let commandPacket = Self(rawValue: 2)
+    /// An HCI event.
     public static let eventPacket = Self(rawValue: 3)
+    /// ACL data from the host.
     public static let sentACLData = Self(rawValue: 4)
+    /// ACL data from the controller.
     public static let receivedACLData = Self(rawValue: 5)
+    /// Voice from the host.
     public static let sentSCOData = Self(rawValue: 6)
+    /// Voice from the controller.
     public static let receivedSCOData = Self(rawValue: 7)
+    /// An adapter was brought up.
     public static let openIndex = Self(rawValue: 8)
+    /// An adapter was brought down.
     public static let closeIndex = Self(rawValue: 9)
     /// Address and manufacturer of an adapter.
     public static let indexInfo = Self(rawValue: 10)
+    /// What a controller tells in a form of its maker's.
     public static let vendorDiagnostic = Self(rawValue: 11)
     /// Text of the system, such as the kernel's version.
     public static let systemNote = Self(rawValue: 12)
     /// A log line: priority, length of the identifier, identifier and text, both zero-terminated.
     public static let userLogging = Self(rawValue: 13)
+    /// A program opened the management channel.
     public static let controlOpen = Self(rawValue: 14)
+    /// A program closed the management channel.
     public static let controlClose = Self(rawValue: 15)
+    /// A command on the management channel.
     public static let controlCommand = Self(rawValue: 16)
+    /// An event on the management channel.
     public static let controlEvent = Self(rawValue: 17)
+    /// Isochronous data from the host.
     public static let sentISOData = Self(rawValue: 18)
+    /// Isochronous data from the controller.
     public static let receivedISOData = Self(rawValue: 19)
 }
 

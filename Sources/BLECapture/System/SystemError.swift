@@ -5,6 +5,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// `errno`, such as `ENOSPC`.
     public var number: Int32
 
+    /// - Parameter number: `errno`.
     public init(number: Int32) { self.number = number }
 
     /// What the last failed call of this thread left in `errno`.

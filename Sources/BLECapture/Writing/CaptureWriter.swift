@@ -22,6 +22,7 @@ public struct CaptureWriter: ~Copyable, Sendable {
     /// The most octets that a packet or note may have.
     public static let maximumPacketByteCount = CaptureReader.maximumRecordByteCount - 256
 
+    /// What the file is written as.
     public let format: CaptureFormat
     /// What pcap and pcapng count time in.
     public let resolution: CaptureTimeResolution

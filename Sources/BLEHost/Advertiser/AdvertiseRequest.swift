@@ -11,7 +11,9 @@ public struct AdvertiseRequest: Equatable, Sendable {
         case raw(advertisement: [UInt8], scanResponse: [UInt8])
     }
 
+    /// What is said.
     public var content: Content
+    /// Whether centrals may connect.
     public var isConnectable: Bool
     /// Whether the client is in the background: it says no name, and its services only in the overflow area (SPEC ADV-4).
     public var isInBackground: Bool

@@ -4,14 +4,17 @@ import BLEPackets
 public struct AdvertisingContribution: Equatable, Sendable {
     /// Whether the app may use the room that everybody can read.
     public enum State: Equatable, Sendable {
+        /// Name and services are there for everybody to read, as far as they fit.
         case foreground
         /// No name, and all services in the overflow area (SPEC ADV-4).
         case background
     }
 
+    /// What the device is to be called; `nil`: nothing. An app in the background is given no name.
     public var localName: String?
     /// Each counts once, in the order and the width of its first appearance.
     public var serviceUUIDs: [BluetoothUUID]
+    /// Where the app stands.
     public var state: State
 
     public init(localName: String? = nil, serviceUUIDs: [BluetoothUUID] = [], state: State = .foreground) {
@@ -32,6 +35,7 @@ public struct AdvertisingContribution: Equatable, Sendable {
 
 /// A key that only the system sets, or that does not exist (SPEC PER-10).
 public struct AdvertisingKeyError: Error, Equatable, Sendable {
+    /// The first key that may not be set.
     public var key: String
 }
 
@@ -47,6 +51,7 @@ public struct AdvertisingPackerSettings: Hashable, Sendable {
 
     /// 0x06 for a device that speaks LE alone; iOS sends 0x1A (SPEC 3.5 step 2).
     public var flags: AdvertisingFlags
+    /// Whether services that find no room are on air as hashed bits.
     public var overflow: OverflowEmission
 
     public init(
@@ -59,12 +64,21 @@ public struct AdvertisingPackerSettings: Hashable, Sendable {
 
 /// An advertisement, its scan response, and what became of the wishes.
 public struct PackedAdvertisement: Equatable, Sendable {
-    public enum NamePlacement: Equatable, Sendable { case advertisement, scanResponse }
+    /// Where a name is sent.
+    public enum NamePlacement: Equatable, Sendable {
+        /// In the advertisement: whoever listens reads it.
+        case advertisement
+        /// In the scan response: whoever scans actively reads it.
+        case scanResponse
+    }
 
+    /// A name that is sent.
     public struct Name: Equatable, Sendable {
         /// As it is sent.
         public var value: String
+        /// Where it is sent.
         public var placement: NamePlacement
+        /// Whether it was cut; it is sent as a Shortened Local Name then.
         public var isTruncated: Bool
     }
 

@@ -2,8 +2,10 @@
 ///
 /// The engine never reads a clock: every moment comes in with an input, so that the same inputs give the same outputs.
 public struct Instant: Hashable, Comparable, Sendable {
+    /// Microseconds since the beginning of the time line.
     public let microseconds: Int64
 
+    /// The moment so many microseconds after the beginning.
     @inlinable public init(microseconds: Int64) { self.microseconds = microseconds }
 
     /// The beginning of the time line.
@@ -35,10 +37,14 @@ public struct Microseconds: RawRepresentable, Hashable, Comparable, Sendable {
 
     @inlinable public init(rawValue: Int64) { self.rawValue = rawValue }
 
+    /// No time at all.
     public static let zero = Microseconds(rawValue: 0)
 
+    /// So many microseconds.
     @inlinable public static func microseconds(_ count: Int64) -> Self { Self(rawValue: count) }
+    /// So many milliseconds.
     @inlinable public static func milliseconds(_ count: Int32) -> Self { Self(rawValue: Int64(count) &* 1000) }
+    /// So many seconds.
     @inlinable public static func seconds(_ count: Int32) -> Self { Self(rawValue: Int64(count) &* 1_000_000) }
 
     @inlinable

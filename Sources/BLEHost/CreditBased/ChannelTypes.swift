@@ -2,6 +2,7 @@ import BLEPackets
 
 /// One credit-based channel and no other, on one link.
 public struct ChannelID: Hashable, Sendable {
+    /// The link that carries it.
     public var link: LinkID
     /// Each channel of a link gets a number of its own, even where its channel identifier is used again.
     public var number: UInt32
@@ -21,6 +22,7 @@ public struct ChannelSettings: Hashable, Sendable {
     /// Frames that the peer may have sent and nobody has consumed, at least 1.
     public var credits: UInt16
 
+    /// Values outside their ranges become the nearest that is allowed.
     public init(maximumTransmissionUnit: UInt16 = 2048, maximumPayloadSize: UInt16 = 247, credits: UInt16 = 16) {
         self.maximumTransmissionUnit = max(23, maximumTransmissionUnit)
         self.maximumPayloadSize = min(max(23, maximumPayloadSize), 2044)
@@ -30,6 +32,7 @@ public struct ChannelSettings: Hashable, Sendable {
 
 /// A channel that is open.
 public struct ChannelInformation: Hashable, Sendable {
+    /// This channel and no later one.
     public var id: ChannelID
     /// Simplified Protocol/Service Multiplexer.
     public var spsm: UInt16

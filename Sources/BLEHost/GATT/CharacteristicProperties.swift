@@ -3,13 +3,21 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// The value may be sent in advertisements.
     public static let broadcast = CharacteristicProperties(rawValue: 0x01)
+    /// The value can be read.
     public static let read = CharacteristicProperties(rawValue: 0x02)
+    /// The value can be written, and nobody answers.
     public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
+    /// The value can be written, and the server answers.
     public static let write = CharacteristicProperties(rawValue: 0x08)
+    /// The server can send the value by itself, without confirmation.
     public static let notify = CharacteristicProperties(rawValue: 0x10)
+    /// The server can send the value by itself, and waits for a confirmation.
     public static let indicate = CharacteristicProperties(rawValue: 0x20)
+    /// The value can be written with a signature on a link that is not encrypted.
     public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
+    /// A descriptor says more (`CharacteristicExtendedProperties`).
     public static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
 
     /// How to subscribe: by notifications where both are offered, `nil` where neither is (SPEC CEN-16, 2.3).

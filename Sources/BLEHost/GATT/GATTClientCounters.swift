@@ -15,5 +15,6 @@ public struct GATTClientCounters: Equatable, Sendable {
     /// Values of characteristics whose last subscriber had gone.
     public var unclaimedNotifications: UInt64 = 0
 
+    /// All zero.
     public init() {}
 }

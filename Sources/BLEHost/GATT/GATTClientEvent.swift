@@ -19,7 +19,9 @@ public enum GATTClientEvent: Equatable, Sendable {
 
 /// A value that a server sent by itself.
 public struct GATTNotification: Equatable, Sendable {
+    /// Of the characteristic's value.
     public var handle: AttributeHandle
+    /// What the server sent: at most ATT_MTU − 3 octets.
     public var value: [UInt8]
     /// Whether it came as an indication; the confirmation is already on its way.
     public var isIndication: Bool

@@ -18,5 +18,6 @@ public struct GATTClientSettings: Equatable, Sendable {
     /// (SPEC 2.3 automatic pairing).
     public var asksForSecurity = false
 
+    /// What an app needs that has the link for itself.
     public init() {}
 }

@@ -31,6 +31,7 @@ public enum GATTFailure: Error, Equatable, Sendable {
 
     /// What is wrong with an answer.
     public enum InvalidResponse: Equatable, Sendable {
+        /// A PDU that cannot be taken apart.
         case malformed(DecodingError)
         /// An answer to another request.
         case wrongOpcode(ATTOpcode)

@@ -76,6 +76,7 @@ public enum SubscriptionMode: UInt16, Sendable {
 
 /// One value of a reliable write.
 public struct AttributeWrite: Equatable, Sendable {
+    /// Of the value that is written.
     public var handle: AttributeHandle
     /// At most 512 octets.
     public var value: [UInt8]

@@ -6,8 +6,11 @@ import BLEPackets
 /// It is a hint: the central decides. The parameters that are wished for keep all the rules that Apple has published for
 /// accessories since 2014, so that none of its devices has a reason to refuse them (SPEC section 4).
 public enum ConnectionLatency: Int, Hashable, Sendable, CaseIterable {
+    /// An interval of 15 to 30 ms.
     case low = 0
+    /// An interval of 90 to 120 ms, of which two may be skipped.
     case medium = 1
+    /// An interval of 285 to 300 ms, of which four may be skipped.
     case high = 2
 
     /// What is asked of the central.

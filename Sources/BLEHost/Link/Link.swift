@@ -62,6 +62,17 @@ struct Link {
         if case .closing = state { true } else { false }
     }
 
+    /// When `Host.advanceLinks` has something to do here.
+    var nextDeadline: Instant? {
+        var deadline = earliest(gatt.nextDeadline, operations.nextDeadline)
+        deadline = earliest(deadline, signalling.nextDeadline)
+        deadline = earliest(deadline, security.nextDeadline)
+        switch state {
+        case .settingUp(let limit), .closing(let limit): return earliest(deadline, limit)
+        case .open: return deadline
+        }
+    }
+
     var information: LinkInformation {
         LinkInformation(id: id, peer: peer, role: role, parameters: parameters, attMTU: Int(gatt.mtu))
     }

@@ -1,9 +1,17 @@
 import BLEPackets
 
 /// The links, found by handle in O(1). A slot index stays valid while its link lives.
+///
+/// The table knows when the first of its links is due without a walk over them: whatever was lent for a change is asked
+/// for its deadline once, at the end of the input (`noteDeadlines`).
 struct LinkTable {
     private var slots: [Link?] = []
     private var slotOfHandle: [UInt16: Int] = [:]
+    private var deadlines = EarliestDeadline()
+    /// The slot whose link may have another deadline than is known, for most inputs the only one.
+    private var touched: Int?
+    /// Further ones.
+    private var alsoTouched: [Int] = []
     private var generation: UInt32 = 0
     private let limit: Int
 
@@ -20,7 +28,33 @@ struct LinkTable {
     subscript(slot: Int) -> Link {
         // A slot index comes from this table and its link lives: both hold wherever the engine keeps one.
         _read { yield slots[slot]! }
-        _modify { yield &slots[slot]! }
+        _modify {
+            touch(slot)
+            yield &slots[slot]!
+        }
+    }
+
+    private mutating func touch(_ slot: Int) {
+        guard slot != touched else { return }
+        if let touched, !alsoTouched.contains(touched) { alsoTouched.append(touched) }
+        touched = slot
+    }
+
+    /// When the first of all links is due; as of the last `noteDeadlines`.
+    var nextDeadline: Instant? { deadlines.earliest }
+
+    /// Asks the links that may have changed for their deadlines.
+    mutating func noteDeadlines() {
+        guard let touched else { return }
+        self.touched = nil
+        noteDeadline(of: touched)
+        guard !alsoTouched.isEmpty else { return }
+        for slot in alsoTouched { noteDeadline(of: slot) }
+        alsoTouched.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func noteDeadline(of slot: Int) {
+        deadlines.set(isOccupied(slot) ? self[slot].nextDeadline : nil, of: slot)
     }
 
     func slot(of handle: ConnectionHandle) -> Int? { slotOfHandle[handle.rawValue] }
@@ -51,6 +85,7 @@ struct LinkTable {
             slot = slots.count
             slots.append(link)
         }
+        touch(slot)
         slotOfHandle[link.id.handle.rawValue] = slot
         return slot
     }
@@ -59,6 +94,7 @@ struct LinkTable {
         let link = self[slot]
         slotOfHandle[link.id.handle.rawValue] = nil
         slots[slot] = nil
+        touch(slot)
         return link
     }
 }

@@ -18,14 +18,17 @@ public struct SecuritySettings: Hashable, Sendable {
     /// By which bonded peers know our resolvable private addresses; without it they are not told our identity.
     public var identityResolvingKey: Key128?
 
+    /// What an app gets that asks for nothing: pairing on demand, without a man at the device.
     public init() {}
 }
 
 /// What protects a link.
 public struct LinkSecurity: Hashable, Sendable {
+    /// Whether the link is encrypted now.
     public var isEncrypted: Bool
     /// Whether the key in use is protected against a man in the middle.
     public var isAuthenticated: Bool
+    /// Whether the key in use comes of LE Secure Connections.
     public var isSecureConnections: Bool
     /// Octets of the key in use.
     public var keySize: UInt8

@@ -14,8 +14,7 @@ struct BondFile: Equatable {
     static let version = "1"
 
     var identityResolvingKey: Key128?
-    /// Each identity once.
-    var bonds: [Bond] = []
+    var bonds = BondList()
 
     /// What was read, and whether that is all that was written.
     enum Reading: Equatable {
@@ -54,7 +53,7 @@ struct BondFile: Equatable {
                 identityResolvingKey = key
             case "bond":
                 guard let bond = BondLine.bond(fields) else { continue }
-                set(bond)
+                bonds.set(bond)
             default: continue
             }
             understood += 1
@@ -65,29 +64,9 @@ struct BondFile: Equatable {
     var text: String {
         var lines: [String] = []
         if let identityResolvingKey { lines.append("key irk=" + BondLine.text(identityResolvingKey)) }
-        for bond in bonds { lines.append(BondLine.text(bond)) }
+        for bond in bonds.all { lines.append(BondLine.text(bond)) }
         lines.append("end lines=\(lines.count)")
         return Self.heading + Self.version + "\n" + lines.map { BondLine.sealed($0) + "\n" }.joined()
-    }
-
-    func bond(_ identity: DeviceAddress) -> Bond? {
-        let identity = identity.withoutIdentityMark
-        return bonds.first { $0.identity == identity }
-    }
-
-    mutating func set(_ bond: Bond) {
-        if let index = bonds.firstIndex(where: { $0.identity == bond.identity }) {
-            bonds[index] = bond
-        } else {
-            bonds.append(bond)
-        }
-    }
-
-    mutating func remove(_ identity: DeviceAddress) -> Bool {
-        let identity = identity.withoutIdentityMark
-        guard let index = bonds.firstIndex(where: { $0.identity == identity }) else { return false }
-        bonds.remove(at: index)
-        return true
     }
 }
 

@@ -19,19 +19,24 @@ public final class FileBondStore: BondStore {
     private let onDamage: DamageHandler
     /// What this process read or wrote last: whatever is missing since, another process has removed.
     private let seen = Mutex<[DeviceAddress: Bond]>([:])
+    private let lock: FileLock
 
     private var file: String { path + "/bonds" }
 
-    /// How long another process may hold the lock, in steps of 10 ms.
-    private static let lockPatience = 300
     private static let longestFile = 16 << 20
 
     /// - Parameters:
     ///   - path: a folder of its own; it is made where it is missing, and closed to everybody but its owner.
     ///   - onDamage: called from whichever method meets a damaged file.
-    public init(path: String, onDamage: @escaping DamageHandler = { _ in }) {
+    public convenience init(path: String, onDamage: @escaping DamageHandler = { _ in }) {
+        self.init(path: path, lockPatienceMilliseconds: 3000, onDamage: onDamage)
+    }
+
+    /// - Parameter lockPatienceMilliseconds: how long another process may hold the lock.
+    init(path: String, lockPatienceMilliseconds: Int64, onDamage: @escaping DamageHandler = { _ in }) {
         self.path = path
         self.onDamage = onDamage
+        lock = FileLock(path: path + "/lock", patienceMilliseconds: lockPatienceMilliseconds)
     }
 
     public func load() throws(BondStoreError) -> StoredBonds {
@@ -46,7 +51,7 @@ public final class FileBondStore: BondStore {
             }
             kept = contents
         }
-        return StoredBonds(bonds: kept.bonds, identityResolvingKey: key)
+        return StoredBonds(bonds: kept.bonds.all, identityResolvingKey: key)
     }
 
     /// The bonds alone; nothing is made where there are none.
@@ -62,8 +67,8 @@ public final class FileBondStore: BondStore {
     public func save(_ bond: Bond) throws(BondStoreError) {
         try change { contents throws(BondStoreError) in
             let last = seen.withLock { $0[bond.identity] }
-            if contents.bond(bond.identity) == nil, let last, last.hasSameKeys(as: bond) { return }
-            contents.set(bond)
+            if contents.bonds.bond(for: bond.identity) == nil, let last, last.hasSameKeys(as: bond) { return }
+            contents.bonds.set(bond)
         }
     }
 
@@ -71,7 +76,7 @@ public final class FileBondStore: BondStore {
     public func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
         guard access(file, F_OK) == 0 || errno != ENOENT else { return false }
         var wasThere = false
-        try change { contents throws(BondStoreError) in wasThere = contents.remove(identity) }
+        try change { contents throws(BondStoreError) in wasThere = contents.bonds.remove(identity) }
         return wasThere
     }
 
@@ -82,13 +87,13 @@ public final class FileBondStore: BondStore {
         _ body: (inout BondFile) throws(BondStoreError) -> Void
     ) throws(BondStoreError) {
         try makeFolder()
-        let lock = try takeLock()
-        defer { close(lock) }
+        let held = try lock.take()
+        defer { close(held) }
         let (before, isDamaged) = try read()
         var contents = before
         try body(&contents)
         if contents != before || isDamaged { try write(contents) }
-        let now = Dictionary(contents.bonds.map { ($0.identity, $0) }) { $1 }
+        let now = Dictionary(contents.bonds.all.map { ($0.identity, $0) }) { $1 }
         // Remembered beyond its removal by others.
         seen.withLock { $0.merge(now) { $1 } }
     }
@@ -104,24 +109,6 @@ public final class FileBondStore: BondStore {
         if information.st_mode & 0o077 != 0, information.st_uid == geteuid() {
             guard chmod(path, 0o700) == 0 else { throw failure(path) }
         }
-    }
-
-    /// - Returns: a descriptor that holds the lock until it is closed, also by the death of the process.
-    private func takeLock() throws(BondStoreError) -> Int32 {
-        let name = path + "/lock"
-        let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure(name) }
-        for _ in 0..<Self.lockPatience {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
-            guard errno == EWOULDBLOCK || errno == EINTR else {
-                let error = failure(name)
-                close(descriptor)
-                throw error
-            }
-            usleep(10_000)
-        }
-        close(descriptor)
-        throw .busy(path: name)
     }
 
     private func read() throws(BondStoreError) -> (BondFile, isDamaged: Bool) {
@@ -147,7 +134,7 @@ public final class FileBondStore: BondStore {
         case .unknownVersion: throw .unknownVersion(path: file)
         case .damaged(let contents):
             let place = try setAside()
-            onDamage(DamagedBonds(path: file, setAsideAs: place, keptBonds: contents.bonds.count))
+            onDamage(DamagedBonds(path: file, setAsideAs: place, keptBonds: contents.bonds.all.count))
             return (contents, true)
         }
     }
@@ -194,9 +181,7 @@ public final class FileBondStore: BondStore {
         guard fsync(folder) == 0 else { throw failure(path) }
     }
 
-    private func failure(_ path: String) -> BondStoreError {
-        .system(path: path, cause: String(cString: strerror(errno)))
-    }
+    private func failure(_ path: String) -> BondStoreError { BondStoreError(path, errno) }
 
     private static func newKey() -> Key128 {
         var generator = SystemRandomNumberGenerator()

@@ -7,6 +7,7 @@ public struct CryptoToolbox: SecurityToolbox {
     /// Random octets that one request may ask for: more than any key or nonce needs.
     static let longestRandom = 4096
 
+    /// It keeps nothing; several are as good as one.
     public init() {}
 
     public func answer(_ request: ToolboxRequest) -> ToolboxResult {

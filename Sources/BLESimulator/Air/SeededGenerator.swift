@@ -4,6 +4,7 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// Equal seeds give equal numbers, in every process.
     public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {

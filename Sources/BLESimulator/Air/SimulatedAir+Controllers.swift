@@ -2,14 +2,17 @@ import BLEPackets
 
 /// What the owner of an air may do to its controllers at any time. Identifiers of another air are ignored.
 extension SimulatedAir {
+    /// What a controller has seen of its host so far.
     public func statistics(of controller: SimulatedControllerID) -> SimulatedControllerStatistics {
         self.controller(controller)?.statistics ?? SimulatedControllerStatistics()
     }
 
+    /// How a controller misbehaves at present.
     public func faults(of controller: SimulatedControllerID) -> SimulatedControllerFaults {
         self.controller(controller)?.faults ?? SimulatedControllerFaults()
     }
 
+    /// Lets a controller misbehave otherwise from now on.
     public func changeFaults(
         of controller: SimulatedControllerID, _ change: (inout SimulatedControllerFaults) -> Void
     ) {

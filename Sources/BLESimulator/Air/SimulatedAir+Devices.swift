@@ -2,6 +2,7 @@ import BLEPackets
 
 /// What the owner of an air may do to its devices at any time. Identifiers of another air are ignored.
 extension SimulatedAir {
+    /// What a device has seen so far.
     public func statistics(of device: SimulatedDeviceID) -> SimulatedDeviceStatistics {
         self.device(device)?.statistics ?? SimulatedDeviceStatistics()
     }
@@ -78,6 +79,7 @@ extension SimulatedAir {
 
     // MARK: Advertising
 
+    /// Lets a device say something else, from its next advertising event on.
     public func setAdvertisement(_ advertisement: SimulatedAdvertisement, of device: SimulatedDeviceID) {
         self.device(device)?.setAdvertisement(advertisement)
     }

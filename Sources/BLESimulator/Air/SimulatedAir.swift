@@ -17,6 +17,7 @@ import BLEPackets
 public final class SimulatedAir {
     /// The time that the air has reached.
     public private(set) var nowMicroseconds: Int64 = 0
+    /// How well packets get through; it may be changed at any time.
     public var configuration: SimulatedAirConfiguration
 
     var agenda = Agenda()
@@ -29,6 +30,7 @@ public final class SimulatedAir {
     private let seed: UInt64
     private var linkCount: UInt32 = 0
 
+    /// - Parameter seed: decides everything that is random; the same calls with the same seed give the same run.
     public init(seed: UInt64 = 1, configuration: SimulatedAirConfiguration = .init()) {
         self.seed = seed
         self.configuration = configuration

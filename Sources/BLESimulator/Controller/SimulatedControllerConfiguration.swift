@@ -4,10 +4,13 @@ import BLEPackets
 public struct SimulatedControllerConfiguration: Hashable, Sendable {
     /// `nil` for a controller that was given no public address: Read BD_ADDR then answers all zero.
     public var publicAddress: DeviceAddress?
+    /// What Read Local Version Information answers, for the HCI and the link layer.
     public var version: HCIVersion
     /// By default the number for internal use and tests.
     public var manufacturer: CompanyIdentifier
+    /// The revision of both.
     public var subversion: UInt16
+    /// What LE Read Local Supported Features answers; commands of features that are missing are unknown.
     public var features: LEFeatures
     /// What LE Read Supported States answers; states that are not in it are refused with 0x0C
     /// (Core 5.4, Vol 4, Part E, 7.8.27).
@@ -27,11 +30,17 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
     public var sharesBuffers: Bool
     /// Octets of data in one ACL packet to the host; 0xFFFF for whole packets of the link layer.
     public var hostBoundDataLength: UInt16
+    /// Data packets that go each way in one connection event at most.
     public var packetsPerConnectionEvent: Int
+    /// Links at one time; beyond that a connection is refused with 0x09.
     public var maximumLinks: Int
+    /// The handle of the first link; others get the next that is free.
     public var firstConnectionHandle: UInt16
+    /// Devices that the filter accept list holds.
     public var acceptListSize: UInt8
+    /// Devices that the resolving list holds; 0 without privacy in the controller.
     public var resolvingListSize: UInt8
+    /// Extended advertising sets at one time.
     public var advertisingSets: UInt8
     /// Octets that one packet of the link layer can hold, 27 to 251.
     public var maximumDataLength: UInt16

@@ -4,7 +4,9 @@ import BLEPackets
 public struct SimulatedControllerFaults: Hashable, Sendable {
     /// A command that is refused whatever its parameters and the state.
     public struct Refusal: Hashable, Sendable {
+        /// The command that is refused.
         public var opcode: HCIOpcode
+        /// What it is answered with.
         public var status: HCIStatus
         /// How often; `nil` for ever.
         public var count: Int?
@@ -26,11 +28,13 @@ public struct SimulatedControllerFaults: Hashable, Sendable {
 
     /// Commands that are carried out by nobody and never answered.
     public var unansweredCommands: [HCIOpcode] = []
+    /// Commands that are refused, the first that fits.
     public var refusals: [Refusal] = []
     /// No Number Of Completed Packets is sent.
     public var keepsCompletedPackets = false
     /// How many of the next connections fail to be established.
     public var failingConnections = 0
+    /// How those connections fail.
     public var connectionFailure = ConnectionFailure.disconnection
     /// How much later than the link itself its Connection Complete arrives, so that data may come before it.
     public var connectionCompleteDelayMicroseconds: Int64 = 0
@@ -39,6 +43,7 @@ public struct SimulatedControllerFaults: Hashable, Sendable {
     /// Advertising reports stop, though scanning goes on.
     public var silencesReports = false
 
+    /// Of a controller that does all it should.
     public init() {}
 }
 
@@ -46,7 +51,9 @@ public struct SimulatedControllerFaults: Hashable, Sendable {
 public struct SimulatedControllerStatistics: Hashable, Sendable {
     /// A command that was answered with another status than success.
     public struct Rejection: Hashable, Sendable {
+        /// The command.
         public var opcode: HCIOpcode
+        /// What it was answered with.
         public var status: HCIStatus
 
         public init(opcode: HCIOpcode, status: HCIStatus) {
@@ -55,12 +62,15 @@ public struct SimulatedControllerStatistics: Hashable, Sendable {
         }
     }
 
+    /// Commands of the host, refused ones among them.
     public var commands = 0
     /// The last 64 of them.
     public var rejections: [Rejection] = []
     /// Commands that came while the host had no credit.
     public var commandsWithoutCredit = 0
+    /// ACL packets of the host.
     public var dataPacketsFromHost = 0
+    /// ACL packets that the host was given.
     public var dataPacketsToHost = 0
     /// Data packets that found no buffer or were longer than one.
     public var bufferOverflows = 0
@@ -68,7 +78,9 @@ public struct SimulatedControllerStatistics: Hashable, Sendable {
     public var dataPacketsWithoutLink = 0
     /// What was no H4 packet, or data that an LE link cannot carry.
     public var malformedPackets = 0
+    /// Advertising reports that the host was given.
     public var reports = 0
 
+    /// All zero.
     public init() {}
 }

@@ -8,11 +8,14 @@ public struct SimulatedAdvertisement: Hashable, Sendable {
     public var scanResponse: [UInt8]
     /// From one advertising event to the next, without the advertising delay; 20 ms at least.
     public var intervalMicroseconds: Int64
+    /// Whether centrals can connect.
     public var isConnectable: Bool
+    /// Whether scan requests are answered.
     public var isScannable: Bool
     /// Sent on a secondary channel, so that only extended scans hear it. A connectable extended advertisement cannot be
     /// scannable; where both are said it is connectable.
     public var isExtended: Bool
+    /// The PHY of the secondary channel, of an extended advertisement.
     public var secondaryPHY: PHY
     /// 0 to 15, of an extended advertisement.
     public var advertisingSetIdentifier: UInt8
@@ -81,7 +84,9 @@ public struct SimulatedAdvertisement: Hashable, Sendable {
 
 /// A device that only advertises: a beacon.
 public struct SimulatedBroadcaster: Sendable {
+    /// Under which it is heard.
     public var address: DeviceAddress
+    /// What it says.
     public var advertisement: SimulatedAdvertisement
     /// The strength at which it is received, in dBm.
     public var rssi: Int8

@@ -12,18 +12,23 @@ import BLEPackets
 ///
 /// It stops advertising while it is connected and goes on afterwards. Its subscriptions end with the link.
 public struct SimulatedPeripheral: Sendable {
+    /// What the device is called, in Generic Access and in its scan response.
     public var name: String
+    /// Under which it is heard, unless it shows private addresses.
     public var address: DeviceAddress
+    /// In the order of their handles.
     public var services: [SimulatedService]
     /// `nil` for flags and the services' UUIDs with the name in the scan response.
     public var advertisement: SimulatedAdvertisement?
     /// Generic Access, which holds the name, and Generic Attribute come before `services`.
     public var hasGenericServices: Bool
+    /// What it looks like (Assigned Numbers, 2.6).
     public var appearance: UInt16
     /// The strength at which it is received, in dBm.
     public var rssi: Int8
     /// The ATT_MTU that it offers, 23 to 517.
     public var maximumMTU: Int
+    /// How it behaves on a link.
     public var link: SimulatedLinkBehaviour
 
     public init(
@@ -68,12 +73,17 @@ public struct SimulatedPeripheral: Sendable {
 
 /// What the link layer and the host of a simulated device do on a link.
 public struct SimulatedLinkBehaviour: Equatable, Sendable {
+    /// What LE Read Remote Features tells the central.
     public var features: LEFeatures
+    /// What Read Remote Version Information tells the central.
     public var version: HCIVersion
+    /// Who made its controller.
     public var manufacturer: CompanyIdentifier
     /// Octets that one packet of the link layer can hold, 27 to 251.
     public var maximumDataLength: UInt16
+    /// The PHYs that it agrees to.
     public var phys: PHYSet
+    /// Data packets that go each way in one connection event at most.
     public var packetsPerConnectionEvent: Int
     /// From a request to its answer. Without a delay the answer comes in the same connection event, if it has room.
     public var responseDelayMicroseconds: Int64
@@ -119,9 +129,11 @@ public struct SimulatedLinkBehaviour: Equatable, Sendable {
 
 /// A key that a simulated device shares with a central.
 public struct SimulatedLongTermKey: Hashable, Sendable {
+    /// The long term key.
     public var key: Key128
     /// What the central names the key by: both zero for one of LE Secure Connections.
     public var randomNumber: UInt64
+    /// EDIV; see `randomNumber`.
     public var encryptedDiversifier: UInt16
     /// Whether pairing was protected against a man in the middle.
     public var isAuthenticated: Bool
@@ -138,9 +150,13 @@ public struct SimulatedLongTermKey: Hashable, Sendable {
 
 /// A device whose ATT answers are given by a closure, so that peers can be played that no server would be.
 public struct SimulatedScriptedPeer {
+    /// Under which it is heard.
     public var address: DeviceAddress
+    /// What it advertises while it is not connected.
     public var advertisement: SimulatedAdvertisement
+    /// The strength at which it is received, in dBm.
     public var rssi: Int8
+    /// How its link layer behaves.
     public var link: SimulatedLinkBehaviour
     /// PDUs that are sent as soon as the link stands.
     public var greeting: [[UInt8]]

@@ -2,10 +2,13 @@ import BLEPackets
 
 /// A service of a simulated device.
 public struct SimulatedService: Sendable {
+    /// What kind of service it is.
     public var uuid: BluetoothUUID
+    /// Whether it means something by itself, and not only in the services that include it.
     public var isPrimary: Bool
     /// UUIDs of services of the same device, each standing for the first that has it.
     public var includedServices: [BluetoothUUID]
+    /// In the order of their handles.
     public var characteristics: [SimulatedCharacteristic]
     /// Where the service begins; `nil` for behind the one before it. Ignored where it would overlap.
     public var startHandle: UInt16?
@@ -27,13 +30,21 @@ public struct SimulatedProperties: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// The value may be sent in advertisements; the simulator sends none.
     public static let broadcast = SimulatedProperties(rawValue: 0x01)
+    /// The value can be read.
     public static let read = SimulatedProperties(rawValue: 0x02)
+    /// The value can be written, and nobody answers.
     public static let writeWithoutResponse = SimulatedProperties(rawValue: 0x04)
+    /// The value can be written, and the device answers.
     public static let write = SimulatedProperties(rawValue: 0x08)
+    /// The device can send the value without confirmation.
     public static let notify = SimulatedProperties(rawValue: 0x10)
+    /// The device can send the value and waits for a confirmation.
     public static let indicate = SimulatedProperties(rawValue: 0x20)
+    /// The value can be written with a signature.
     public static let authenticatedSignedWrites = SimulatedProperties(rawValue: 0x40)
+    /// A descriptor says more.
     public static let extendedProperties = SimulatedProperties(rawValue: 0x80)
 }
 
@@ -42,7 +53,9 @@ public struct SimulatedPermissions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Reading, by anybody.
     public static let read = SimulatedPermissions(rawValue: 0x01)
+    /// Writing, by anybody.
     public static let write = SimulatedPermissions(rawValue: 0x02)
     /// Reading needs encryption: Insufficient Encryption (0x0F).
     public static let readEncrypted = SimulatedPermissions(rawValue: 0x04)
@@ -56,9 +69,13 @@ public struct SimulatedPermissions: OptionSet, Hashable, Sendable {
 
 /// A characteristic of a simulated device.
 public struct SimulatedCharacteristic: Sendable {
+    /// What kind of characteristic it is.
     public var uuid: BluetoothUUID
+    /// What its declaration says.
     public var properties: SimulatedProperties
+    /// Who may do what with the value.
     public var permissions: SimulatedPermissions
+    /// What it holds at first, at most 512 octets.
     public var value: [UInt8]
     /// Octets that a write may leave in the value, 512 at most.
     public var maximumLength: Int
@@ -110,8 +127,11 @@ public struct SimulatedCharacteristic: Sendable {
 
 /// A descriptor of a simulated characteristic.
 public struct SimulatedDescriptor: Sendable {
+    /// What kind of descriptor it is.
     public var uuid: BluetoothUUID
+    /// What it holds at first, at most 512 octets.
     public var value: [UInt8]
+    /// Who may do what with it.
     public var permissions: SimulatedPermissions
 
     public init(_ uuid: BluetoothUUID, value: [UInt8], permissions: SimulatedPermissions = .read) {

@@ -17,8 +17,11 @@ public struct SimulatedScenario: Sendable {
         public var description: String { place.isEmpty ? message : "\(place): \(message)" }
     }
 
+    /// Decides everything that is random.
     public var seed: UInt64 = 1
+    /// How well packets get through.
     public var air = SimulatedAirConfiguration()
+    /// The controller that the host drives.
     public var controller = SimulatedControllerConfiguration()
     var devices: [Device] = []
     var faults: [(time: Int64, fault: Fault)] = []

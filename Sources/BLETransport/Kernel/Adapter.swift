@@ -10,7 +10,9 @@ public struct Adapter: Hashable, Sendable {
     public let address: DeviceAddress
     /// Whether the kernel's own stack uses the adapter.
     public let isUp: Bool
+    /// How the controller is attached.
     public let bus: Bus
+    /// What sort of controller it is.
     public let kind: Kind
     /// The largest ACL packet that the controller takes, in bytes of data; 0 while it was never up.
     public let aclByteCount: UInt16
@@ -19,6 +21,7 @@ public struct Adapter: Hashable, Sendable {
 
     /// How the controller is attached.
     public enum Bus: UInt8, Sendable, CustomStringConvertible {
+        /// The kernel's numbers, from 0 on.
         case virtual, usb, pcCard, uart, rs232, pci, sdio, spi, i2c, smd, virtio
         /// A bus that this library has no name for.
         case other = 0xFF
@@ -42,30 +45,43 @@ public struct Adapter: Hashable, Sendable {
         }
     }
 
+    /// What sort of controller it is.
     public enum Kind: UInt8, Sendable {
+        /// An ordinary one, BR/EDR, LE or both.
         case primary = 0
         /// An alternate MAC/PHY controller, which has no LE.
         case amp = 1
+        /// A sort that this library has no name for.
         case other = 0xFF
     }
 }
 
 /// A connection that the kernel's own stack holds, as `raw:` shares it.
 public struct KernelConnection: Hashable, Sendable {
+    /// As the controller names the connection.
     public let handle: UInt16
     /// The peer's address, most significant byte first; the kernel does not tell its type here.
     public let addressValue: UInt64
+    /// What kind of connection it is.
     public let link: Link
     /// Whether this side asked for the connection.
     public let isOutgoing: Bool
+    /// How far it has come.
     public let state: State
+    /// Role and security.
     public let mode: Mode
 
+    /// What kind of connection it is.
     public enum Link: UInt8, Sendable, CustomStringConvertible {
+        /// Synchronous, for voice.
         case sco = 0x00
+        /// BR/EDR data.
         case acl = 0x01
+        /// Synchronous with repetition, for voice.
         case esco = 0x02
+        /// LE data.
         case le = 0x80
+        /// A kind that this library has no name for.
         case other = 0xFF
 
         public var description: String {
@@ -81,13 +97,21 @@ public struct KernelConnection: Hashable, Sendable {
 
     /// The kernel's socket states, as far as links use them.
     public enum State: UInt16, Sendable, CustomStringConvertible {
+        /// It can be used.
         case connected = 1
+        /// It was made, and nothing was done with it yet.
         case open = 2
+        /// This side has asked for it.
         case connecting = 5
+        /// The peer has asked for it.
         case accepting = 6
+        /// The two sides are agreeing on it.
         case configuring = 7
+        /// It is being ended.
         case disconnecting = 8
+        /// It is gone.
         case closed = 9
+        /// A state that this library has no name for.
         case other = 0xFFFF
 
         public var description: String {
@@ -111,10 +135,15 @@ public struct KernelConnection: Hashable, Sendable {
 
         /// This side is central; else peripheral.
         public static let central = Mode(rawValue: 0x0001)
+        /// The link was authenticated.
         public static let authenticated = Mode(rawValue: 0x0002)
+        /// The link is encrypted.
         public static let encrypted = Mode(rawValue: 0x0004)
+        /// The peer was marked as trusted.
         public static let trusted = Mode(rawValue: 0x0008)
+        /// A socket asked for a reliable link.
         public static let reliable = Mode(rawValue: 0x0010)
+        /// A socket asked for a link of high security.
         public static let secure = Mode(rawValue: 0x0020)
     }
 

@@ -11,6 +11,7 @@ import Glibc
 ///
 /// Either way the adapter is left in the state that it was found in (`adapterBefore`).
 public final class HCISocketTransport: HCITransport {
+    /// What was opened: `user:` or `raw:` and the adapter's number.
     public let address: TransportAddress
     /// The adapter as it was found.
     public let adapterBefore: Adapter

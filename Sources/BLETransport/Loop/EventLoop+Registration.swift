@@ -7,7 +7,9 @@ extension EventLoop {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+        /// There is something to read, or the end.
         public static let readable = Interest(rawValue: 1)
+        /// There is room to write.
         public static let writable = Interest(rawValue: 2)
 
         var events: UInt32 {
@@ -20,7 +22,9 @@ extension EventLoop {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+        /// Reading does not block.
         public static let readable = Readiness(rawValue: 1)
+        /// Writing does not block.
         public static let writable = Readiness(rawValue: 2)
         /// An error or a hang-up is pending; reported without being asked for. Reading tells which.
         public static let failed = Readiness(rawValue: 4)

@@ -3,6 +3,7 @@ import Glibc
 
 /// H4 over a stream of bytes: Unix and TCP sockets and serial ports.
 public final class StreamTransport: HCITransport {
+    /// What was opened.
     public let address: TransportAddress
 
     private let port: PacketDescriptor

@@ -7,7 +7,7 @@ import Testing
 /// Public GATT qualification cases for a client, where their file is at hand; `JELLING_VECTORS` names its folder.
 @Suite("GATT client vectors")
 struct GATTClientVectorTests {
-    struct File: Decodable {
+    struct File: Decodable, Sendable {
         var databases: [String: [Attribute]]
         var tests: [Case]
     }
@@ -73,33 +73,16 @@ struct GATTClientVectorTests {
         var testDescription: String { name }
     }
 
-    static let path: String = {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let folder =
-            ProcessInfo.processInfo.environment["JELLING_VECTORS"]
-            ?? package.deletingLastPathComponent().appendingPathComponent("shared/vectors").path
-        return folder + "/gatt_client.json"
-    }()
+    static let file = VectorFile<File>("gatt_client.json")
+    static let cases: [Case] = file.readable?.tests ?? []
+    static let databases: [String: [Attribute]] = file.readable?.databases ?? [:]
 
-    static let isPresent = FileManager.default.fileExists(atPath: path)
-
-    static let file: Result<File, any Error> = Result {
-        guard isPresent else { return File(databases: [:], tests: []) }
-        return try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
-    }
-
-    static let cases: [Case] = (try? file.get().tests) ?? []
-    static let databases: [String: [Attribute]] = (try? file.get().databases) ?? [:]
-
-    @Test("the file of the cases can be read", .enabled(if: isPresent, absence))
-    func reads() throws { #expect(try !Self.file.get().tests.isEmpty) }
-
-    static let absence: Comment = "gatt_client.json is missing: set JELLING_VECTORS to the folder of the vectors"
+    @Test("the file of the cases can be read", .enabled(if: file.isPresent, file.absence))
+    func reads() throws { #expect(try Self.file.content.get()?.tests.isEmpty == false) }
 
     @Test(
         "a public qualification case goes as it should, its preamble left out",
-        .enabled(if: isPresent, absence), arguments: cases)
+        .enabled(if: file.isPresent, file.absence), arguments: cases)
     func plays(_ vector: Case) throws {
         // Signing needs a key that pairing gives: here the PDU alone must be understood.
         if vector.operation.op == "signed_write" { return try checkSignedWrite(vector) }
@@ -260,7 +243,8 @@ struct GATTClientVectorTests {
         }
 
     @Test(
-        "a case's whole database is found, whatever the order of the requests", .enabled(if: isPresent, absence),
+        "a case's whole database is found, whatever the order of the requests",
+        .enabled(if: file.isPresent, file.absence),
         arguments: discoveries)
     func discovers(_ vector: Case) throws {
         let database = try #require(Self.databases[vector.database ?? ""])

@@ -9,16 +9,16 @@ import Testing
 @Suite struct PairingTranscriptTests {
     @Test(
         "Transcripts of other stacks are repeated octet for octet",
-        .enabled(if: Transcripts.isPresent, Transcripts.absence),
+        .enabled(if: Transcripts.file.isPresent, Transcripts.file.absence),
         arguments: Transcripts.all)
     func transcript(_ transcript: Transcript) throws {
         let player = try TranscriptPlayer(transcript)
         player.play()
     }
 
-    @Test("The file can be read", .enabled(if: Transcripts.isPresent, Transcripts.absence))
+    @Test("The file can be read", .enabled(if: Transcripts.file.isPresent, Transcripts.file.absence))
     func readable() throws {
-        #expect(try !Transcripts.file.get().tests.isEmpty)
+        #expect(try Transcripts.file.content.get()?.tests.isEmpty == false)
     }
 
     /// The same facts without the file: a responder's Just Works over Secure Connections.
@@ -47,18 +47,9 @@ import Testing
 }
 
 enum Transcripts {
-    struct File: Decodable {
+    struct File: Decodable, Sendable {
         var tests: [Transcript]
     }
-
-    static let path: String = {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let folder =
-            ProcessInfo.processInfo.environment["JELLING_VECTORS"]
-            ?? package.deletingLastPathComponent().appendingPathComponent("shared/vectors").path
-        return folder + "/smp_pairing.json"
-    }()
 
     static var decoder: JSONDecoder {
         let decoder = JSONDecoder()
@@ -66,15 +57,8 @@ enum Transcripts {
         return decoder
     }
 
-    static let isPresent = FileManager.default.fileExists(atPath: path)
-    static let absence: Comment = "smp_pairing.json is missing: set JELLING_VECTORS to the folder of the vectors"
-
-    static let file: Result<File, any Error> = Result {
-        guard isPresent else { return File(tests: []) }
-        return try decoder.decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
-    }
-
-    static var all: [Transcript] { (try? file.get())?.tests ?? [] }
+    static let file = VectorFile<File>("smp_pairing.json", decoder: decoder)
+    static var all: [Transcript] { file.readable?.tests ?? [] }
 }
 
 struct Transcript: Decodable, Sendable, CustomTestStringConvertible {

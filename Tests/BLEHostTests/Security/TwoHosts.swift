@@ -4,7 +4,7 @@ import BLESimulator
 
 @testable import BLEHost
 
-/// A central and a peripheral, two whole engines on one simulated air under one virtual clock.
+/// A central and a peripheral that pair: each side of a `HostPair` with its link, its user and the values of a service.
 final class TwoHosts {
     enum Side: Int, CaseIterable { case central, peripheral }
 
@@ -28,37 +28,28 @@ final class TwoHosts {
     static let peripheralAddress = DeviceAddress(value: 0x00AA_0100_0002, kind: .public)
     static let centralAddress = DeviceAddress(value: 0x00AA_0100_0001, kind: .public)
 
-    private let air = SimulatedAir()
-    private let controllers: [SimulatedControllerID]
-    private var hosts: [Engine]
-    private(set) var now = Instant.zero
+    private let hosts: HostPair
+    private var links: [Side: LinkID] = [:]
     private(set) var published: GATTPublishedService?
-    var toolbox: any SecurityToolbox = CryptoToolbox()
     /// What a side's user answers; `nil` leaves the question open.
     var answer: (Side, PairingQuestion.Kind) -> PairingAnswer? = { _, _ in nil }
     /// What becomes of an H4 packet that a side sends.
     var change: (Side, [UInt8]) -> [UInt8]? = { $1 }
 
-    /// An engine in a box: it cannot be copied into an array.
-    final class Engine {
-        var host: Host
-        var events: [HostEvent] = []
-        var link: LinkID?
-
-        init(_ configuration: HostConfiguration) { host = Host(configuration: configuration) }
+    var now: Instant { hosts.now }
+    var toolbox: (any SecurityToolbox)? {
+        get { hosts.toolbox }
+        set { hosts.toolbox = newValue }
     }
 
     init(_ settings: Settings = Settings(), bonds: [Side: [Bond]] = [:]) {
-        controllers = [Self.centralAddress, Self.peripheralAddress].map { [air] address in
-            var configuration = SimulatedControllerConfiguration()
-            configuration.publicAddress = address
-            return air.addController(configuration)
+        let configurations = Side.allCases.map {
+            HostConfiguration(
+                hasToolbox: $0 == .central ? settings.centralHasToolbox : settings.peripheralHasToolbox,
+                security: $0 == .central ? settings.central : settings.peripheral)
         }
-        hosts = Side.allCases.map {
-            Engine(
-                HostConfiguration(
-                    hasToolbox: $0 == .central ? settings.centralHasToolbox : settings.peripheralHasToolbox,
-                    security: $0 == .central ? settings.central : settings.peripheral))
+        hosts = HostPair(configurations: configurations) { controller, number in
+            controller.publicAddress = [Self.centralAddress, Self.peripheralAddress][number]
         }
         answer = { [unowned self] _, kind in
             switch kind {
@@ -66,12 +57,12 @@ final class TwoHosts {
             case .compare, .consent: .confirm(true)
             }
         }
+        hosts.start()
         for side in Side.allCases {
-            hosts[side.rawValue].host.transportOpened(at: now)
-            settle()
+            engine(side).react = { [unowned self] event in react(to: event, side) }
+            engine(side).change = { [unowned self] packet in change(side, packet) }
             submit(.restoreBonds(bonds[side] ?? []), by: side)
         }
-        run(for: .seconds(5)) { self.hosts.allSatisfy { $0.host.isReady } }
         publish()
     }
 
@@ -105,13 +96,12 @@ final class TwoHosts {
 
     // MARK: Doing
 
-    func engine(_ side: Side) -> Engine { hosts[side.rawValue] }
+    func engine(_ side: Side) -> HostPair.Station { hosts.stations[side.rawValue] }
 
     /// Advertises and connects; both sides then have their link.
     @discardableResult
     func connect() -> Bool {
-        engine(.central).link = nil
-        engine(.peripheral).link = nil
+        links = [:]
         submit(
             .advertise(
                 AdvertiseRequest(
@@ -125,28 +115,17 @@ final class TwoHosts {
         run(for: .seconds(3))
     }
 
-    func link(_ side: Side) -> LinkID? { engine(side).link }
+    func link(_ side: Side) -> LinkID? { links[side] }
 
     @discardableResult
-    func submit(_ command: HostCommand, by side: Side) -> OperationID {
-        let operation = engine(side).host.submit(command, at: now)
-        settle()
-        return operation
-    }
+    func submit(_ command: HostCommand, by side: Side) -> OperationID { hosts.submit(command, to: engine(side)) }
 
     func result(
         of command: HostCommand, by side: Side, within span: Microseconds = .seconds(60)
-    ) -> Result<HostResult, HostFailure>? {
-        let operation = submit(command, by: side)
-        run(for: span) { self.result(of: operation, side) != nil }
-        return result(of: operation, side)
-    }
+    ) -> Result<HostResult, HostFailure>? { hosts.result(of: command, at: engine(side), within: span) }
 
     func result(of operation: OperationID, _ side: Side) -> Result<HostResult, HostFailure>? {
-        for event in engine(side).events {
-            if case .completed(operation, let result) = event { return result }
-        }
-        return nil
+        engine(side).results(of: operation).first
     }
 
     func pair(by side: Side = .central, _ options: PairingOptions? = nil) -> Result<HostResult, HostFailure>? {
@@ -190,73 +169,24 @@ final class TwoHosts {
     func bonds(_ side: Side) -> [Bond] { engine(side).host.bonds.all }
 
     func forget() {
-        for engine in hosts { engine.events.removeAll() }
+        for station in hosts.stations { station.forget() }
     }
 
     // MARK: Time
 
     @discardableResult
     func run(for span: Microseconds, until isDone: () -> Bool = { false }) -> Bool {
-        let end = now.advanced(by: span)
-        while !isDone() {
-            var next = air.nextDeadlineMicroseconds.map { Instant(microseconds: $0) }
-            for engine in hosts { next = earliest(next, engine.host.nextDeadline) }
-            let moment = next.map { min($0, end) } ?? end
-            let isOver = next.map { $0 > end } ?? true
-            now = max(now, moment)
-            air.advance(to: now.microseconds)
-            for engine in hosts {
-                if let deadline = engine.host.nextDeadline, deadline <= now { engine.host.advance(to: now) }
-            }
-            settle()
-            if isOver { return isDone() }
-        }
-        return true
+        hosts.run(for: span, until: isDone)
     }
 
-    private func settle() {
-        var progress = true
-        while progress {
-            progress = false
-            for side in Side.allCases where settle(side) { progress = true }
-        }
-    }
-
-    private func settle(_ side: Side) -> Bool {
-        let engine = engine(side)
-        var progress = false
-        while let question = engine.host.nextToolboxQuestion() {
-            progress = true
-            engine.host.answer(question.id, with: toolbox.answer(question.request), at: now)
-        }
-        var packets: [[UInt8]] = []
-        engine.host.drainPackets { packets.append($0.copied()) }
-        for packet in packets {
-            progress = true
-            guard let packet = change(side, packet) else { continue }
-            air.send(packet.span.bytes, to: controllers[side.rawValue], at: now.microseconds)
-        }
-        while let packet = air.nextPacket(from: controllers[side.rawValue]) {
-            progress = true
-            engine.host.receive(packet.span.bytes, at: now)
-        }
-        while let event = engine.host.nextEvent() {
-            progress = true
-            engine.events.append(event)
-            handle(event, side, engine)
-        }
-        return progress
-    }
-
-    private func handle(_ event: HostEvent, _ side: Side, _ engine: Engine) {
+    private func react(to event: HostEvent, _ side: Side) -> HostCommand? {
         switch event {
-        case .connected(let information, _): engine.link = information.id
-        case .centralConnected(let information): engine.link = information.id
-        case .disconnected, .centralDisconnected: engine.link = nil
+        case .connected(let information, _), .centralConnected(let information): links[side] = information.id
+        case .disconnected, .centralDisconnected: links[side] = nil
         case .pairing(_, .question(let question)):
-            guard let answer = answer(side, question.kind) else { return }
-            _ = engine.host.submit(.answerPairing(question.id, answer), at: now)
+            return answer(side, question.kind).map { .answerPairing(question.id, $0) }
         default: break
         }
+        return nil
     }
 }

@@ -137,6 +137,38 @@ struct GATTServerChangeTests {
         #expect(bench.faults == [.answerTimeout])
     }
 
+    @Test(
+        "who waits for a hash that cannot be made hears so at once, and who reads next has it asked for again (SPEC 2.4)"
+    )
+    func hashFails() throws {
+        let bench = try bench()
+        let other = ServerBench.link(2)
+        bench.connect(other)
+        #expect(bench.ask("0a0d00").isEmpty && bench.ask("080100ffff2a2b", from: other).isEmpty)
+        bench.server.databaseHash(nil, revision: try #require(bench.hashes.last).revision, at: .zero)
+        bench.drain()
+        #expect(bench.take() == ["010a0d000e"] && bench.take(other) == ["01080d000e"])
+        #expect(bench.ask("0a0300") == ["0b4a656c6c696e67"])
+        #expect(bench.ask("0a0d00").isEmpty && bench.hashes.count == 2)
+        bench.server.databaseHash(Array(0..<16), revision: try #require(bench.hashes.last).revision, at: .zero)
+        bench.drain()
+        #expect(bench.take() == ["0b" + "0f0e0d0c0b0a09080706050403020100"])
+    }
+
+    @Test("who waits for a hash while the table changes gets the new table's (Core 5.4, Vol 3, Part G, 7.3)")
+    func hashOfChangedTable() throws {
+        let bench = try bench()
+        #expect(bench.ask("0a0d00").isEmpty)
+        let outdated = try #require(bench.hashes.last).revision
+        _ = try bench.publish(.of(0x1811, []))
+        bench.server.databaseHash(Array(0..<16), revision: outdated, at: .zero)
+        bench.drain()
+        #expect(bench.take().isEmpty && bench.hashes.count == 2)
+        bench.server.databaseHash(Array(16..<32), revision: try #require(bench.hashes.last).revision, at: .zero)
+        bench.drain()
+        #expect(bench.take() == ["0b" + "1f1e1d1c1b1a19181716151413121110"])
+    }
+
     // MARK: Robust caching
 
     @Test("a client that does not know of a change is refused once, commands are ignored (Core 5.4, G, 2.5.2.1)")

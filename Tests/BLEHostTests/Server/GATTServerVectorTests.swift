@@ -7,7 +7,7 @@ import Testing
 /// Public GATT qualification cases for a server, where their file is at hand; `JELLING_VECTORS` names its folder.
 @Suite("GATT server vectors")
 struct GATTServerVectorTests {
-    struct File: Decodable {
+    struct File: Decodable, Sendable {
         var databases: [String: [Row]]
         var tests: [Case]
     }
@@ -41,31 +41,15 @@ struct GATTServerVectorTests {
         var testDescription: String { name }
     }
 
-    static let path: String = {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let folder =
-            ProcessInfo.processInfo.environment["JELLING_VECTORS"]
-            ?? package.deletingLastPathComponent().appendingPathComponent("shared/vectors").path
-        return folder + "/gatt_server.json"
-    }()
+    static let file = VectorFile<File>("gatt_server.json")
+    static let cases: [Case] = (file.readable?.tests ?? []).filter { !$0.steps.isEmpty }
 
-    static let isPresent = FileManager.default.fileExists(atPath: path)
-    static let absence: Comment = "gatt_server.json is missing: set JELLING_VECTORS to the folder of the vectors"
+    @Test("the file of the cases can be read", .enabled(if: file.isPresent, file.absence))
+    func reads() throws { #expect(try Self.file.content.get()?.tests.isEmpty == false) }
 
-    static let file: Result<File, any Error> = Result {
-        guard isPresent else { return File(databases: [:], tests: []) }
-        return try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
-    }
-
-    static let cases: [Case] = ((try? file.get().tests) ?? []).filter { !$0.steps.isEmpty }
-
-    @Test("the file of the cases can be read", .enabled(if: isPresent, absence))
-    func reads() throws { #expect(try !Self.file.get().tests.isEmpty) }
-
-    @Test("a public qualification case goes as it should", .enabled(if: isPresent, absence), arguments: cases)
+    @Test("a public qualification case goes as it should", .enabled(if: file.isPresent, file.absence), arguments: cases)
     func plays(_ vector: Case) throws {
-        let rows = try #require(try Self.file.get().databases[vector.database])
+        let rows = try #require(try Self.file.content.get()?.databases[vector.database])
         let bench = ServerBench(mtu: 23, try GATTDatabase(attributes: rows.map(Self.attribute)))
         var mtu = vector.mtu ?? 512
         var answers: [String] = []

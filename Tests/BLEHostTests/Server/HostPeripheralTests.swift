@@ -209,6 +209,22 @@ struct HostPeripheralTests {
         #expect(pdus(rig).count == 1, "answered twice")
     }
 
+    @Test("a toolbox that cannot make the database hash costs its reader an error, not a wait of 30 s (SPEC 2.4)")
+    func databaseHashFails() throws {
+        for result in [ToolboxResult.failure(.unavailable), .octets([1, 2, 3])] {
+            var configuration = HostConfiguration()
+            configuration.hasToolbox = true
+            let rig = HostRig(configuration: configuration)
+            rig.start()
+            centralConnects(rig)
+            rig.forget()
+            rig.receive(frame: [0x08, 0x01, 0x00, 0xFF, 0xFF, 0x2A, 0x2B], handle: 0x40)
+            rig.apply(.toolbox(try #require(rig.nextToolboxQuestion()).id, result))
+            let answer = try #require(pdus(rig).last)
+            #expect(answer.starts(with: [0x01, 0x08]) && answer.last == 0x0E)
+        }
+    }
+
     // MARK: Pains of issue 3
 
     @Test("the local peripheral tells its state once, before anything else happens to it (SPEC PER-1)")

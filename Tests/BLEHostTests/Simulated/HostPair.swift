@@ -1,15 +1,21 @@
 import BLEPackets
+import BLESecurity
 import BLESimulator
 
 @testable import BLEHost
 
-/// Engines on simulated controllers of one air, under one virtual clock: a peripheral and those that use it.
+/// Engines on simulated controllers of one air, under one virtual clock: a peripheral and those that use it, as a rule.
 final class HostPair {
     final class Station {
-        fileprivate var host: Host
-        fileprivate let controller: SimulatedControllerID
+        /// Its inputs go through `HostPair`, which settles what follows.
+        fileprivate(set) var host: Host
+        let controller: SimulatedControllerID
         let address: DeviceAddress
         fileprivate(set) var events: [HostEvent] = []
+        /// What the station's user does about an event, at once.
+        var react: (HostEvent) -> HostCommand? = { _ in nil }
+        /// What becomes of an H4 packet that the station sends; `nil`: it is lost.
+        var change: ([UInt8]) -> [UInt8]? = { $0 }
 
         fileprivate init(_ host: consuming Host, _ controller: SimulatedControllerID, _ address: DeviceAddress) {
             self.host = host
@@ -33,21 +39,45 @@ final class HostPair {
         func forget() { events.removeAll() }
     }
 
-    let air = SimulatedAir()
+    let air: SimulatedAir
     private(set) var now = Instant.zero
     private(set) var stations: [Station] = []
     var peripheral: Station { stations[0] }
     var central: Station { stations[1] }
+    /// Answers the questions of every station; `nil`: they stay open.
+    var toolbox: (any SecurityToolbox)? = CryptoToolbox()
 
     /// - Parameter change: what is particular to a station's controller, by its number.
-    init(stations count: Int = 2, _ change: (inout SimulatedControllerConfiguration, Int) -> Void = { _, _ in }) {
-        for number in 0..<count {
+    convenience init(
+        stations count: Int = 2, _ change: (inout SimulatedControllerConfiguration, Int) -> Void = { _, _ in }
+    ) {
+        self.init(configurations: Array(repeating: HostConfiguration(), count: count), change)
+        start()
+    }
+
+    /// Stations that `start()` begins.
+    /// - Parameters:
+    ///   - configurations: one for each station.
+    ///   - change: what is particular to a station's controller, by its number.
+    init(
+        air: SimulatedAir = SimulatedAir(), configurations: [HostConfiguration],
+        _ change: (inout SimulatedControllerConfiguration, Int) -> Void = { _, _ in }
+    ) {
+        self.air = air
+        for (number, configuration) in configurations.enumerated() {
             let address = DeviceAddress(value: 0x6A65_6C6C_6900 + UInt64(number), kind: .public)
             var controller = SimulatedControllerConfiguration()
             controller.publicAddress = address
             change(&controller, number)
-            stations.append(Station(Host(), air.addController(controller), address))
+            stations.append(
+                Station(
+                    Host(configuration: configuration), air.addController(controller),
+                    controller.publicAddress ?? address))
         }
+    }
+
+    /// Opens the transports and lets the controllers become ready.
+    func start() {
         for station in stations { station.host.transportOpened(at: now) }
         settle()
         run(for: .seconds(5)) { self.stations.allSatisfy { $0.host.isReady } }
@@ -85,22 +115,28 @@ final class HostPair {
     }
 
     /// Connects a central to the advertising peripheral.
-    func connect(_ station: Station) -> LinkID? {
-        guard
-            case .success(.connected(let link))? = result(
-                of: .connect(ConnectRequest(peer: peripheral.address)), at: station)
+    func connect(_ station: Station) -> LinkID? { connect(station, to: peripheral.address) }
+
+    func connect(_ station: Station, to peer: DeviceAddress) -> LinkID? {
+        guard case .success(.connected(let link))? = result(of: .connect(ConnectRequest(peer: peer)), at: station)
         else { return nil }
         return link
     }
 
+    /// When anything happens next, on the air or in an engine.
+    var nextDeadline: Instant? {
+        var next = air.nextDeadlineMicroseconds.map { Instant(microseconds: $0) }
+        for station in stations { next = earliest(next, station.host.nextDeadline) }
+        return next
+    }
+
     /// Lets time pass until `isDone` holds or the span is over.
+    /// - Returns: whether it held.
     @discardableResult
     func run(for span: Microseconds, until isDone: () -> Bool = { false }) -> Bool {
         let end = now.advanced(by: span)
         while !isDone() {
-            var next = air.nextDeadlineMicroseconds.map { Instant(microseconds: $0) }
-            for station in stations { next = earliest(next, station.host.nextDeadline) }
-            guard let next, next <= end else {
+            guard let next = nextDeadline, next <= end else {
                 now = end
                 air.advance(to: now.microseconds)
                 settle()
@@ -120,19 +156,32 @@ final class HostPair {
         var progress = true
         while progress {
             progress = false
-            for station in stations {
-                var packets: [[UInt8]] = []
-                station.host.drainPackets { packets.append($0.copied()) }
-                for packet in packets {
-                    progress = true
-                    air.send(packet.span.bytes, to: station.controller, at: now.microseconds)
-                }
-                while let packet = air.nextPacket(from: station.controller) {
-                    progress = true
-                    station.host.receive(packet.span.bytes, at: now)
-                }
-                while let event = station.host.nextEvent() { station.events.append(event) }
-            }
+            for station in stations where settle(station) { progress = true }
         }
+    }
+
+    private func settle(_ station: Station) -> Bool {
+        var progress = false
+        while let toolbox, let question = station.host.nextToolboxQuestion() {
+            progress = true
+            station.host.answer(question.id, with: toolbox.answer(question.request), at: now)
+        }
+        var packets: [[UInt8]] = []
+        station.host.drainPackets { packets.append($0.copied()) }
+        for packet in packets {
+            progress = true
+            guard let packet = station.change(packet) else { continue }
+            air.send(packet.span.bytes, to: station.controller, at: now.microseconds)
+        }
+        while let packet = air.nextPacket(from: station.controller) {
+            progress = true
+            station.host.receive(packet.span.bytes, at: now)
+        }
+        while let event = station.host.nextEvent() {
+            progress = true
+            station.events.append(event)
+            if let command = station.react(event) { _ = station.host.submit(command, at: now) }
+        }
+        return progress
     }
 }

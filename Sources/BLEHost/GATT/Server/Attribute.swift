@@ -61,7 +61,9 @@ public struct SubscriptionModes: OptionSet, Hashable, Sendable {
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// Bit 0: the value is sent without confirmation.
     public static let notifications = SubscriptionModes(rawValue: 0x0001)
+    /// Bit 1: the value is sent and confirmed.
     public static let indications = SubscriptionModes(rawValue: 0x0002)
     static let all: SubscriptionModes = [.notifications, .indications]
 }

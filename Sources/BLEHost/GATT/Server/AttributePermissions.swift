@@ -6,6 +6,7 @@ public struct AttributePermissions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// By every kind of read, on any link.
     public static let readable = AttributePermissions(rawValue: 0x0001)
     /// By Write Request and by prepared writes.
     public static let writeable = AttributePermissions(rawValue: 0x0002)
@@ -14,13 +15,17 @@ public struct AttributePermissions: OptionSet, Hashable, Sendable {
     /// By Signed Write Command, and by Write Command on an encrypted link, which takes its place there
     /// (Core 5.4, Vol 3, Part G, 4.9.2).
     public static let signedWriteable = AttributePermissions(rawValue: 0x0008)
+    /// Reading needs an encrypted link.
     public static let readEncryption = AttributePermissions(rawValue: 0x0010)
+    /// Writing needs an encrypted link.
     public static let writeEncryption = AttributePermissions(rawValue: 0x0020)
     /// Reading needs an encrypted link whose key is protected against a man in the middle.
     public static let readAuthentication = AttributePermissions(rawValue: 0x0040)
     /// Writing needs an encrypted link whose key is protected against a man in the middle.
     public static let writeAuthentication = AttributePermissions(rawValue: 0x0080)
+    /// Reading needs the user's leave (`GATTLinkSecurity.isAuthorized`).
     public static let readAuthorization = AttributePermissions(rawValue: 0x0100)
+    /// Writing needs the user's leave (`GATTLinkSecurity.isAuthorized`).
     public static let writeAuthorization = AttributePermissions(rawValue: 0x0200)
 
     static let anyRead: AttributePermissions = [.readable, .readEncryption, .readAuthentication, .readAuthorization]

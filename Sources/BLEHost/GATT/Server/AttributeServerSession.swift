@@ -31,6 +31,7 @@ public struct AttributeServerSession {
     /// ATT_MTU in octets: 23 until another is agreed on.
     public var mtu: UInt16 { bearer.mtu }
 
+    /// What the server met and survived since the session began.
     public var counters: GATTServerCounters { server.counters }
 
     /// The client is gone, and a new one comes to a table as it was in the beginning.

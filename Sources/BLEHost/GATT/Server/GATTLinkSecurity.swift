@@ -2,13 +2,17 @@
 public struct GATTLinkSecurity: Equatable, Sendable {
     /// The keys that pairing left with both sides, whether they are in use or not.
     public enum Keys: Equatable, Sendable {
+        /// Never paired, or the keys are lost.
         case none
+        /// Paired, but not protected against a man in the middle.
         case unauthenticated
         /// Protected against a man in the middle.
         case authenticated
     }
 
+    /// What pairing left.
     public var keys: Keys
+    /// Whether the link is encrypted now.
     public var isEncrypted: Bool
     /// Octets of the key in use, 7 to 16.
     public var keySize: UInt8

@@ -147,13 +147,28 @@ extension GATTServer {
         act(.computeHash(message: database.hashMessage, revision: database.revision))
     }
 
-    /// The answer to `computeHash`; one for a table that has changed since is dropped.
+    /// The answer to `computeHash`. One for a table that has changed since is dropped, and asked for anew where a client
+    /// waits.
     ///
-    /// - Parameter octets: 16, as the cipher gives them; in the attribute they stand the other way round.
-    public mutating func databaseHash(_ octets: [UInt8], revision: UInt64, at now: Instant) {
-        guard revision == database.revision, octets.count == 16 else { return }
-        database.hash = octets.reversed()
+    /// - Parameter octets: 16, as the cipher gives them; in the attribute they stand the other way round. `nil` where
+    ///   there is no hash to be had: who waits for it hears so, and the next who reads it has it asked for again.
+    public mutating func databaseHash(_ octets: [UInt8]?, revision: UInt64, at now: Instant) {
+        if revision == database.revision {
+            guard let octets else { return hashFailed(now) }
+            guard octets.count == 16 else { return }
+            database.hash = octets.reversed()
+        }
         for slot in clients.indices { retryHash(slot, now) }
+    }
+
+    private mutating func hashFailed(_ now: Instant) {
+        hashAskedFor = nil
+        for slot in clients.indices {
+            guard let transaction = clients[slot].transaction, case .hash = transaction.work else { continue }
+            clients[slot].transaction = nil
+            refuse(transaction.request, transaction.handle, .unlikelyError, slot)
+            pump(slot, now)
+        }
     }
 
     private mutating func retryHash(_ slot: Int, _ now: Instant) {

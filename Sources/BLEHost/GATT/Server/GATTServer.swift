@@ -14,8 +14,11 @@ import BLEPackets
 /// An attribute is checked in this order: its handle, whether the access is permitted at all, authentication and
 /// encryption, the size of the key, authorization, then offset and length of the value.
 public struct GATTServer {
+    /// Bounds and time limits.
     public let settings: GATTServerSettings
+    /// The table of attributes.
     public internal(set) var database: GATTDatabase
+    /// What the server met and survived since it was made.
     public internal(set) var counters = GATTServerCounters()
     var clients: [ServerClient] = []
     /// Apps whose values and descriptors nobody may read or write for now, and what who tries it hears.
@@ -120,6 +123,7 @@ public struct GATTServer {
 
     // MARK: Time
 
+    /// Time has passed: what was to be answered or confirmed by now ends its bearer (Core 5.4, Vol 3, Part F, 3.3.3).
     public mutating func advance(to now: Instant) {
         for slot in clients.indices {
             guard let deadline = clients[slot].nextDeadline, deadline <= now else { continue }

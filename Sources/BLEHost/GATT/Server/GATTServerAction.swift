@@ -9,14 +9,17 @@ public enum GATTServerAction: Equatable, Sendable {
     /// The bearer is dead: end the link. Nothing more goes to it.
     case disconnect(LinkID, GATTServerFault)
     /// Compute AES-CMAC with a key of zeros over a message and hand the 16 octets, in the order of the cipher, to
-    /// `databaseHash(_:revision:at:)` (Core 5.4, Vol 3, Part G, 7.3).
+    /// `databaseHash(_:revision:at:)`, or `nil` where it cannot be done (Core 5.4, Vol 3, Part G, 7.3).
     case computeHash(message: [UInt8], revision: UInt64)
 }
 
 /// What a PDU is to the server that sent it.
 public enum GATTServerSendTag: Equatable, Sendable {
+    /// The answer to a request; also an error.
     case response
+    /// A value that nobody confirms.
     case notification
+    /// A value that the client has to confirm.
     case indication
 }
 
@@ -41,8 +44,11 @@ public struct GATTRequestID: RawRepresentable, Hashable, Comparable, Sendable {
 
 /// A client wants to know a value that the app holds (SPEC PER-13).
 public struct GATTReadRequest: Equatable, Sendable {
+    /// By which it is answered.
     public var id: GATTRequestID
+    /// Who asks.
     public var link: LinkID
+    /// What is asked for.
     public var handle: AttributeHandle
     /// Octets of the value to leave out: the answer begins behind them (SPEC PER-14, PER-15).
     public var offset: Int
@@ -52,15 +58,19 @@ public struct GATTReadRequest: Equatable, Sendable {
 
 /// One of the values that a client wants to set.
 public struct GATTWrite: Equatable, Sendable {
+    /// What is to be set.
     public var handle: AttributeHandle
     /// Where in the value the octets belong.
     public var offset: Int
+    /// The octets, at most 512.
     public var value: [UInt8]
 }
 
 /// A client wants to set values that the app holds: all of them or none (SPEC PER-17 to PER-19).
 public struct GATTWriteRequest: Equatable, Sendable {
+    /// By which it is answered.
     public var id: GATTRequestID
+    /// Who writes.
     public var link: LinkID
     /// At least one, in the order in which the client sent them.
     public var writes: [GATTWrite]
@@ -83,6 +93,7 @@ public enum GATTAnswer: Equatable, Sendable {
 
 /// Who hears of which value.
 public struct GATTSubscription: Equatable, Sendable {
+    /// Whose subscription it is.
     public var link: LinkID
     /// Of the characteristic's value.
     public var handle: AttributeHandle
@@ -102,6 +113,7 @@ public enum GATTServerEvent: Equatable, Sendable {
     case write(GATTWriteRequest)
     /// The cue to send updates (SPEC PER-20); also when a client asks for another mode.
     case subscribed(GATTSubscription)
+    /// The client wants no more updates, or is gone for good.
     case unsubscribed(GATTSubscription)
     /// There is room for updates again after one was refused (SPEC PER-22).
     case readyToUpdate
@@ -115,9 +127,11 @@ public enum GATTServerEvent: Equatable, Sendable {
 
 /// What is kept of a bonded client from one connection to the next (Core 5.4, Vol 3, Part G, 2.5.2 and 3.3.3.3).
 public struct GATTClientRecord: Equatable, Sendable {
+    /// What a client wrote into one Client Characteristic Configuration.
     public struct Configuration: Equatable, Sendable {
         /// Of the configuration descriptor.
         public var handle: AttributeHandle
+        /// What the client wants to be sent.
         public var modes: SubscriptionModes
 
         public init(handle: AttributeHandle, modes: SubscriptionModes) {

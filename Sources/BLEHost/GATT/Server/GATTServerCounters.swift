@@ -23,5 +23,6 @@ public struct GATTServerCounters: Equatable, Sendable {
     /// PDUs from links that the server does not know, or has given up.
     public var strayPDUs: UInt64 = 0
 
+    /// All zero.
     public init() {}
 }

@@ -22,5 +22,6 @@ public struct GATTServerSettings: Equatable, Sendable {
     /// What a client without a key hears where a value needs encryption (Core 5.4, Vol 3, Part C, 10.3.1; SPEC 2.4).
     public var errorWithoutKeys = ATTError.insufficientAuthentication
 
+    /// What the specification demands, and bounds that honest clients never reach.
     public init() {}
 }

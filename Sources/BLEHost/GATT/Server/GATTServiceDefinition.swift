@@ -2,11 +2,13 @@ import BLEPackets
 
 /// A service as an app publishes it (SPEC MOD-4, MOD-10, PER-6).
 public struct GATTServiceDefinition: Equatable, Sendable {
+    /// What kind of service it is.
     public var uuid: BluetoothUUID
     /// Whether the service means something by itself, and not only in the services that include it.
     public var isPrimary: Bool
     /// The first handles of services that are published already.
     public var includedServices: [AttributeHandle]
+    /// In the order of their handles to be.
     public var characteristics: [GATTCharacteristicDefinition]
 
     public init(
@@ -22,6 +24,7 @@ public struct GATTServiceDefinition: Equatable, Sendable {
 
 /// A characteristic as an app publishes it (SPEC PER-2 to PER-5).
 public struct GATTCharacteristicDefinition: Equatable, Sendable {
+    /// What kind of characteristic it is.
     public var uuid: BluetoothUUID
     /// What the declaration says; `broadcast` and `extendedProperties` are not an app's to set (SPEC PER-4).
     public var properties: CharacteristicProperties
@@ -30,6 +33,7 @@ public struct GATTCharacteristicDefinition: Equatable, Sendable {
     /// A value that never changes and is answered without the app; `nil` for one that the app is asked for each time
     /// (SPEC PER-3).
     public var value: [UInt8]?
+    /// Besides those that the server adds itself.
     public var descriptors: [GATTDescriptorDefinition]
     /// What an Extended Properties descriptor says, which is added where this is not empty.
     public var extendedProperties: CharacteristicExtendedProperties
@@ -57,7 +61,9 @@ public struct GATTCharacteristicDefinition: Equatable, Sendable {
 
 /// A descriptor as an app publishes it: any but those that the server keeps itself.
 public struct GATTDescriptorDefinition: Equatable, Sendable {
+    /// What kind of descriptor it is.
     public var uuid: BluetoothUUID
+    /// Who may do what with the value.
     public var permissions: AttributePermissions
     /// `nil` where the app is asked for each access.
     public var value: [UInt8]?
@@ -74,6 +80,7 @@ public struct CharacteristicExtendedProperties: OptionSet, Hashable, Sendable {
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// Whether prepared writes are taken (Core 5.4, Vol 3, Part G, 4.9.5).
     public static let reliableWrite = CharacteristicExtendedProperties(rawValue: 0x0001)
     /// Whether the user description can be written.
     public static let writableAuxiliaries = CharacteristicExtendedProperties(rawValue: 0x0002)
@@ -88,19 +95,25 @@ extension CharacteristicExtendedProperties: Codable {}
 
 /// Where a service found its place; it stays there until it is removed.
 public struct GATTPublishedService: Equatable, Sendable {
+    /// What kind of service it is.
     public var uuid: BluetoothUUID
+    /// Whether it means something by itself.
     public var isPrimary: Bool
     /// From the declaration, by which the service is known, to its last attribute.
     public var range: AttributeHandleRange
     /// In the order of the definition.
     public var characteristics: [GATTPublishedCharacteristic]
+    /// Who published it.
     public var owner: ClientID
 }
 
 /// Where a characteristic found its place.
 public struct GATTPublishedCharacteristic: Equatable, Sendable {
+    /// What kind of characteristic it is.
     public var uuid: BluetoothUUID
+    /// The handle of its declaration.
     public var declaration: AttributeHandle
+    /// The handle of its value, by which it is known in questions and updates.
     public var valueHandle: AttributeHandle
     /// Zero where nobody can subscribe.
     public var configuration: AttributeHandle
@@ -110,9 +123,13 @@ public struct GATTPublishedCharacteristic: Equatable, Sendable {
 
 /// One attribute of a table that is given as it is.
 public struct RawAttribute: Equatable, Sendable {
+    /// Its place in the table; handles ascend.
     public var handle: AttributeHandle
+    /// What kind of attribute it is.
     public var type: BluetoothUUID
+    /// Who may do what with it.
     public var permissions: AttributePermissions
+    /// Up to 512 octets, the same for every client.
     public var value: [UInt8]
 
     public init(handle: AttributeHandle, type: BluetoothUUID, permissions: AttributePermissions, value: [UInt8]) {

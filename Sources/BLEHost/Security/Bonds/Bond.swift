@@ -49,6 +49,7 @@ public struct Bond: Equatable, Sendable {
 /// A long term key with the numbers by which its owner finds it: both zero with LE Secure Connections
 /// (Core 5.4, Vol 3, Part H, 2.4.4).
 public struct LongTermKey: Equatable, Sendable {
+    /// Secret.
     public var key: Key128
     /// EDIV.
     public var encryptedDiversifier: UInt16
@@ -65,7 +66,9 @@ public struct LongTermKey: Equatable, Sendable {
 /// A connection signature resolving key with the counter that its next signature carries at least
 /// (Core 5.4, Vol 3, Part H, 2.4.5).
 public struct SigningKey: Equatable, Sendable {
+    /// Secret.
     public var key: Key128
+    /// The lowest that has not been used.
     public var counter: UInt32
 
     public init(key: Key128, counter: UInt32 = 0) {

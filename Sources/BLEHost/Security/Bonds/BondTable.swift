@@ -1,10 +1,10 @@
 import BLEPackets
 
-/// The bonds, each identity once, in the order in which they came.
+/// The engine's bonds, and by which keys their private addresses are resolved.
 struct BondTable {
-    private(set) var all: [Bond] = [] {
+    private var list = BondList() {
         didSet {
-            let now = all.compactMap { bond in
+            let now = list.all.compactMap { bond in
                 bond.identityResolvingKey.map { Resolving(identity: bond.identity, key: $0) }
             }
             guard now != resolving else { return }
@@ -22,28 +22,14 @@ struct BondTable {
         var key: Key128
     }
 
-    /// The bond with this identity, however the address is marked.
-    func bond(for identity: DeviceAddress) -> Bond? {
-        let identity = identity.withoutIdentityMark
-        return all.first { $0.identity == identity }
-    }
+    var all: [Bond] { list.all }
 
-    /// Takes the place of a bond with the same identity.
-    mutating func set(_ bond: Bond) {
-        if let index = all.firstIndex(where: { $0.identity == bond.identity }) {
-            all[index] = bond
-        } else {
-            all.append(bond)
-        }
-    }
+    func bond(for identity: DeviceAddress) -> Bond? { list.bond(for: identity) }
+
+    mutating func set(_ bond: Bond) { list.set(bond) }
 
     /// - Returns: whether there was one.
-    mutating func remove(_ identity: DeviceAddress) -> Bool {
-        let identity = identity.withoutIdentityMark
-        guard let index = all.firstIndex(where: { $0.identity == identity }) else { return false }
-        all.remove(at: index)
-        return true
-    }
+    mutating func remove(_ identity: DeviceAddress) -> Bool { list.remove(identity) }
 
-    mutating func removeAll() { all.removeAll() }
+    mutating func replaceAll(by bonds: [Bond]) { list = BondList(bonds) }
 }

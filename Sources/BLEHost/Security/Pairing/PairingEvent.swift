@@ -18,6 +18,7 @@ public enum PairingEvent: Equatable, Sendable {
 
 /// Something that only the user knows; each is asked once.
 public struct PairingQuestion: Hashable, Sendable {
+    /// What is asked, and what answers it.
     public enum Kind: Hashable, Sendable {
         /// The passkey that the other device shows: `PairingAnswer.passkey`.
         case enterPasskey
@@ -27,7 +28,9 @@ public struct PairingQuestion: Hashable, Sendable {
         case consent
     }
 
+    /// By which it is answered.
     public var id: PairingQuestionID
+    /// What is asked.
     public var kind: Kind
 
     public init(id: PairingQuestionID, kind: Kind) {
@@ -42,9 +45,11 @@ public struct PairingQuestionID: RawRepresentable, Hashable, Sendable {
     @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
+/// What the user says to a question of pairing.
 public enum PairingAnswer: Equatable, Sendable {
     /// 0 to 999999.
     case passkey(UInt32)
+    /// Whether the numbers are the same, or whether to pair at all.
     case confirm(Bool)
     /// The user gives up.
     case cancel
@@ -54,11 +59,13 @@ public enum PairingAnswer: Equatable, Sendable {
 public struct PairingSummary: Hashable, Sendable {
     /// Who the peer is from now on.
     public var identity: DeviceAddress
+    /// Whether the keys come of LE Secure Connections.
     public var isSecureConnections: Bool
     /// Whether it was protected against a man in the middle.
     public var isAuthenticated: Bool
     /// Octets.
     public var keySize: UInt8
+    /// Whether the keys hold for later links.
     public var isBonded: Bool
 
     public init(
@@ -94,6 +101,7 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     case repeatedAttempts(retryAfter: Microseconds)
     /// The link ended.
     case linkLost
+    /// The app, or its user, gave up.
     case cancelled
 }
 

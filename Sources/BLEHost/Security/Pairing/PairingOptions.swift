@@ -2,6 +2,7 @@ import BLEPackets
 
 /// What this device can do in pairing and what it demands.
 public struct PairingOptions: Hashable, Sendable {
+    /// What the device can show and its user can type; it decides which way of pairing is possible.
     public var ioCapability = IOCapability.noInputNoOutput
     /// Whether keys are kept for later links.
     public var isBonding = true
@@ -62,8 +63,11 @@ public struct OutOfBandData: Equatable, Sendable {
     /// What this device told, made by `HostCommand.createOutOfBandData`.
     public var local: LocalOutOfBandData?
 
+    /// What LE Secure Connections tells out of band.
     public struct SecureConnectionsData: Equatable, Sendable {
+        /// The random value `r`.
         public var random: Key128
+        /// The confirm value, made of the public key and `r` with the function `f4`.
         public var confirm: Key128
 
         public init(random: Key128, confirm: Key128) {
@@ -87,6 +91,7 @@ public struct LocalOutOfBandData: Equatable, Sendable {
     public var confirm: Key128
     /// 32 octets, most significant first; secret.
     public var privateKey: [UInt8]
+    /// The half of the key pair that peers get to see.
     public var publicKey: P256PublicKey
 
     public init(random: Key128, confirm: Key128, privateKey: [UInt8], publicKey: P256PublicKey) {

@@ -23,9 +23,11 @@ public enum ToolboxResult: Equatable, Sendable {
     case octets([UInt8])
     /// Of `generateKeyPair`: 32 octets of private key.
     case keyPair(privateKey: [UInt8], publicKey: P256PublicKey)
+    /// There is no result.
     case failure(ToolboxFailure)
 }
 
+/// Why a request has no result.
 public enum ToolboxFailure: Error, Hashable, Sendable {
     /// The peer's public key is no point of the curve.
     case invalidPublicKey
@@ -36,7 +38,9 @@ public enum ToolboxFailure: Error, Hashable, Sendable {
 /// A public key on the curve P-256: two coordinates of 32 octets each, most significant first. It may come from a peer
 /// and be no point of the curve.
 public struct P256PublicKey: Hashable, Sendable {
+    /// 32 octets, most significant first.
     public var x: [UInt8]
+    /// 32 octets, most significant first.
     public var y: [UInt8]
 
     public init(x: [UInt8], y: [UInt8]) {
@@ -47,7 +51,9 @@ public struct P256PublicKey: Hashable, Sendable {
 
 /// A request with the number that its answer has to carry.
 public struct ToolboxQuestion: Equatable, Sendable {
+    /// What the answer has to carry.
     public var id: UInt64
+    /// What is to be done.
     public var request: ToolboxRequest
 }
 

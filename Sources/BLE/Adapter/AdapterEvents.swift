@@ -1,0 +1,53 @@
+import BLEHost
+import BLEPackets
+
+/// What becomes of the controller and of the links on it, without anybody's asking as a rule: the other side of a link,
+/// or one of the two controllers, has decided so.
+public enum AdapterEvent: Equatable, Sendable {
+    /// The controller failed and is being brought back, by a reset first and then by opening the transport anew. Links are
+    /// lost; scans, advertising and pending connections go on after `ready`.
+    case recovering(RecoveryStep)
+    /// The controller can be used again.
+    case ready(ControllerInformation)
+    /// The parameters of a link in either role changed.
+    case connectionParametersChanged(LinkID, ConnectionParameters)
+    /// The PHYs of a link in either role were negotiated.
+    case phyChanged(LinkID, transmit: PHY, receive: PHY)
+    /// The longest packets of a link in either role changed.
+    case dataLengthChanged(LinkID, DataLength)
+}
+
+/// The events of an adapter, as a sequence. They are kept from the moment at which the sequence is made; each sequence is
+/// looped over once.
+public struct AdapterEvents: AsyncSequence, Sendable {
+    public typealias Element = AdapterEvent
+
+    /// Events that may wait to be taken; beyond that the oldest are dropped.
+    public static let capacity = 1024
+
+    let stream: AsyncThrowingStream<AdapterEvent, any Error>
+
+    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        var base: AsyncThrowingStream<AdapterEvent, any Error>.Iterator
+
+        /// - Throws: `AdapterError` when the adapter is lost or closed.
+        public mutating func next() async throws -> AdapterEvent? { try await base.next() }
+    }
+}
+
+extension Adapter {
+    /// Begins to collect what becomes of the controller and its links.
+    ///
+    ///     let events = await adapter.events()
+    ///     let peripheral = try await adapter.connect(to: address)
+    ///     for try await case .phyChanged(peripheral.link, let transmit, _) in events { … }
+    public func events() -> AdapterEvents {
+        let (stream, continuation) = AsyncThrowingStream<AdapterEvent, any Error>.makeStream(
+            bufferingPolicy: .bufferingNewest(AdapterEvents.capacity))
+        let token = addObserver(continuation)
+        continuation.onTermination = { _ in Task { await self.removeObserver(token) } }
+        return AdapterEvents(stream: stream)
+    }
+}

@@ -1,0 +1,37 @@
+import BLEPackets
+
+/// Bonds, each identity once, in the order in which they came.
+public struct BondList: Equatable, Sendable {
+    /// The bonds themselves.
+    public private(set) var all: [Bond] = []
+
+    /// No bonds.
+    public init() {}
+
+    /// Of bonds with the same identity the last is kept, in the place of the first.
+    public init(_ bonds: [Bond]) {
+        for bond in bonds { set(bond) }
+    }
+
+    /// The bond with this identity, however the address is marked.
+    public func bond(for identity: DeviceAddress) -> Bond? { place(of: identity).map { all[$0] } }
+
+    /// Takes the place of a bond with the same identity.
+    public mutating func set(_ bond: Bond) {
+        if let place = place(of: bond.identity) { all[place] = bond } else { all.append(bond) }
+    }
+
+    /// Forgets the bond with this identity, however the address is marked.
+    /// - Returns: whether there was one.
+    @discardableResult
+    public mutating func remove(_ identity: DeviceAddress) -> Bool {
+        guard let place = place(of: identity) else { return false }
+        all.remove(at: place)
+        return true
+    }
+
+    private func place(of identity: DeviceAddress) -> Int? {
+        let identity = identity.withoutIdentityMark
+        return all.firstIndex { $0.identity == identity }
+    }
+}

@@ -1,0 +1,126 @@
+import BLEHost
+import CLinux
+import Glibc
+import Synchronization
+
+/// A lock that processes take in turn, and that goes with its holder's death.
+///
+/// Who has to wait is woken by the kernel; nothing is asked again and again. The kernel's wait knows no limit, so a
+/// thread of its own waits, and is left behind when that takes too long: it gives the lock back as soon as it gets it.
+/// While one is left behind nobody waits: the lock has been kept too long already.
+final class FileLock: Sendable {
+    /// The file that is locked; it is made where it is missing.
+    let path: String
+    private let patienceMilliseconds: Int64
+    fileprivate let isOverdue = Atomic(false)
+
+    init(path: String, patienceMilliseconds: Int64) {
+        self.path = path
+        self.patienceMilliseconds = patienceMilliseconds
+    }
+
+    /// Waits for the lock, no longer than the patience.
+    /// - Returns: a descriptor that holds the lock until it is closed.
+    /// - Throws: `BondStoreError.busy` when another process keeps it, `system` when there can be no lock.
+    func take() throws(BondStoreError) -> Int32 {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw BondStoreError(path, errno) }
+        var code = Self.lock(descriptor, LOCK_EX | LOCK_NB)
+        if code == EWOULDBLOCK, !isOverdue.load(ordering: .relaxed) {
+            let wait = LockWait(for: descriptor, of: self)
+            code = wait.begin()
+            if code == 0 {
+                guard let result = wait.result(withinMilliseconds: patienceMilliseconds) else {
+                    throw .busy(path: path)
+                }
+                code = result
+            }
+        }
+        guard code != 0 else { return descriptor }
+        close(descriptor)
+        throw code == EWOULDBLOCK ? .busy(path: path) : BondStoreError(path, code)
+    }
+
+    /// Returns an errno value, zero when the lock is held.
+    fileprivate static func lock(_ descriptor: Int32, _ operation: Int32) -> Int32 {
+        while flock(descriptor, operation) != 0 {
+            if errno != EINTR { return errno }
+        }
+        return 0
+    }
+}
+
+/// One wait, on a thread of its own.
+private final class LockWait: Sendable {
+    private enum State {
+        case waiting
+        /// With an errno value, zero when the lock is held.
+        case over(Int32)
+        /// The descriptor is the thread's to close.
+        case leftBehind
+    }
+
+    private let descriptor: Int32
+    private let lock: FileLock
+    private let state = Mutex(State.waiting)
+    private let ended = clinux_eventfd_create()
+
+    init(for descriptor: Int32, of lock: FileLock) {
+        self.descriptor = descriptor
+        self.lock = lock
+    }
+
+    deinit { if ended >= 0 { close(ended) } }
+
+    /// Returns an errno value, zero when the thread runs.
+    func begin() -> Int32 {
+        guard ended >= 0 else { return errno }
+        let context = Unmanaged.passRetained(self)
+        let code = clinux_thread_start(
+            "jelling-lock",
+            { context in
+                if let context { Unmanaged<LockWait>.fromOpaque(context).takeRetainedValue().run() }
+            },
+            context.toOpaque())
+        if code != 0 { context.release() }
+        return code
+    }
+
+    private func run() {
+        let code = FileLock.lock(descriptor, LOCK_EX)
+        let isAwaited = state.withLock {
+            guard case .waiting = $0 else { return false }
+            $0 = .over(code)
+            return true
+        }
+        if isAwaited {
+            var one: UInt64 = 1
+            while write(ended, &one, 8) < 0, errno == EINTR {}
+        } else {
+            close(descriptor)
+            lock.isOverdue.store(false, ordering: .relaxed)
+        }
+    }
+
+    /// Returns an errno value, zero when the lock is held; `nil` when the thread is left behind.
+    func result(withinMilliseconds span: Int64) -> Int32? {
+        let end = Int64(clinux_boottime_microseconds() / 1000) + span
+        var latch = pollfd(fd: ended, events: Int16(POLLIN), revents: 0)
+        while latch.revents == 0 {
+            let rest = end - Int64(clinux_boottime_microseconds() / 1000)
+            if rest <= 0 { break }
+            _ = poll(&latch, 1, Int32(clamping: rest))
+        }
+        return state.withLock {
+            if case .over(let code) = $0 { return code }
+            $0 = .leftBehind
+            lock.isOverdue.store(true, ordering: .relaxed)
+            return nil
+        }
+    }
+}
+
+extension BondStoreError {
+    /// What the system says of a file or folder.
+    init(_ path: String, _ code: Int32) { self = .system(path: path, cause: String(cString: strerror(code))) }
+}
