@@ -31,6 +31,8 @@ let package = Package(
     targets: [
         .target(name: "CLinux"),
         .target(name: "BLEPackets", swiftSettings: common),
+        // Pure, and imports nothing of ours: the files that people write for the simulator and for bletool.
+        .target(name: "BLEJSON", swiftSettings: common),
         .target(name: "BLECapture", dependencies: ["BLEPackets"], swiftSettings: common),
         // Names of numbers, apart from BLEPackets so that firmware need not carry them.
         .target(name: "BLEAssignedNumbers", swiftSettings: common),
@@ -39,7 +41,7 @@ let package = Package(
             name: "BLEDecoder", dependencies: ["BLEPackets", "BLECapture", "BLEAssignedNumbers"],
             swiftSettings: common),
         .target(name: "BLETransport", dependencies: ["BLEPackets", "CLinux"], swiftSettings: common),
-        .target(name: "BLESimulator", dependencies: ["BLEPackets"], swiftSettings: common),
+        .target(name: "BLESimulator", dependencies: ["BLEPackets", "BLEJSON"], swiftSettings: common),
         .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: common),
         .target(
             name: "BLESecurity",
@@ -62,7 +64,8 @@ let package = Package(
         .executableTarget(
             name: "bletool",
             dependencies: [
-                "BLE", "BLECapture", "BLEDecoder", "BLERecording", "BLESecurity", "BLEVirtualTransports",
+                "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDecoder", "BLEJSON", "BLERecording", "BLESecurity",
+                "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
@@ -116,6 +119,7 @@ let package = Package(
         .testTarget(
             name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator"],
             swiftSettings: common),
-        .testTarget(name: "bletoolTests", dependencies: ["bletool", "BLE", "BLESecurity"], swiftSettings: common),
+        .testTarget(
+            name: "bletoolTests", dependencies: ["bletool", "BLE", "BLEJSON", "BLESecurity"], swiftSettings: common),
     ]
 )

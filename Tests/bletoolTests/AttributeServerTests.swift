@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 import Testing
 
 @testable import bletool
@@ -78,6 +79,6 @@ struct JSONReaderTests {
             "1e999", String(repeating: "[", count: 1000),
         ])
     func refused(_ text: String) {
-        #expect(throws: Failure.self) { try JSONReader.value(in: Array(text.utf8)) }
+        #expect(throws: JSONProblem.self) { try JSONReader.value(in: Array(text.utf8)) }
     }
 }

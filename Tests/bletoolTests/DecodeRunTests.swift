@@ -49,6 +49,12 @@ struct DecodeRunTests {
         #expect(run.status == 1)
         #expect(run.output.contains("frames"))
         #expect(run.errors.contains("the file ends early"))
+        // For programs it is one object, counts and damage together.
+        let json = try await ToolRun("--json", "decode", file, "--summary")
+        #expect(json.status == 1)
+        #expect(try json.objects.count == 1)
+        #expect(try (json.objects.first?["error"] as? String)?.contains("the file ends early") == true)
+        #expect(json.errors.contains("the file ends early"))
         let converted = try await ToolRun("convert", file, folder.path + "/cut.pcapng")
         #expect(converted.status == 1)
         #expect(try await ToolRun("decode", folder.path + "/cut.pcapng").status == 0)

@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 import Foundation
 import Testing
 

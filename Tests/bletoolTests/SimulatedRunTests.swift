@@ -49,11 +49,22 @@ struct SimulatedRunTests {
         #expect(database["mtu"] as? Int == 517)
         let services = try #require(database["services"] as? [[String: Any]])
         let service = try #require(services.first { $0["uuid"] as? String == "180D" })
-        #expect(Set(service.keys) == ["uuid", "handle", "endHandle", "primary", "includes", "characteristics"])
+        // The contract's keys, and behind them the name that the number has.
+        #expect(Set(service.keys) == ["uuid", "handle", "endHandle", "primary", "includes", "characteristics", "name"])
+        #expect(service["name"] as? String == "Heart Rate")
         let characteristics = try #require(service["characteristics"] as? [[String: Any]])
         #expect(characteristics.first?["properties"] as? [String] == ["notify"])
         let descriptors = try #require(characteristics.first?["descriptors"] as? [[String: Any]])
         #expect(descriptors.first?["uuid"] as? String == "2902")
+        #expect(descriptors.first?["name"] as? String == "Client Characteristic Configuration")
+    }
+
+    @Test("discover shows people the names of services, characteristics and descriptors")
+    func discoverNames() async throws {
+        let run = try await ToolRun("-t", "sim", "gatt", Self.heart, "discover")
+        #expect(run.output.contains("service 180D Heart Rate  "))
+        #expect(run.output.contains("  characteristic 2A37 Heart Rate Measurement  "))
+        #expect(run.output.contains("    descriptor 2902 Client Characteristic Configuration  "))
     }
 
     @Test("a script runs over one connection, and its first failing line ends it with its number")

@@ -17,7 +17,8 @@ public struct CaptureReader: ~Copyable {
     public private(set) var recordCount: UInt64 = 0
     /// How many records were damaged, each of them told by an error.
     public private(set) var damagedRecordCount: UInt64 = 0
-    /// How many records of pcapng interfaces that carry something else than HCI packets were passed over.
+    /// How many records of pcapng files were passed over: packets of interfaces that carry something else than HCI,
+    /// entries of journals, blocks of programs' own kinds.
     public internal(set) var foreignRecordCount: UInt64 = 0
     /// The last count of lost packets that the capture program wrote beside a record (btsnoop, obsolete pcapng blocks).
     public internal(set) var droppedPacketCount: UInt32 = 0

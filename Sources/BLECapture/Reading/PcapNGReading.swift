@@ -25,6 +25,7 @@ extension CaptureReader {
                 buffer.consume(Int(total))
             default:
                 try skipBlock(total)
+                if PcapNG.foreignRecordBlocks.contains(type) { foreignRecordCount += 1 }
             }
         }
         return nil

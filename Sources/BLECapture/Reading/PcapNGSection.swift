@@ -5,6 +5,8 @@ enum PcapNG {
     static let obsoletePacketBlock: UInt32 = 2
     static let simplePacketBlock: UInt32 = 3
     static let enhancedPacketBlock: UInt32 = 6
+    /// Entries of a journal, and blocks of programs' own kinds that may be copied and that may not.
+    static let foreignRecordBlocks: [UInt32] = [9, 0x0BAD, 0x4000_0BAD]
     static let byteOrderMark: UInt32 = 0x1A2B_3C4D
 
     static let endOfOptions: UInt16 = 0

@@ -106,7 +106,7 @@ extension PacketTables {
                 }
                 index = fields[index].argument
                 continue
-            case .number, .hexadecimal: last = bytes.integer(position, width: width)
+            case .number, .hexadecimal, .mask: last = bytes.integer(position, width: width)
             case .countedBytes, .countedData:
                 guard position < bytes.byteCount else { return false }
                 position += 1 + Int(bytes.octet(position))
@@ -114,7 +114,7 @@ extension PacketTables {
             case .countedFixedData:
                 guard position + width < bytes.byteCount else { return false }
                 position += 1
-            case .rest, .secretRest: position = bytes.byteCount
+            case .rest, .secretRest, .channels: position = bytes.byteCount
             default: break
             }
             position += width

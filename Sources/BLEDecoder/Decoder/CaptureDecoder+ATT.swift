@@ -2,7 +2,10 @@ import BLECapture
 
 extension CaptureDecoder {
     /// Writes a PDU of ATT (Core 5.4, Vol 3, Part F, 3.4), with the names that discovery gave to handles.
-    mutating func writeATT(_ index: Int, _ direction: CaptureDirection, _ pdu: RawSpan, _ stated: Int) {
+    /// - Parameter channel: the dynamic channel that carries it; `nil` for the fixed one.
+    mutating func writeATT(
+        _ index: Int, _ direction: CaptureDirection, _ pdu: RawSpan, _ stated: Int, channel: Int? = nil
+    ) {
         facts.kinds.insert(.att)
         protocolName("ATT")
         let opcode = pdu.octet(0)
@@ -24,15 +27,17 @@ extension CaptureDecoder {
         }
         switch opcode {
         case 0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x17, 0x19, 0x1E, 0x21:
-            writeResponse(opcode, index, way, pdu)
-        default: writeRequest(opcode, index, way, pdu)
+            writeResponse(opcode, index, channel, way, pdu)
+        default: writeRequest(opcode, index, channel, way, pdu)
         }
         out.endFields()
     }
 
     // MARK: Requests, commands, notifications
 
-    private mutating func writeRequest(_ opcode: UInt8, _ index: Int, _ way: Int, _ pdu: RawSpan) {
+    private mutating func writeRequest(
+        _ opcode: UInt8, _ index: Int, _ channel: Int?, _ way: Int, _ pdu: RawSpan
+    ) {
         // The server of requests and commands is on the other side; of notifications and indications on this one.
         let isFromServer = opcode == 0x1B || opcode == 0x1D || opcode == 0x23
         let server = isFromServer ? way : 1 - way
@@ -90,7 +95,9 @@ extension CaptureDecoder {
         default: break
         }
         // Commands, notifications and confirmations are not answered.
-        if opcode & 0x40 == 0, opcode != 0x1B, opcode != 0x23 { table.links[index].requests[way] = request }
+        if opcode & 0x40 == 0, opcode != 0x1B, opcode != 0x23 {
+            table.links[index].setRequest(request, on: channel, way: way)
+        }
     }
 
     private mutating func writeNotifications(_ pdu: RawSpan, _ index: Int, _ server: Int) {
@@ -109,12 +116,14 @@ extension CaptureDecoder {
 
     // MARK: Responses
 
-    private mutating func writeResponse(_ opcode: UInt8, _ index: Int, _ way: Int, _ pdu: RawSpan) {
-        let asked = table.links[index].requests[1 - way]
+    private mutating func writeResponse(
+        _ opcode: UInt8, _ index: Int, _ channel: Int?, _ way: Int, _ pdu: RawSpan
+    ) {
+        let asked = table.links[index].request(on: channel, way: 1 - way)
         // A confirmation answers an indication, each response the request before it in number.
         let isAnswer = asked.map { opcode == 0x01 ? $0.opcode == pdu.octet(1) : $0.opcode == opcode &- 1 } ?? false
         let request = isAnswer ? asked : nil
-        if isAnswer { table.links[index].requests[1 - way] = nil }
+        if isAnswer { table.links[index].setRequest(nil, on: channel, way: 1 - way) }
         let server = opcode == 0x1E ? 1 - way : way
         if opcode == 0x01 {
             headlineError(pdu)

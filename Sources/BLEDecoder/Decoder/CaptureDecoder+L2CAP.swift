@@ -82,31 +82,32 @@ extension CaptureDecoder {
         let way = Int(direction.rawValue)
         if !isContinuation {
             table.links[index].assemblies[way].received = 0
-            if stated >= 4, data.byteCount >= 4, Int(data.uint16(0)) + 4 <= stated {
+            table.links[index].assemblies[way].isCut = false
+            if stated >= 4, data.byteCount >= 4, Int(data.uint16(0)) + 4 == stated {
                 writeFrame(index, direction, data.uint16(2), data.part(4, Int(data.uint16(0))), Int(data.uint16(0)))
                 return
             }
             table.links[index].assemblies[way].bytes.removeAll(keepingCapacity: true)
-        } else if table.links[index].assemblies[way].received == 0 {
+        } else if table.links[index].assemblies[way].received == 0, !table.links[index].assemblies[way].isCut {
             title("ACL data, continued")
             out.beginFields()
             malformed("nothing was begun that it could go on with", data)
             out.endFields()
             return
         }
+        if table.links[index].assemblies[way].isCut || data.byteCount < stated {
+            table.links[index].assemblies[way].isCut = true
+            table.links[index].assemblies[way].bytes.removeAll(keepingCapacity: true)
+            return writeFragment(stated)
+        }
         table.links[index].assemblies[way].received += stated
         let received = table.links[index].assemblies[way].received
         var held = table.links[index].assemblies[way].bytes
         table.links[index].assemblies[way].bytes = []
         unsafe data.withUnsafeBytes { unsafe held.append(contentsOf: $0) }
-        let length = received >= 4 && held.count >= 4 ? Int(held[0]) | Int(held[1]) << 8 : Int.max - 4
-        if received < length + 4, !(received >= 4 && held.count < 4) {
-            title("ACL fragment")
-            out.beginFields()
-            out.begin("Length", "length")
-            out.number(UInt64(stated))
-            out.end()
-            out.endFields()
+        let length = received >= 4 ? Int(held[0]) | Int(held[1]) << 8 : Int.max - 4
+        if received < length + 4 {
+            writeFragment(stated)
             table.links[index].assemblies[way].bytes = held
             return
         }
@@ -124,6 +125,13 @@ extension CaptureDecoder {
         table.links[index].assemblies[way].bytes = held
     }
 
+    private mutating func writeFragment(_ length: Int) {
+        title("ACL fragment")
+        out.beginFields()
+        writeLength(length)
+        out.endFields()
+    }
+
     /// - Parameter stated: how long the payload is; the capture may hold less of it.
     private mutating func writeFrame(
         _ index: Int, _ direction: CaptureDirection, _ channel: UInt16, _ payload: RawSpan, _ stated: Int
@@ -138,22 +146,41 @@ extension CaptureDecoder {
         case 0x0006, 0x0007: writePairing(payload, stated)
         case 0x0001, 0x0005: writeSignalling(index, direction, payload, stated)
         default:
-            let psm = table.links[index].channels.last {
-                $0.identifier == channel && $0.isLocal == (direction == .controllerToHost)
-            }?.psm
-            if psm == 0x001F {
-                writeATT(index, direction, payload, stated)
+            let way = Int(direction.rawValue)
+            guard channel >= 0x0040, let place = table.links[index].channels.index(of: channel, way: way) else {
+                return writeChannelData(channel, nil, payload, stated)
+            }
+            let known = table.links[index].channels.channels[place]
+            if known.isCreditBased {
+                writeCreditBasedFrame(index, place, direction, payload, stated)
+            } else if known.isAttributeProtocol {
+                writeATT(index, direction, payload, stated, channel: place)
             } else {
-                writeChannelData(channel, psm, payload, stated)
+                writeChannelData(channel, known.psm, payload, stated)
             }
         }
     }
 
     private mutating func writeChannelData(_ channel: UInt16, _ psm: UInt16?, _ payload: RawSpan, _ stated: Int) {
-        let name = psm.flatMap { tables.name(of: UInt64($0), in: tables.psm) }
+        channelTitle(channel, psm)
+        out.beginFields()
+        if let psm {
+            out.begin("PSM", "psm")
+            out.number(UInt64(psm))
+            out.end()
+        }
+        writeLength(stated)
+        out.begin("Data", "data")
+        out.bytes(payload)
+        out.end()
+        out.endFields()
+    }
+
+    /// The protocol of a channel and its identifier, in the headline.
+    mutating func channelTitle(_ channel: UInt16, _ psm: UInt16?) {
         protocolName("L2CAP")
-        if let name {
-            title(name, "", code: UInt64(psm ?? 0), width: 2)
+        if let psm, let name = tables.name(of: UInt64(psm), in: tables.psm) {
+            title(name, "", code: UInt64(psm), width: 2)
         } else {
             title("Data")
         }
@@ -162,19 +189,6 @@ extension CaptureDecoder {
             out.buffer.append(hexadecimal: UInt64(channel), digits: 4)
             fieldsOffset = out.buffer.count
         }
-        out.beginFields()
-        if let psm {
-            out.begin("PSM", "psm")
-            out.number(UInt64(psm))
-            out.end()
-        }
-        out.begin("Length", "length")
-        out.number(UInt64(stated))
-        out.end()
-        out.begin("Data", "data")
-        out.bytes(payload)
-        out.end()
-        out.endFields()
     }
 
     mutating func protocolName(_ name: StaticString) {
@@ -207,99 +221,9 @@ extension CaptureDecoder {
         out.endFields()
     }
 
-    private mutating func writeLength(_ length: Int) {
+    mutating func writeLength(_ length: Int) {
         out.begin("Length", "length")
         out.number(UInt64(length))
         out.end()
-    }
-
-    // MARK: Signalling
-
-    private mutating func writeSignalling(
-        _ index: Int, _ direction: CaptureDirection, _ payload: RawSpan, _ stated: Int
-    ) {
-        facts.kinds.insert(.signalling)
-        protocolName("L2CAP")
-        let first = Int(tables.signallingCodes[Int(payload.octet(0))])
-        title(
-            payload.byteCount >= 4 && first >= 0 ? tables.layouts[first].name : nil, "Signalling",
-            code: UInt64(payload.octet(0)), width: 1)
-        out.beginFields()
-        defer { out.endFields() }
-        // Several commands may share a frame on BR/EDR.
-        out.beginGroups("commands")
-        var position = 0
-        while payload.byteCount - position >= 4 {
-            let code = payload.octet(position)
-            let count = Int(payload.uint16(position + 2))
-            let parameters = payload.part(position + 4, count)
-            let place = Int(tables.signallingCodes[Int(code)])
-            out.beginGroup(isPlain: true)
-            if position > 0 || out.isJSON {
-                out.begin("Command", "name")
-                if place < 0 {
-                    out.word("Unknown Command")
-                } else if out.isJSON {
-                    out.quoted(tables.layouts[place].name)
-                } else {
-                    unsafe out.buffer.append(tables.layouts[place].name.utf8)
-                }
-                out.end()
-            }
-            out.begin("Identifier", "identifier")
-            out.number(UInt64(payload.octet(position + 1)))
-            out.end()
-            if place >= 0 {
-                writeFields(tables.layouts[place].fields, parameters, payload.byteCount < stated, isSecret: false)
-                followSignalling(index, direction, code, payload.octet(position + 1), parameters)
-            } else {
-                writeRest(parameters)
-            }
-            out.endGroup(isPlain: true)
-            if parameters.byteCount < count { break }
-            position += 4 + count
-        }
-        out.endGroups()
-        if payload.byteCount != position || position == 0, payload.byteCount == stated {
-            malformed("it ends within a command", payload)
-        }
-    }
-
-    /// Learns which protocol a dynamic channel carries.
-    private mutating func followSignalling(
-        _ index: Int, _ direction: CaptureDirection, _ code: UInt8, _ identifier: UInt8, _ parameters: RawSpan
-    ) {
-        let isFromHost = direction == .hostToController
-        switch code {
-        case 0x02, 0x14:
-            let asked = (identifier, parameters.uint16(0), parameters.uint16(2), isFromHost)
-            if table.links[index].asked.count >= Link.maximumChannelCount { table.links[index].asked.removeFirst() }
-            table.links[index].asked.append(asked)
-        case 0x03 where parameters.uint16(4) == 0:
-            learnChannel(index, identifier, parameters.uint16(0), isFromHost)
-        case 0x15 where parameters.uint16(8) == 0:
-            learnChannel(index, identifier, parameters.uint16(0), isFromHost)
-        case 0x07:
-            let ends = [parameters.uint16(0), parameters.uint16(2)]
-            table.links[index].channels.removeAll { ends.contains($0.identifier) }
-        default: break
-        }
-    }
-
-    private mutating func learnChannel(_ index: Int, _ identifier: UInt8, _ destination: UInt16, _ isFromHost: Bool) {
-        guard
-            let place = table.links[index].asked.lastIndex(where: {
-                $0.identifier == identifier && $0.isFromHost != isFromHost
-            })
-        else { return }
-        let asked = table.links[index].asked.remove(at: place)
-        if table.links[index].channels.count + 2 > Link.maximumChannelCount {
-            table.links[index].channels.removeFirst(2)
-        }
-        // The host's end receives what the controller hands up, the peer's what the host sends.
-        table.links[index].channels.append(
-            Link.Channel(identifier: asked.channel, isLocal: asked.isFromHost, psm: asked.psm))
-        table.links[index].channels.append(
-            Link.Channel(identifier: destination, isLocal: !asked.isFromHost, psm: asked.psm))
     }
 }

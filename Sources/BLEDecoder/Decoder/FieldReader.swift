@@ -75,7 +75,7 @@ struct FieldReader: ~Escapable {
             output.begin(field)
             if field.argument >= 0 {
                 output.named(value, width: width, tables.name(of: value, in: field.argument), key: field.nameKey)
-            } else if field.argument == -2 {
+            } else if field.argument == PacketTables.Special.company {
                 output.company(UInt16(truncatingIfNeeded: value))
             } else {
                 output.number(value)
@@ -91,6 +91,23 @@ struct FieldReader: ~Escapable {
             } else {
                 output.hexadecimal(value, width: width)
             }
+            output.end()
+        case .mask:
+            let value = bytes.integer(start, width: width)
+            lastNumber = value
+            output.begin(field)
+            output.hexadecimal(value, width: width)
+            output.bits(bytes.part(start, width), field, tables, countsThem: false)
+            output.end()
+        case .octetMask:
+            output.begin(field)
+            if output.isJSON { output.bytes(bytes.part(start, width)) }
+            output.bits(bytes.part(start, width), field, tables, countsThem: true)
+            output.end()
+        case .channels:
+            output.begin(field)
+            output.channels(bytes.rest(start))
+            position = bytes.byteCount
             output.end()
         case .signed:
             let value = bytes.integer(start, width: width)

@@ -12,6 +12,8 @@ struct FragmentCounter {
         /// The first eight octets of the payload, the first of them lowest; as many as were captured.
         var first: UInt64
         var capturedByteCount: Int
+        /// The payload of a frame of a signalling channel that came in fragments.
+        var gathered: [UInt8] = []
     }
 
     enum Outcome {
@@ -25,10 +27,15 @@ struct FragmentCounter {
     fileprivate struct Link {
         /// How many octets of the frame have come.
         var received = 0
+        /// Whether the capture left out octets of it.
+        var isCut = false
         /// How many of its first twelve are held: its header and up to eight octets of payload.
         var gathered = 0
         var header: UInt32 = 0
         var first: UInt64 = 0
+        /// The payload on a signalling channel, for what it tells of others.
+        var payload: [UInt8] = []
+        var isSignalling: Bool { gathered >= 4 && (header >> 16 == 1 || header >> 16 == 5) }
     }
 
     /// Per adapter: pages of 32 handles in two directions, made when one of them first sends data.
@@ -44,7 +51,7 @@ struct FragmentCounter {
         let isContinuation = handleField >> 12 & 3 == 1
         if !isContinuation, stated >= 4, data.byteCount >= 4 {
             let length = Int(data.uint16(0))
-            if length + 4 <= stated {
+            if length + 4 == stated {
                 let held = data.byteCount - 4
                 return .frame(
                     Frame(
@@ -75,9 +82,16 @@ struct FragmentCounter {
 extension FragmentCounter.Link {
     fileprivate mutating func receive(isContinuation: Bool, data: RawSpan, stated: Int) -> FragmentCounter.Outcome {
         if isContinuation {
-            guard received > 0 else { return .malformed }
+            guard received > 0, !isCut else { return isCut ? .pending : .malformed }
         } else {
             self = FragmentCounter.Link()
+        }
+        // Fragments of which the capture holds a part only do not make up a frame: its octets are not known by their
+        // places any more.
+        if data.byteCount < stated {
+            self = FragmentCounter.Link()
+            isCut = true
+            return .pending
         }
         var position = 0
         while gathered < 12, position < data.byteCount {
@@ -90,6 +104,10 @@ extension FragmentCounter.Link {
             gathered += 1
             position += 1
         }
+        // Behind the header, of which the first fragment may hold a part.
+        if isSignalling, payload.count < 1024 {
+            unsafe data.rest(max(0, 4 - received)).withUnsafeBytes { unsafe payload.append(contentsOf: $0) }
+        }
         received += stated
         let payloadByteCount = Int(header & 0xFFFF)
         guard received >= 4, received >= payloadByteCount + 4 else { return .pending }
@@ -98,6 +116,6 @@ extension FragmentCounter.Link {
         return .frame(
             FragmentCounter.Frame(
                 channel: UInt16(header >> 16), payloadByteCount: payloadByteCount, first: first,
-                capturedByteCount: min(gathered - 4, payloadByteCount)))
+                capturedByteCount: min(gathered - 4, payloadByteCount), gathered: payload))
     }
 }

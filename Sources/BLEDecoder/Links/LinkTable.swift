@@ -16,14 +16,8 @@ struct Link {
         var bytes: [UInt8] = []
         /// How many octets came, counting those that the capture left out.
         var received = 0
-    }
-
-    /// A dynamic channel and the protocol on it.
-    struct Channel {
-        var identifier: UInt16
-        /// Whether the identifier is the host's, which the peer writes on its frames.
-        var isLocal: Bool
-        var psm: UInt16
+        /// Whether the capture left out octets, so that the fragments cannot be put together.
+        var isCut = false
     }
 
     var adapter: Int
@@ -37,20 +31,73 @@ struct Link {
     var lastUse = 0
     /// By the direction of their octets.
     var assemblies = [Assembly(), Assembly()]
-    /// By the direction of the request.
+    /// By the direction of the request, on the fixed channel.
     var requests: [Request?] = [nil, nil]
+    /// On other channels, by their keys.
+    private var channelRequests: [UInt32: Request] = [:]
     /// Of the host's server and the peer's.
     var databases = [AttributeDatabase(), AttributeDatabase()]
-    var channels: [Channel] = []
-    /// Channels that were asked for: the identifier of the command, and its PSM and channel.
-    var asked: [(identifier: UInt8, psm: UInt16, channel: UInt16, isFromHost: Bool)] = []
+    var channels = ChannelTable()
+    /// Octets of the units that are coming, by channel and direction.
+    private var units: [UInt32: [UInt8]] = [:]
+    private var unitByteCount = 0
 
-    static let maximumChannelCount = 64
+    /// The most octets of units that are kept for a link.
+    static let maximumUnitByteCount = 64 << 10
 
     init(adapter: Int, handle: UInt16, number: Int) {
         self.adapter = adapter
         self.handle = handle
         self.number = number
+    }
+
+    private func key(_ channel: Int, _ way: Int) -> UInt32 {
+        UInt32(channels.channels[channel].identifiers[way]) << 1 | UInt32(way)
+    }
+
+    /// The request that waits in one direction, on a dynamic channel or the fixed one.
+    func request(on channel: Int?, way: Int) -> Request? {
+        channel.map { channelRequests[key($0, way)] } ?? requests[way]
+    }
+
+    mutating func setRequest(_ request: Request?, on channel: Int?, way: Int) {
+        guard let channel else {
+            requests[way] = request
+            return
+        }
+        channelRequests[key(channel, way)] = request
+    }
+
+    /// Keeps octets of a unit; none of it where there is no room for them, or the capture has not all.
+    mutating func gather(_ bytes: RawSpan, on channel: Int, way: Int, isFirst: Bool, isWhole: Bool) {
+        let key = key(channel, way)
+        if isFirst { forgetUnit(key) }
+        guard isWhole, isFirst || units[key] != nil,
+            unitByteCount + bytes.byteCount <= Self.maximumUnitByteCount
+        else { return forgetUnit(key) }
+        unitByteCount += bytes.byteCount
+        unsafe bytes.withUnsafeBytes { unsafe units[key, default: []].append(contentsOf: $0) }
+    }
+
+    /// Gives the octets of a unit, as far as they were kept, and forgets them.
+    mutating func takeUnit(on channel: Int, way: Int) -> [UInt8] {
+        let key = key(channel, way)
+        defer { forgetUnit(key) }
+        return units[key] ?? []
+    }
+
+    private mutating func forgetUnit(_ key: UInt32) {
+        if let old = units.removeValue(forKey: key) { unitByteCount -= old.count }
+    }
+
+    /// Channels have opened or closed: what was begun on others is gone.
+    mutating func channelsChanged() {
+        var keys: Set<UInt32> = []
+        for index in channels.channels.indices {
+            for way in 0...1 where channels.channels[index].unitLengths[way] >= 0 { keys.insert(key(index, way)) }
+        }
+        for key in units.keys.filter({ !keys.contains($0) }) { forgetUnit(key) }
+        if channelRequests.count > ChannelTable.maximumCount { channelRequests = [:] }
     }
 }
 

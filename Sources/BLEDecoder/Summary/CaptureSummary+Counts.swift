@@ -11,9 +11,11 @@ extension CaptureSummary {
     public var eventsByCode: [Count] { Self.nonzero(eventCodes) }
     /// LE Meta events by subevent code, in order.
     public var leSubevents: [Count] { Self.nonzero(subevents) }
-    /// PDUs of ATT by opcode, in order.
+    /// PDUs of ATT by opcode, in order; without those of enhanced bearers.
     public var attByOpcode: [Count] { Self.nonzero(attOpcodes) }
-    /// PDUs of SMP by code, in order.
+    /// PDUs of ATT on enhanced bearers by opcode, in order.
+    public var enhancedATTByOpcode: [Count] { Self.nonzero(enhancedATTOpcodes) }
+    /// PDUs of SMP over LE by code, in order.
     public var smpByCode: [Count] { Self.nonzero(smpOpcodes) }
     /// Whole L2CAP frames by channel identifier, in order.
     public var l2capByChannel: [Count] { Self.nonzero(channels) }

@@ -24,11 +24,14 @@ public struct CaptureSummary: ~Copyable {
     var eventCodes = [Int](repeating: 0, count: 256)
     var subevents = [Int](repeating: 0, count: 256)
     var attOpcodes = [Int](repeating: 0, count: 256)
+    var enhancedATTOpcodes = [Int](repeating: 0, count: 256)
     var smpOpcodes = [Int](repeating: 0, count: 256)
     var addresses = AddressSet()
     private let tables = PacketTables.shared
     private var adapters = AdapterIndexes()
     private var fragments = FragmentCounter()
+    /// What signalling told of channels, of the links that had any; the youngest last.
+    private var channelTables: [(adapter: Int, handle: UInt16, table: ChannelTable)] = []
 
     public init() {}
 
@@ -87,12 +90,14 @@ public struct CaptureSummary: ~Copyable {
         guard bytes.byteCount >= 2 else { return isShortened }
         let code = bytes.octet(1)
         eventCodes[Int(code)] += 1
-        guard isShortened || bytes.byteCount == 3 + Int(bytes.octet(2)) else { return false }
+        // What is there counts, also in an event that is not as long as it says.
+        let isLong = isShortened || bytes.byteCount == 3 + Int(bytes.octet(2))
+        if code == 0x3E, bytes.byteCount >= 4 { subevents[Int(bytes.octet(3))] += 1 }
+        guard isLong else { return false }
         switch code {
         case 0x3E:
             guard bytes.byteCount >= 4 else { return isShortened }
             let subevent = bytes.octet(3)
-            subevents[Int(subevent)] += 1
             guard subevent == 0x02 || subevent == 0x0B || subevent == 0x0D else {
                 return isShortened || PacketCheck.isWholeEvent(code, bytes.rest(3), tables)
             }
@@ -106,7 +111,11 @@ public struct CaptureSummary: ~Copyable {
             return isWhole || isShortened
         case 0x05:
             // Disconnection: what was begun on the link never ends.
-            if bytes.octet(3) == 0 { fragments.forget(adapter: adapters.index(of: adapter), handle: bytes.uint16(4)) }
+            if bytes.octet(3) == 0 {
+                let (index, handle) = (adapters.index(of: adapter), bytes.uint16(4) & 0x0FFF)
+                fragments.forget(adapter: index, handle: handle)
+                channelTables.removeAll { $0.adapter == index && $0.handle == handle }
+            }
             return isShortened || PacketCheck.isWholeEvent(code, bytes.rest(3), tables)
         default: return isShortened || PacketCheck.isWholeEvent(code, bytes.rest(3), tables)
         }
@@ -119,29 +128,114 @@ public struct CaptureSummary: ~Copyable {
         let stated = Int(bytes.uint16(3))
         let data = bytes.part(5, stated)
         guard bytes.byteCount == 5 + stated || isShortened else { return false }
-        guard bytes.uint16(1) & 0x0FFF <= CaptureDecoder.lastConnectionHandle else { return true }
+        let index = adapters.index(of: adapter)
         let outcome = fragments.receive(
-            adapter: adapters.index(of: adapter), handleField: bytes.uint16(1), direction: direction, data: data,
-            stated: stated)
+            adapter: index, handleField: bytes.uint16(1), direction: direction, data: data, stated: stated)
         switch outcome {
         case .pending: return true
-        case .malformed: return false
+        // Some controllers send traces of their own under handles that no connection has.
+        case .malformed: return bytes.uint16(1) & 0x0FFF > CaptureDecoder.lastConnectionHandle
         case .frame(let frame):
             channels.add(frame.channel)
-            guard frame.capturedByteCount > 0 else { return frame.payloadByteCount > 0 || frame.channel > 6 }
+            guard frame.capturedByteCount > 0 || frame.channel >= 0x0040 else {
+                return frame.payloadByteCount > 0 || !Self.holdsCommands(frame.channel)
+            }
             switch frame.channel {
             case 0x0004:
                 attOpcodes[Int(frame.first & 0xFF)] += 1
                 guard frame.capturedByteCount > 1 || frame.payloadByteCount == 1 else { return true }
                 return PacketCheck.isWholeAttribute(first: frame.first, count: frame.payloadByteCount)
             case 0x0006, 0x0007:
-                smpOpcodes[Int(frame.first & 0xFF)] += 1
+                if frame.channel == 0x0006 { smpOpcodes[Int(frame.first & 0xFF)] += 1 }
                 return PacketCheck.isWholePairing(first: frame.first, count: frame.payloadByteCount, tables)
             case 0x0001, 0x0005:
+                let way = Int(direction.rawValue)
+                if frame.gathered.isEmpty {
+                    follow(data.part(4, frame.payloadByteCount), index, bytes.uint16(1) & 0x0FFF, way)
+                } else {
+                    follow(frame.gathered.span.bytes, index, bytes.uint16(1) & 0x0FFF, way)
+                }
                 return frame.capturedByteCount < min(frame.payloadByteCount, 4)
                     || PacketCheck.isWholeSignalling(first: frame.first, count: frame.payloadByteCount, tables)
-            default: return true
+            default:
+                guard frame.channel >= 0x0040, !channelTables.isEmpty else { return true }
+                return count(frame, index, bytes.uint16(1) & 0x0FFF, Int(direction.rawValue))
             }
         }
+    }
+
+    /// Whether an empty frame breaks the rules of its channel.
+    private static func holdsCommands(_ channel: UInt16) -> Bool { channel == 1 || 4...7 ~= channel }
+
+    // MARK: Dynamic channels
+
+    /// Takes the commands of a signalling frame.
+    private mutating func follow(_ payload: RawSpan, _ adapter: Int, _ handle: UInt16, _ way: Int) {
+        var position = 0
+        while payload.byteCount - position >= 4 {
+            let count = Int(payload.uint16(position + 2))
+            let code = payload.octet(position)
+            var place = channelTables.lastIndex { $0.handle == handle && $0.adapter == adapter }
+            if place == nil, code == 0x02 || code == 0x0C || code == 0x14 || code == 0x17 {
+                if channelTables.count >= LinkTable.maximumLinkCount { channelTables.removeFirst() }
+                channelTables.append((adapter, handle, ChannelTable()))
+                place = channelTables.count - 1
+            }
+            if let place {
+                channelTables[place].table.follow(
+                    code, identifier: payload.octet(position + 1), payload.part(position + 4, count), way: way)
+            }
+            position += 4 + count
+        }
+    }
+
+    /// Counts what a frame of a dynamic channel carries of ATT: over BR/EDR a PDU, enhanced a unit or a piece of one.
+    /// - Returns: `false` when it breaks the rules.
+    private mutating func count(
+        _ frame: FragmentCounter.Frame, _ adapter: Int, _ handle: UInt16, _ way: Int
+    ) -> Bool {
+        guard let place = channelTables.lastIndex(where: { $0.handle == handle && $0.adapter == adapter }),
+            let index = channelTables[place].table.index(of: frame.channel, way: way)
+        else { return true }
+        let channel = channelTables[place].table.channels[index]
+        guard channel.isCreditBased else {
+            guard channel.isAttributeProtocol else { return true }
+            guard frame.capturedByteCount > 0 else { return frame.payloadByteCount > 0 }
+            attOpcodes[Int(frame.first & 0xFF)] += 1
+            guard frame.capturedByteCount > 1 || frame.payloadByteCount == 1 else { return true }
+            return PacketCheck.isWholeAttribute(first: frame.first, count: frame.payloadByteCount)
+        }
+        let length = frame.capturedByteCount >= 2 ? Int(frame.first & 0xFFFF) : nil
+        let piece = channelTables[place].table.receive(
+            index, way: way, statedLength: length, count: frame.payloadByteCount)
+        if case .malformed = piece { return frame.capturedByteCount < min(2, frame.payloadByteCount) }
+        guard channel.isAttributeProtocol else { return true }
+        let held = min(frame.capturedByteCount, 8)
+        switch piece {
+        case .unit:
+            return count(unit: frame.first >> 16, held: held - 2, length: frame.payloadByteCount - 2)
+        case .beginning:
+            channelTables[place].table.channels[index].starts[way] = frame.first >> 16
+            channelTables[place].table.channels[index].startCounts[way] = held - 2
+        case .middle, .end:
+            let count = channel.startCounts[way]
+            if count < 2 {
+                channelTables[place].table.channels[index].starts[way] |= frame.first << UInt64(count * 8)
+                channelTables[place].table.channels[index].startCounts[way] = min(8, count + held)
+            }
+            guard case .end = piece else { return true }
+            let whole = channelTables[place].table.channels[index]
+            return self.count(
+                unit: whole.starts[way], held: whole.startCounts[way], length: channel.unitLengths[way])
+        case .malformed: break
+        }
+        return true
+    }
+
+    private mutating func count(unit first: UInt64, held: Int, length: Int) -> Bool {
+        guard held > 0 else { return length > 0 }
+        enhancedATTOpcodes[Int(first & 0xFF)] += 1
+        guard held > 1 || length == 1 else { return true }
+        return PacketCheck.isWholeAttribute(first: first, count: length)
     }
 }

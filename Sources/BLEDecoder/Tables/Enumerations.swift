@@ -33,6 +33,7 @@ enum EnumerationLines {
         accept|0 accepted|1 rejected
         connresult|0 success|1 pending|2 PSM not supported|3 security block|4 no resources|6 invalid source channel|7 source channel already in use
         creditresult|0 success|2 SPSM not supported|4 no resources|5 insufficient authentication|6 insufficient authorization|7 encryption key size too short|8 insufficient encryption|9 invalid source channel|a source channel already in use|b unacceptable parameters
+        ecreditresult|0 success|2 SPSM not supported|4 some refused, no resources|5 insufficient authentication|6 insufficient authorization|7 encryption key size too short|8 insufficient encryption|9 some refused, invalid source channel|a some refused, source channel already in use|b unacceptable parameters|c invalid parameters|d pending|e authentication pending|f authorization pending
         configresult|0 success|1 unacceptable parameters|2 rejected|3 unknown options|4 pending
         reconfresult|0 success|1 MTU reduced|2 MPS reduced|3 invalid channel|4 unacceptable parameters
         infotype|1 connectionless MTU|2 extended features|3 fixed channels
@@ -89,8 +90,8 @@ enum ProtocolLines {
         """
 
     static let smp: StaticString = """
-        01Pairing Request|IO Capability:u1=io;OOB Data:u1=oob;Authentication Requirements:x1;Maximum Encryption Key Size:u1;Initiator Key Distribution:x1;Responder Key Distribution:x1
-        02Pairing Response|IO Capability:u1=io;OOB Data:u1=oob;Authentication Requirements:x1;Maximum Encryption Key Size:u1;Initiator Key Distribution:x1;Responder Key Distribution:x1
+        01Pairing Request|IO Capability:u1=io;OOB Data:u1=oob;Authentication Requirements:b1=authentication;Maximum Encryption Key Size:u1;Initiator Key Distribution:b1=keys;Responder Key Distribution:b1=keys
+        02Pairing Response|IO Capability:u1=io;OOB Data:u1=oob;Authentication Requirements:b1=authentication;Maximum Encryption Key Size:u1;Initiator Key Distribution:b1=keys;Responder Key Distribution:b1=keys
         03Pairing Confirm|Confirm Value:h16
         04Pairing Random|Random Value:s16
         05Pairing Failed|Reason:u1=smpfail
@@ -99,7 +100,7 @@ enum ProtocolLines {
         08Identity Information|Identity Resolving Key:s16
         09Identity Address Information|Address Type:u1=addr;Address:a
         0aSigning Information|Signature Key:s16
-        0bSecurity Request|Authentication Requirements:x1
+        0bSecurity Request|Authentication Requirements:b1=authentication
         0cPairing Public Key|Public Key X:h32;Public Key Y:h32
         0dPairing DHKey Check|DHKey Check:h16
         0eKeypress Notification|Notification Type:u1=keypress
@@ -117,14 +118,20 @@ enum ProtocolLines {
         09Echo Response|Data:*
         0aInformation Request|Type:u2=infotype
         0bInformation Response|Type:u2=infotype;Result:u2=inforesult;Data:*
+        0cCreate Channel Request|PSM:u2=psm;Source CID:x2;Controller ID:u1
+        0dCreate Channel Response|Destination CID:x2;Source CID:x2;Result:u2=connresult;Status:u2
+        0eMove Channel Request|Initiator CID:x2;Destination Controller ID:u1
+        0fMove Channel Response|Initiator CID:x2;Result:u2
+        10Move Channel Confirmation|Initiator CID:x2;Result:u2
+        11Move Channel Confirmation Response|Initiator CID:x2
         12Connection Parameter Update Request|Interval Min:m1250;Interval Max:m1250;Latency:u2;Timeout:m10000
         13Connection Parameter Update Response|Result:u2=accept
         14LE Credit Based Connection Request|SPSM:u2=psm;Source CID:x2;MTU:u2;MPS:u2;Initial Credits:u2
         15LE Credit Based Connection Response|Destination CID:x2;MTU:u2;MPS:u2;Initial Credits:u2;Result:u2=creditresult
         16Flow Control Credit|CID:x2;Credits:u2
-        17Credit Based Connection Request|SPSM:u2=psm;MTU:u2;MPS:u2;Initial Credits:u2;Source CIDs:*
-        18Credit Based Connection Response|MTU:u2;MPS:u2;Initial Credits:u2;Result:u2=creditresult;Destination CIDs:*
-        19Credit Based Reconfigure Request|MTU:u2;MPS:u2;Destination CIDs:*
+        17Credit Based Connection Request|SPSM:u2=psm;MTU:u2;MPS:u2;Initial Credits:u2;Source CIDs:C
+        18Credit Based Connection Response|MTU:u2;MPS:u2;Initial Credits:u2;Result:u2=ecreditresult;Destination CIDs:C
+        19Credit Based Reconfigure Request|MTU:u2;MPS:u2;Destination CIDs:C
         1aCredit Based Reconfigure Response|Result:u2=reconfresult
         """
 }

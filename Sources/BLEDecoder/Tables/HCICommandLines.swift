@@ -42,7 +42,7 @@ enum HCICommandLines {
         043fTruncated Page|BD_ADDR:a;Page Scan Repetition Mode:u1;Clock Offset:x2|
         0440Truncated Page Cancel|BD_ADDR:a|Status:st;BD_ADDR:a
         0441Set Connectionless Peripheral Broadcast|Enable:u1=onoff;LT_ADDR:u1;LPO Allowed:u1;Packet Type:x2;Interval Min:m1250;Interval Max:m1250;Supervision Timeout:m10000|Status:st;LT_ADDR:u1;Interval:u2
-        0442Set Connectionless Peripheral Broadcast Receive|Enable:u1=onoff;BD_ADDR:a;LT_ADDR:u1;Interval:u2;Clock Offset:x4;Next Connectionless Peripheral Broadcast Clock:u4;Supervision Timeout:m10000;Remote Timing Accuracy:u1;Skip:u1;Packet Type:x2;AFH Channel Map:h10|Status:st;BD_ADDR:a;LT_ADDR:u1
+        0442Set Connectionless Peripheral Broadcast Receive|Enable:u1=onoff;BD_ADDR:a;LT_ADDR:u1;Interval:u2;Clock Offset:x4;Next Connectionless Peripheral Broadcast Clock:u4;Supervision Timeout:m10000;Remote Timing Accuracy:u1;Skip:u1;Packet Type:x2;AFH Channel Map:B10=@numbers|Status:st;BD_ADDR:a;LT_ADDR:u1
         0443Start Synchronization Train||
         0444Receive Synchronization Train|BD_ADDR:a;Sync Scan Timeout:u2;Sync Scan Window:u2;Sync Scan Interval:u2|
         0445Remote OOB Extended Data Request Reply|BD_ADDR:a;C 192:s16;R 192:s16;C 256:s16;R 256:s16|Status:st
@@ -58,7 +58,7 @@ enum HCICommandLines {
         080fWrite Default Link Policy Settings|Default Link Policy Settings:x2|Status:st
         0810Flow Specification|*|
         0811Sniff Subrating|Connection Handle:ch;Maximum Latency:u2;Minimum Remote Timeout:u2;Minimum Local Timeout:u2|Status:st;Connection Handle:ch
-        0c01Set Event Mask|Event Mask:h8|Status:st
+        0c01Set Event Mask|Event Mask:B8=@events1|Status:st
         0c03Reset||Status:st
         0c05Set Event Filter|Filter Type:u1;Filter Condition:*|Status:st
         0c08Flush|Connection Handle:ch|Status:st;Connection Handle:ch
@@ -123,7 +123,7 @@ enum HCICommandLines {
         0c5bWrite Default Erroneous Data Reporting|*|
         0c5fEnhanced Flush|*|
         0c60Send Keypress Notification|BD_ADDR:a;Notification Type:u1|Status:st;BD_ADDR:a
-        0c63Set Event Mask Page 2|Event Mask Page 2:h8|Status:st
+        0c63Set Event Mask Page 2|Event Mask Page 2:B8=@events64|Status:st
         0c66Read Flow Control Mode|*|
         0c67Write Flow Control Mode|*|
         0c68Read Enhanced Transmit Power Level|*|
@@ -153,9 +153,9 @@ enum HCICommandLines {
         0c83Configure Data Path|Data Path Direction:u1;Data Path ID:u1;Vendor Specific Config:*|Status:st
         0c84Set Min Encryption Key Size|Minimum Encryption Key Size:u1|Status:st
         1001Read Local Version Information||Status:st;HCI Version:u1=version;HCI Subversion:x2;LMP Version:u1=version;Company Identifier:u2=company;LMP Subversion:x2
-        1002Read Local Supported Commands||Status:st;Supported Commands:h64
-        1003Read Local Supported Features||Status:st;LMP Features:h8
-        1004Read Local Extended Features|Page Number:u1|Status:st;Page Number:u1;Maximum Page Number:u1;Extended LMP Features:h8
+        1002Read Local Supported Commands||Status:st;Supported Commands:B64
+        1003Read Local Supported Features||Status:st;LMP Features:B8=lmpfeatures
+        1004Read Local Extended Features|Page Number:u1|Status:st;Page Number:u1;Maximum Page Number:u1;Extended LMP Features:B8
         1005Read Buffer Size||Status:st;HC ACL Data Packet Length:u2;HC Synchronous Data Packet Length:u1;HC Total Num ACL Data Packets:u2;HC Total Num Synchronous Data Packets:u2
         1009Read BD_ADDR||Status:st;BD_ADDR:a
         100aRead Data Block Size|*|
@@ -168,7 +168,7 @@ enum HCICommandLines {
         1402Reset Failed Contact Counter|*|
         1403Read Link Quality|Connection Handle:ch|Status:st;Connection Handle:ch;Link Quality:u1
         1405Read RSSI|Handle:ch|Status:st;Handle:ch;RSSI:d1
-        1406Read AFH Channel Map|Connection Handle:ch|Status:st;Connection Handle:ch;AFH Mode:u1;AFH Channel Map:h10
+        1406Read AFH Channel Map|Connection Handle:ch|Status:st;Connection Handle:ch;AFH Mode:u1;AFH Channel Map:B10=@numbers
         1407Read Clock|Connection Handle:ch;Which Clock:u1|Status:st;Connection Handle:ch;Clock:u4;Accuracy:u2
         1408Read Encryption Key Size|Connection Handle:ch|Status:st;Connection Handle:ch;Key Size:u1
         140cGet MWS Transport Layer Configuration|*|
@@ -178,11 +178,11 @@ enum HCICommandLines {
         1803Enable Device Under Test Mode|*|
         1804Write Simple Pairing Debug Mode|*|
         180aWrite Secure Connections Test Mode|*|
-        2001LE Set Event Mask|LE Event Mask:h8|Status:st
+        2001LE Set Event Mask|LE Event Mask:B8=@subevents1|Status:st
         2002LE Read Buffer Size [v1]||Status:st;LE ACL Data Packet Length:u2;Total Num LE ACL Data Packets:u1
-        2003LE Read Local Supported Features||Status:st;LE Features:h8
+        2003LE Read Local Supported Features||Status:st;LE Features:B8=lefeatures
         2005LE Set Random Address|Random Address:a|Status:st
-        2006LE Set Advertising Parameters|Advertising Interval Min:m625;Advertising Interval Max:m625;Advertising Type:u1=advparam;Own Address Type:u1=own;Peer Address Type:u1=addr;Peer Address:a;Advertising Channel Map:x1;Advertising Filter Policy:u1=afp|Status:st
+        2006LE Set Advertising Parameters|Advertising Interval Min:m625;Advertising Interval Max:m625;Advertising Type:u1=advparam;Own Address Type:u1=own;Peer Address Type:u1=addr;Peer Address:a;Advertising Channel Map:b1=advchannels;Advertising Filter Policy:u1=afp|Status:st
         2007LE Read Advertising Physical Channel TX Power||Status:st;TX Power Level:d1
         2008LE Set Advertising Data|Advertising Data:F31|Status:st
         2009LE Set Scan Response Data|Scan Response Data:F31|Status:st
@@ -196,15 +196,15 @@ enum HCICommandLines {
         2011LE Add Device to Filter Accept List|Address Type:u1=addr;Address:a|Status:st
         2012LE Remove Device from Filter Accept List|Address Type:u1=addr;Address:a|Status:st
         2013LE Connection Update|Connection Handle:ch;Connection Interval Min:m1250;Connection Interval Max:m1250;Maximum Latency:u2;Supervision Timeout:m10000;Minimum CE Length:m625;Maximum CE Length:m625|
-        2014LE Set Host Channel Classification|LE Channel Map:h5|Status:st
-        2015LE Read Channel Map|Connection Handle:ch|Status:st;Connection Handle:ch;LE Channel Map:h5
+        2014LE Set Host Channel Classification|LE Channel Map:B5=@numbers|Status:st
+        2015LE Read Channel Map|Connection Handle:ch|Status:st;Connection Handle:ch;LE Channel Map:B5=@numbers
         2016LE Read Remote Features|Connection Handle:ch|
         2017LE Encrypt|Key:s16;Plaintext Data:s16|Status:st;Encrypted Data:s16
         2018LE Rand||Status:st;Random Number:s8
         2019LE Enable Encryption|Connection Handle:ch;Random Number:h8;Encrypted Diversifier:x2;Long Term Key:s16|
         201aLE Long Term Key Request Reply|Connection Handle:ch;Long Term Key:s16|Status:st;Connection Handle:ch
         201bLE Long Term Key Request Negative Reply|Connection Handle:ch|Status:st;Connection Handle:ch
-        201cLE Read Supported States||Status:st;LE States:h8
+        201cLE Read Supported States||Status:st;LE States:B8
         201dLE Receiver Test|RX Channel:u1|Status:st
         201eLE Transmitter Test|TX Channel:u1;Test Data Length:u1;Packet Payload:u1|Status:st
         201fLE Test End||Status:st;Num Packets:u2
@@ -225,12 +225,12 @@ enum HCICommandLines {
         202eLE Set Resolvable Private Address Timeout|RPA Timeout:u2|Status:st
         202fLE Read Maximum Data Length||Status:st;Supported Max TX Octets:u2;Supported Max TX Time:u2;Supported Max RX Octets:u2;Supported Max RX Time:u2
         2030LE Read PHY|Connection Handle:ch|Status:st;Connection Handle:ch;TX PHY:u1=phy;RX PHY:u1=phy
-        2031LE Set Default PHY|All PHYs:x1;TX PHYs:x1;RX PHYs:x1|Status:st
-        2032LE Set PHY|Connection Handle:ch;All PHYs:x1;TX PHYs:x1;RX PHYs:x1;PHY Options:x2|
+        2031LE Set Default PHY|All PHYs:b1=allphys;TX PHYs:b1=phymask;RX PHYs:b1=phymask|Status:st
+        2032LE Set PHY|Connection Handle:ch;All PHYs:b1=allphys;TX PHYs:b1=phymask;RX PHYs:b1=phymask;PHY Options:x2|
         2033LE Receiver Test [v2]|*|
         2034LE Transmitter Test [v2]|*|
         2035LE Set Advertising Set Random Address|Advertising Handle:u1;Random Address:a|Status:st
-        2036LE Set Extended Advertising Parameters|Advertising Handle:u1;Advertising Event Properties:x2;Primary Advertising Interval Min:w625;Primary Advertising Interval Max:w625;Primary Advertising Channel Map:x1;Own Address Type:u1=own;Peer Address Type:u1=addr;Peer Address:a;Advertising Filter Policy:u1=afp;Advertising TX Power:d1;Primary Advertising PHY:u1=phy;Secondary Advertising Max Skip:u1;Secondary Advertising PHY:u1=phy;Advertising SID:u1;Scan Request Notification Enable:u1=onoff|Status:st;Selected TX Power:d1
+        2036LE Set Extended Advertising Parameters|Advertising Handle:u1;Advertising Event Properties:b2=advproperties;Primary Advertising Interval Min:w625;Primary Advertising Interval Max:w625;Primary Advertising Channel Map:b1=advchannels;Own Address Type:u1=own;Peer Address Type:u1=addr;Peer Address:a;Advertising Filter Policy:u1=afp;Advertising TX Power:d1;Primary Advertising PHY:u1=phy;Secondary Advertising Max Skip:u1;Secondary Advertising PHY:u1=phy;Advertising SID:u1;Scan Request Notification Enable:u1=onoff|Status:st;Selected TX Power:d1
         2037LE Set Extended Advertising Data|Advertising Handle:u1;Operation:u1=dataop;Fragment Preference:u1;Advertising Data:V|Status:st
         2038LE Set Extended Scan Response Data|Advertising Handle:u1;Operation:u1=dataop;Fragment Preference:u1;Scan Response Data:V|Status:st
         2039LE Set Extended Advertising Enable|Enable:u1=onoff;[Sets~Advertising Handle:u1;Duration:m10000;Maximum Extended Advertising Events:u1]|Status:st
@@ -238,7 +238,7 @@ enum HCICommandLines {
         203bLE Read Number of Supported Advertising Sets||Status:st;Num Supported Advertising Sets:u1
         203cLE Remove Advertising Set|Advertising Handle:u1|Status:st
         203dLE Clear Advertising Sets||Status:st
-        203eLE Set Periodic Advertising Parameters|Advertising Handle:u1;Periodic Advertising Interval Min:m1250;Periodic Advertising Interval Max:m1250;Periodic Advertising Properties:x2|Status:st
+        203eLE Set Periodic Advertising Parameters|Advertising Handle:u1;Periodic Advertising Interval Min:m1250;Periodic Advertising Interval Max:m1250;Periodic Advertising Properties:b2=periodicproperties|Status:st
         203fLE Set Periodic Advertising Data|Advertising Handle:u1;Operation:u1=dataop;Advertising Data:V|Status:st
         2040LE Set Periodic Advertising Enable|Enable:u1=onoff;Advertising Handle:u1|Status:st
         2041LE Set Extended Scan Parameters|Own Address Type:u1=own;Scanning Filter Policy:u1=sfp;Scanning PHYs:x1=phys;{PHYs~Scan Type:u1=scan;Scan Interval:m625;Scan Window:m625}|Status:st
@@ -303,7 +303,7 @@ enum HCICommandLines {
         207cLE Set Data Related Address Changes|Advertising Handle:u1;Change Reasons:x1|Status:st
         207dLE Set Default Subrate|Subrate Min:u2;Subrate Max:u2;Maximum Latency:u2;Continuation Number:u2;Supervision Timeout:m10000|Status:st
         207eLE Subrate Request|Connection Handle:ch;Subrate Min:u2;Subrate Max:u2;Maximum Latency:u2;Continuation Number:u2;Supervision Timeout:m10000|
-        207fLE Set Extended Advertising Parameters [v2]|Advertising Handle:u1;Advertising Event Properties:x2;Primary Advertising Interval Min:w625;Primary Advertising Interval Max:w625;Primary Advertising Channel Map:x1;Own Address Type:u1=own;Peer Address Type:u1=addr;Peer Address:a;Advertising Filter Policy:u1=afp;Advertising TX Power:d1;Primary Advertising PHY:u1=phy;Secondary Advertising Max Skip:u1;Secondary Advertising PHY:u1=phy;Advertising SID:u1;Scan Request Notification Enable:u1=onoff;Primary Advertising PHY Options:x1;Secondary Advertising PHY Options:x1|Status:st;Selected TX Power:d1
+        207fLE Set Extended Advertising Parameters [v2]|Advertising Handle:u1;Advertising Event Properties:b2=advproperties;Primary Advertising Interval Min:w625;Primary Advertising Interval Max:w625;Primary Advertising Channel Map:b1=advchannels;Own Address Type:u1=own;Peer Address Type:u1=addr;Peer Address:a;Advertising Filter Policy:u1=afp;Advertising TX Power:d1;Primary Advertising PHY:u1=phy;Secondary Advertising Max Skip:u1;Secondary Advertising PHY:u1=phy;Advertising SID:u1;Scan Request Notification Enable:u1=onoff;Primary Advertising PHY Options:x1;Secondary Advertising PHY Options:x1|Status:st;Selected TX Power:d1
         2080LE Set Decision Data|*|
         2081LE Set Decision Instructions|*|
         2082LE Set Periodic Advertising Subevent Data|*|
@@ -311,7 +311,7 @@ enum HCICommandLines {
         2084LE Set Periodic Sync Subevent|*|
         2085LE Extended Create Connection [v2]|Advertising Handle:u1;Subevent:u1;Initiator Filter Policy:u1=ifp;Own Address Type:u1=own;Peer Address Type:u1=addr;Peer Address:a;Initiating PHYs:x1=phys;{PHYs~Scan Interval:m625;Scan Window:m625;Connection Interval Min:m1250;Connection Interval Max:m1250;Maximum Latency:u2;Supervision Timeout:m10000;Minimum CE Length:m625;Maximum CE Length:m625}|
         2086LE Set Periodic Advertising Parameters [v2]|*|
-        2087LE Read All Local Supported Features||Status:st;Maximum Page:u1;LE Features:h248
+        2087LE Read All Local Supported Features||Status:st;Maximum Page:u1;LE Features:B248=lefeatures
         2088LE Read All Remote Features|*|
         2089LE CS Read Local Supported Capabilities||Status:st;Num Config Supported:u1;Max Consecutive Procedures Supported:u2;Num Antennas Supported:u1;Max Antenna Paths Supported:u1;Roles Supported:u1;Modes Supported:u1;RTT Capability:u1;RTT AA Only N:u1;RTT Sounding N:u1;RTT Random Sequence N:u1;NADM Sounding Capability:u2;NADM Random Capability:u2;CS Sync PHYs Supported:u1;Subfeatures Supported:x2;T_IP1 Times Supported:u2;T_IP2 Times Supported:u2;T_FCS Times Supported:u2;T_PM Times Supported:u2;T_SW Time Supported:u1;TX SNR Capability:u1
         208aLE CS Read Remote Supported Capabilities|Connection Handle:ch|
@@ -333,7 +333,7 @@ enum HCICommandLines {
         209aLE Clear Monitored Advertisers List|*|
         209bLE Read Monitored Advertisers List Size|*|
         209cLE Enable Monitoring Advertisers|*|
-        209dLE Frame Space Update|Connection Handle:ch;Frame Space Min:u2;Frame Space Max:u2;PHYs:x1;Spacing Types:u2|
+        209dLE Frame Space Update|Connection Handle:ch;Frame Space Min:u2;Frame Space Max:u2;PHYs:b1=phymask;Spacing Types:b2=spacings|
         209eLE Set Resolvable Private Address Timeout [v2]|*|
         209fLE Enable UTP OTA Mode|*|
         20a0LE UTP Send|*|

@@ -11,7 +11,7 @@ enum HCIEventLines {
         08Encryption Change|Status:st;Connection Handle:ch;Encryption Enabled:u1=encryption
         09Change Connection Link Key Complete|Status:st;Connection Handle:ch
         0aLink Key Type Changed|Status:st;Connection Handle:ch;Key Flag:u1
-        0bRead Remote Supported Features Complete|Status:st;Connection Handle:ch;LMP Features:h8
+        0bRead Remote Supported Features Complete|Status:st;Connection Handle:ch;LMP Features:B8=lmpfeatures
         0cRead Remote Version Information Complete|Status:st;Connection Handle:ch;Version:u1=version;Manufacturer Name:u2=company;Subversion:x2
         0dQoS Setup Complete|Status:st;Connection Handle:ch;Unused:u1;Service Type:u1
         0eCommand Complete|Num HCI Command Packets:u1;Command Opcode:op
@@ -34,7 +34,7 @@ enum HCIEventLines {
         20Page Scan Repetition Mode Change|BD_ADDR:a;Page Scan Repetition Mode:u1
         21Flow Specification Complete|*
         22Inquiry Result with RSSI|[Responses~BD_ADDR:a;Page Scan Repetition Mode:u1;Reserved:u1;Class of Device:x3;Clock Offset:x2;RSSI:d1]
-        23Read Remote Extended Features Complete|Status:st;Connection Handle:ch;Page Number:u1;Maximum Page Number:u1;Extended LMP Features:h8
+        23Read Remote Extended Features Complete|Status:st;Connection Handle:ch;Page Number:u1;Maximum Page Number:u1;Extended LMP Features:B8
         2cSynchronous Connection Complete|Status:st;Connection Handle:ch;BD_ADDR:a;Link Type:u1=link;Transmission Interval:u1;Retransmission Window:u1;RX Packet Length:u2;TX Packet Length:u2;Air Mode:u1
         2dSynchronous Connection Changed|Status:st;Connection Handle:ch;Transmission Interval:u1;Retransmission Window:u1;RX Packet Length:u2;TX Packet Length:u2
         2eSniff Subrating|Status:st;Connection Handle:ch;Max TX Latency:u2;Max RX Latency:u2;Min Remote Timeout:u2;Min Local Timeout:u2
@@ -50,7 +50,7 @@ enum HCIEventLines {
         39Enhanced Flush Complete|Handle:ch
         3bUser Passkey Notification|BD_ADDR:a;Passkey:s4
         3cKeypress Notification|BD_ADDR:a;Notification Type:u1
-        3dRemote Host Supported Features Notification|BD_ADDR:a;Host Supported Features:h8
+        3dRemote Host Supported Features Notification|BD_ADDR:a;Host Supported Features:B8
         3eLE Meta|*
         48Number of Completed Data Blocks|*
         4eTriggered Clock Capture|*

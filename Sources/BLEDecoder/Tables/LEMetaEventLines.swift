@@ -4,7 +4,7 @@ enum LEMetaEventLines {
         01LE Connection Complete|Status:st;Connection Handle:ch;Role:u1=role;Peer Address Type:u1=addr;Peer Address:a;Connection Interval:m1250;Peripheral Latency:u2;Supervision Timeout:m10000;Central Clock Accuracy:u1=accuracy
         02LE Advertising Report|[Reports~Event Type:u1=advtype;Address Type:u1=addr;Address:a;Data:V;RSSI:d1]
         03LE Connection Update Complete|Status:st;Connection Handle:ch;Connection Interval:m1250;Peripheral Latency:u2;Supervision Timeout:m10000
-        04LE Read Remote Features Complete|Status:st;Connection Handle:ch;LE Features:h8
+        04LE Read Remote Features Complete|Status:st;Connection Handle:ch;LE Features:B8=lefeatures
         05LE Long Term Key Request|Connection Handle:ch;Random Number:h8;Encrypted Diversifier:x2
         06LE Remote Connection Parameter Request|Connection Handle:ch;Interval Min:m1250;Interval Max:m1250;Maximum Latency:u2;Timeout:m10000
         07LE Data Length Change|Connection Handle:ch;Max TX Octets:u2;Max TX Time:u2;Max RX Octets:u2;Max RX Time:u2
@@ -39,11 +39,11 @@ enum LEMetaEventLines {
         24LE Periodic Advertising Sync Established [v2]|Status:st;Sync Handle:u2;Advertising SID:u1;Advertiser Address Type:u1=addr;Advertiser Address:a;Advertiser PHY:u1=phy;Periodic Advertising Interval:m1250;Advertiser Clock Accuracy:u1=accuracy;Num Subevents:u1;Subevent Interval:u1;Response Slot Delay:u1;Response Slot Spacing:u1
         25LE Periodic Advertising Report [v2]|Sync Handle:u2;TX Power:d1;RSSI:d1;CTE Type:u1;Periodic Event Counter:u2;Subevent:u1;Data Status:u1;Data:V
         26LE Periodic Advertising Sync Transfer Received [v2]|Status:st;Connection Handle:ch;Service Data:u2;Sync Handle:u2;Advertising SID:u1;Advertiser Address Type:u1=addr;Advertiser Address:a;Advertiser PHY:u1=phy;Periodic Advertising Interval:m1250;Advertiser Clock Accuracy:u1=accuracy;Num Subevents:u1;Subevent Interval:u1;Response Slot Delay:u1;Response Slot Spacing:u1
-        27LE Periodic Advertising Subevent Data Request|*
-        28LE Periodic Advertising Response Report|*
+        27LE Periodic Advertising Subevent Data Request|Advertising Handle:u1;Subevent Start:u1;Subevent Data Count:u1
+        28LE Periodic Advertising Response Report|Advertising Handle:u1;Subevent:u1;TX Status:u1;[Responses~TX Power:d1;RSSI:d1;CTE Type:u1;Response Slot:u1;Data Status:u1;Data:V]
         29LE Enhanced Connection Complete [v2]|Status:st;Connection Handle:ch;Role:u1=role;Peer Address Type:u1=addr;Peer Address:a;Local Resolvable Private Address:a;Peer Resolvable Private Address:a;Connection Interval:m1250;Peripheral Latency:u2;Supervision Timeout:m10000;Central Clock Accuracy:u1=accuracy;Advertising Handle:u1;Sync Handle:u2
-        2aLE CIS Established [v2]|*
-        2bLE Read All Remote Features Complete|*
+        2aLE CIS Established [v2]|Status:st;Connection Handle:ch;CIG Sync Delay:u3;CIS Sync Delay:u3;Transport Latency C to P:u3;Transport Latency P to C:u3;PHY C to P:u1;PHY P to C:u1;NSE:u1;BN C to P:u1;BN P to C:u1;FT C to P:u1;FT P to C:u1;Max PDU C to P:u2;Max PDU P to C:u2;ISO Interval:m1250;Sub Interval:u3;Max SDU C to P:u2;Max SDU P to C:u2;SDU Interval C to P:u3;SDU Interval P to C:u3;Framing:u1
+        2bLE Read All Remote Features Complete|Status:st;Connection Handle:ch;Maximum Remote Page:u1;Maximum Valid Page:u1;LE Features:B248=lefeatures
         2cLE CS Read Remote Supported Capabilities Complete|Status:st;Connection Handle:ch;Num Config Supported:u1;Max Consecutive Procedures Supported:u2;Num Antennas Supported:u1;Max Antenna Paths Supported:u1;Roles Supported:u1;Modes Supported:u1;RTT Capability:u1;RTT AA Only N:u1;RTT Sounding N:u1;RTT Random Sequence N:u1;NADM Sounding Capability:u2;NADM Random Capability:u2;CS Sync PHYs Supported:u1;Subfeatures Supported:x2;T_IP1 Times Supported:u2;T_IP2 Times Supported:u2;T_FCS Times Supported:u2;T_PM Times Supported:u2;T_SW Time Supported:u1;TX SNR Capability:u1
         2dLE CS Read Remote FAE Table Complete|Status:st;Connection Handle:ch;Remote FAE Table:h72
         2eLE CS Security Enable Complete|Status:st;Connection Handle:ch
@@ -53,7 +53,7 @@ enum LEMetaEventLines {
         32LE CS Subevent Result Continue|Connection Handle:ch;Config ID:u1;Procedure Done Status:u1;Subevent Done Status:u1;Abort Reason:u1;Num Antenna Paths:u1;[Steps~Step Mode:u1;Step Channel:u1;Step Data:v]
         33LE CS Test End Complete|Connection Handle:ch;Status:st
         34LE Monitored Advertisers Report|Condition:u1;Address Type:u1=addr;Address:a
-        35LE Frame Space Update Complete|*
+        35LE Frame Space Update Complete|Status:st;Connection Handle:ch;Initiator:u1;Frame Space:u2;PHYs:b1=phymask;Spacing Types:b2=spacings
         36LE UTP Receive|*
         37LE Connection Rate Change|Status:st;Connection Handle:ch;Connection Interval:m1250;Subrate Factor:u2;Peripheral Latency:u2;Continuation Number:u2;Supervision Timeout:m10000
         38LE CS Read Remote Supported Capabilities Complete [v2]|Status:st;Connection Handle:ch;Num Config Supported:u1;Max Consecutive Procedures Supported:u2;Num Antennas Supported:u1;Max Antenna Paths Supported:u1;Roles Supported:u1;Modes Supported:u1;RTT Capability:u1;RTT AA Only N:u1;RTT Sounding N:u1;RTT Random Sequence N:u1;NADM Sounding Capability:u2;NADM Random Capability:u2;CS Sync PHYs Supported:u1;Subfeatures Supported:x2;T_IP1 Times Supported:u2;T_IP2 Times Supported:u2;T_FCS Times Supported:u2;T_PM Times Supported:u2;T_SW Time Supported:u1;TX SNR Capability:u1;T_IP2 Ipt Times Supported:u2;T_SW Ipt Times Supported:u1;RTT 2m AA Only N:u1;RTT 2m Sounding N:u1;RTT 2m Random Sequence N:u1

@@ -11,6 +11,9 @@
 ///     n248           text, ended by zero    A240    advertising data in so many octets
 ///     v V            octets, advertising data, behind an octet with their count
 ///     F31            the same, in so many octets whatever the count
+///     b1 b2          bits: shown in hexadecimal, and each bit that is set by its name in `=table`
+///     B8             bits in so many octets: shown by their count and names
+///     C              the rest as channel identifiers
 ///     * S            the rest; the secret rest
 ///     [Name~…]       a count of one octet, then so many groups of fields
 ///     {Name~…}       a group for each bit that is set in the number before
@@ -19,6 +22,7 @@ struct PacketTables {
         enum Kind: UInt8 {
             case number, hexadecimal, signed, power, time, status, opcode, handle, address, bytes, secret, text
             case advertisingData, countedBytes, countedData, countedFixedData, rest, secretRest, group, bitGroup
+            case mask, octetMask, channels
         }
 
         var kind: Kind
@@ -30,7 +34,7 @@ struct PacketTables {
         var text: Name
         /// `"name":`
         var key: Name
-        /// `"nameName":`
+        /// `"nameName":`, for masks `"nameNames":`
         var nameKey: Name
     }
 
@@ -63,16 +67,20 @@ struct PacketTables {
     private(set) var status = 0
     private(set) var attError = 0
     private(set) var psm = 0
+    private(set) var extendedFeatures = 0
+    private(set) var fixedChannels = 0
     private var enumerationNames: [[UInt8]] = []
     private var arena = NameArena()
 
     init() {
-        for text in [EnumerationLines.text, ErrorCodeLines.text] {
+        for text in [EnumerationLines.text, MaskLines.text, ErrorCodeLines.text] {
             for line in Self.lines(of: text) { readEnumeration(line) }
         }
         status = enumeration(Array("status".utf8)) ?? 0
         attError = enumeration(Array("atterror".utf8)) ?? 0
         psm = enumeration(Array("psm".utf8)) ?? 0
+        extendedFeatures = enumeration(Array("l2features".utf8)) ?? 0
+        fixedChannels = enumeration(Array("l2channels".utf8)) ?? 0
         fields.reserveCapacity(2500)
         layouts.reserveCapacity(600)
         for line in Self.lines(of: HCICommandLines.text) { readLayout(line, digits: 4, into: \.commands) }
@@ -92,7 +100,41 @@ struct PacketTables {
         return nil
     }
 
+    /// Names that are not in a table of values: companies, and bits that stand for something with a number.
+    enum Special {
+        static let company = -2
+        /// Bit 0 stands for event 0x01; for event 0x40; for subevent 0x01 of LE Meta.
+        static let events1 = -3
+        static let events64 = -4
+        static let subevents1 = -5
+        /// Bits are their numbers.
+        static let numbers = -6
+    }
+
+    /// The name of a bit in a mask; `nil` where it has none.
+    func name(ofBit bit: Int, in table: Int) -> Name? {
+        let place: Int16
+        switch table {
+        case Special.events1: place = bit < 255 ? events[bit + 1] : -1
+        case Special.events64: place = bit < 192 ? events[bit + 64] : -1
+        case Special.subevents1: place = bit < 255 ? subevents[bit + 1] : -1
+        case 0...: return name(of: UInt64(bit), in: table)
+        default: return nil
+        }
+        return place >= 0 ? layouts[Int(place)].name : nil
+    }
+
     // MARK: Reading the lines
+
+    private static func special(_ name: ArraySlice<UInt8>) -> Int? {
+        for (text, value) in [
+            ("company", Special.company), ("@events1", Special.events1), ("@events64", Special.events64),
+            ("@subevents1", Special.subevents1), ("@numbers", Special.numbers),
+        ] where name.elementsEqual(text.utf8) {
+            return value
+        }
+        return nil
+    }
 
     private static func lines(of text: StaticString) -> [ArraySlice<UInt8>] {
         let bytes = unsafe Array(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
@@ -171,8 +213,7 @@ struct PacketTables {
         let digits = type[..<(equals ?? type.endIndex)].dropFirst()
         let number = Self.decimal(digits)
         let table = equals.flatMap { enumeration(Array(type[$0...].dropFirst())) } ?? -1
-        let isCompany = equals.map { type[$0...].elementsEqual("=company".utf8) } ?? false
-        let argument = isCompany ? -2 : table
+        let argument = equals.flatMap { Self.special(type[$0...].dropFirst()) } ?? table
         switch type.first {
         case UInt8(ascii: "u"): appendField(.number, name: name, width: number, argument: argument)
         case UInt8(ascii: "x"): appendField(.hexadecimal, name: name, width: number, argument: argument)
@@ -187,6 +228,9 @@ struct PacketTables {
         case UInt8(ascii: "v"): appendField(.countedBytes, name: name, width: 0, argument: 0)
         case UInt8(ascii: "V"): appendField(.countedData, name: name, width: 0, argument: 0)
         case UInt8(ascii: "F"): appendField(.countedFixedData, name: name, width: number, argument: 0)
+        case UInt8(ascii: "b"): appendField(.mask, name: name, width: number, argument: argument)
+        case UInt8(ascii: "B"): appendField(.octetMask, name: name, width: number, argument: argument)
+        case UInt8(ascii: "C"): appendField(.channels, name: name, width: 0, argument: 0)
         case UInt8(ascii: "S"): appendField(.secretRest, name: name, width: 0, argument: 0)
         case UInt8(ascii: "s"):
             let isStatus = digits.first == UInt8(ascii: "t")
@@ -203,7 +247,9 @@ struct PacketTables {
             Field(
                 kind: kind, width: width, argument: argument, text: arena.name(name + Array(": ".utf8)),
                 key: arena.name(Array("\"".utf8) + key + Array("\":".utf8)),
-                nameKey: arena.name(Array("\"".utf8) + key + Array("Name\":".utf8))))
+                nameKey: arena.name(
+                    Array("\"".utf8) + key + Array((kind == .mask || kind == .octetMask ? "Names\":" : "Name\":").utf8))
+            ))
     }
 
     /// `BD_ADDR` gives `bdADDR`, `TX Power` gives `txPower`, `Advertising SID` gives `advertisingSID`.
@@ -231,7 +277,7 @@ struct PacketTables {
                 count += 1
                 isFixed = false
             case .countedFixedData: count += 1 + field.width
-            case .bitGroup, .rest, .secretRest: isFixed = false
+            case .bitGroup, .rest, .secretRest, .channels: isFixed = false
             default: count += field.width
             }
             index = field.kind == .group || field.kind == .bitGroup ? field.argument : index + 1

@@ -1,12 +1,13 @@
+import BLEJSON
 import BLEPackets
 
 /// An object of a scenario, read key by key; what is wrong is told with its place and what would be right.
 struct ScenarioObject {
     /// Where the object stands, such as `devices[0]`; empty for the whole file.
     let path: String
-    private let members: [(key: String, value: ScenarioValue)]
+    private let members: [JSONValue.Member]
 
-    init(_ value: ScenarioValue, path: String, keys: [String]) throws(SimulatedScenario.Problem) {
+    init(_ value: JSONValue, path: String, keys: [String]) throws(SimulatedScenario.Problem) {
         guard case .object(let members) = value else {
             throw .init(place: path, message: "an object in braces was expected")
         }
@@ -25,14 +26,14 @@ struct ScenarioObject {
         .init(place: place(key), message: message)
     }
 
-    subscript(key: String) -> ScenarioValue? {
+    subscript(key: String) -> JSONValue? {
         guard let value = members.first(where: { $0.key == key })?.value, value != .null else { return nil }
         return value
     }
 
     func text(_ key: String) throws(SimulatedScenario.Problem) -> String? {
         guard let value = self[key] else { return nil }
-        guard case .text(let text) = value else { throw problem(key, "a text in quotes was expected") }
+        guard case .string(let text) = value else { throw problem(key, "a text in quotes was expected") }
         return text
     }
 
@@ -46,7 +47,7 @@ struct ScenarioObject {
         _ key: String, in range: ClosedRange<Double>, _ unit: String
     ) throws(SimulatedScenario.Problem) -> Double? {
         guard let value = self[key] else { return nil }
-        guard case .number(let number) = value, range.contains(number) else {
+        guard let number = value.double, range.contains(number) else {
             let bounds = [range.lowerBound, range.upperBound].map { $0 == $0.rounded() ? "\(Int($0))" : "\($0)" }
             throw problem(key, "a number of \(unit) from \(bounds[0]) to \(bounds[1]) was expected")
         }
@@ -102,16 +103,16 @@ struct ScenarioObject {
         return octets.compactMap { $0 }
     }
 
-    func list(_ key: String) throws(SimulatedScenario.Problem) -> [ScenarioValue] {
+    func list(_ key: String) throws(SimulatedScenario.Problem) -> [JSONValue] {
         guard let value = self[key] else { return [] }
-        guard case .list(let values) = value else { throw problem(key, "a list in brackets was expected") }
+        guard case .array(let values) = value else { throw problem(key, "a list in brackets was expected") }
         return values
     }
 
     func texts(_ key: String) throws(SimulatedScenario.Problem) -> [String] {
         var texts: [String] = []
         for value in try list(key) {
-            guard case .text(let text) = value else { throw problem(key, "texts in quotes were expected") }
+            guard case .string(let text) = value else { throw problem(key, "texts in quotes were expected") }
             texts.append(text)
         }
         return texts
@@ -120,7 +121,7 @@ struct ScenarioObject {
     func times(_ key: String) throws(SimulatedScenario.Problem) -> [Int64] {
         var times: [Int64] = []
         for value in try list(key) {
-            guard case .number(let seconds) = value, 0...1e9 ~= seconds else {
+            guard let seconds = value.double, 0...1e9 ~= seconds else {
                 throw problem(key, "points in time were expected, in seconds")
             }
             times.append(Int64(seconds * 1e6))

@@ -1,3 +1,4 @@
+import BLEJSON
 import BLEPackets
 
 /// What stands under the keys of a scenario.
@@ -9,7 +10,7 @@ extension SimulatedScenario {
     ]
     static let faultKeys = ["at", "kind", "opcode", "status", "count", "code", "delay", "device", "reason"]
 
-    static func controller(_ value: ScenarioValue) throws(Problem) -> SimulatedControllerConfiguration {
+    static func controller(_ value: JSONValue) throws(Problem) -> SimulatedControllerConfiguration {
         let keys = ["address", "version", "aclLength", "aclCount", "latency", "links", "acceptList"]
         let object = try ScenarioObject(value, path: "controller", keys: keys)
         var configuration: SimulatedControllerConfiguration
@@ -199,7 +200,7 @@ extension SimulatedScenario {
         switch object["opcode"] {
         case .number(let number)? where 0...65535 ~= number && number == number.rounded():
             return HCIOpcode(rawValue: UInt16(number))
-        case .text(let text)? where text.hasPrefix("0x"):
+        case .string(let text)? where text.hasPrefix("0x"):
             if let value = UInt16(text.dropFirst(2), radix: 16) { return HCIOpcode(rawValue: value) }
         default: break
         }

@@ -1,3 +1,4 @@
+import BLEJSON
 import BLEPackets
 
 /// A world from a file: a controller, devices, and what happens to them at which time.
@@ -58,7 +59,7 @@ public struct SimulatedScenario: Sendable {
     /// - Throws: `Problem` with the place and what would be right there.
     public init(json: [UInt8]) throws(Problem) {
         let keys = ["seed", "lossPerMille", "signalJitter", "sensitivity", "controller", "devices", "faults"]
-        let file = try ScenarioObject(try ScenarioText.value(in: json), path: "", keys: keys)
+        let file = try ScenarioObject(try Self.value(in: json), path: "", keys: keys)
         seed = UInt64(try file.integer("seed", in: 0...Int(Int32.max), "a seed") ?? 1)
         air.lossPerMille = try file.integer("lossPerMille", in: 0...1000, "lost packets in a thousand") ?? 0
         air.signalJitter = Int8(try file.integer("signalJitter", in: 0...40, "dB") ?? 0)
@@ -66,6 +67,14 @@ public struct SimulatedScenario: Sendable {
         if let value = file["controller"] { controller = try Self.controller(value) }
         for object in try file.objects("devices", keys: Self.deviceKeys) { devices.append(try Self.device(object)) }
         for object in try file.objects("faults", keys: Self.faultKeys) { faults.append(try fault(object)) }
+    }
+
+    private static func value(in json: [UInt8]) throws(Problem) -> JSONValue {
+        do throws(JSONProblem) {
+            return try JSONReader.value(in: json)
+        } catch {
+            throw Problem(place: "line \(error.line)", message: error.message)
+        }
     }
 
     /// A new air on which all of it begins.

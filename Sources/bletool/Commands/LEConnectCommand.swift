@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEJSON
 
 struct LEConnectCommand: ToolCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEJSON
 
 struct LEInfoCommand: ToolCommand {
     static let configuration = CommandConfiguration(

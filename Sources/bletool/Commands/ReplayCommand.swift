@@ -1,4 +1,5 @@
 import ArgumentParser
+import BLEJSON
 import BLERecording
 
 struct ReplayCommand: ToolCommand {

@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 /// What a controller is and can do, as `info` prints it.
 struct ControllerOutput {

@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 /// Carries out steps over one connection and prints what comes of them.
 struct GATTRunner: Sendable {
@@ -68,7 +69,7 @@ struct GATTRunner: Sendable {
         }
         console.print(
             event("subscribed", characteristic.valueHandle, characteristic.uuid, nil),
-            text: "subscribed to \(characteristic.uuid)")
+            text: "subscribed to \(characteristic.uuid.textWithName)")
     }
 
     private func wait(count: Int?, duration: Duration?) async throws {
@@ -78,7 +79,7 @@ struct GATTRunner: Sendable {
             let characteristic = arrival.characteristic
             console.print(
                 Self.event(name, characteristic.valueHandle, characteristic.uuid, arrival.value.bytes),
-                text: "\(characteristic.uuid) \(name) \(ValueText.text(arrival.value.bytes))")
+                text: "\(characteristic.uuid.textWithName) \(name) \(ValueText.text(arrival.value.bytes))")
         }
     }
 
@@ -92,6 +93,7 @@ struct GATTRunner: Sendable {
         let event: JSONValue = [
             "event": .string(name), "handle": JSONValue(handle.rawValue), "uuid": JSONValue(uuid?.description),
         ]
-        return value.map { event.adding("value", .string(Hexadecimal.text($0))) } ?? event
+        let whole = value.map { event.adding("value", .string(Hexadecimal.text($0))) } ?? event
+        return whole.naming(uuid)
     }
 }

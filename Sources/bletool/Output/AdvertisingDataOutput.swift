@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 /// What advertising data say, as `ad decode` prints it.
 struct AdvertisingDataOutput {

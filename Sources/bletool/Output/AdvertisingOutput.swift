@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 extension AdvertisingData.ManufacturerData {
     var json: JSONValue { ["company": JSONValue(company), "data": .string(Hexadecimal.text(data))] }

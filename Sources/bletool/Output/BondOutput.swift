@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 /// What is told of a pairing and of a bond: never a key.
 enum BondOutput {

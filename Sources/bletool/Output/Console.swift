@@ -1,3 +1,4 @@
+import BLEJSON
 import Glibc
 import Synchronization
 
@@ -70,7 +71,7 @@ final class Console: Sendable {
     /// Says why the work failed: on standard error for people, and as an event for programs.
     func report(_ failure: Failure) {
         writeError("bletool: error: \(failure.message.printable)\n")
-        if isJSON { line(failure.event.text) }
+        if isJSON, !failure.isToldInOutput { line(failure.event.text) }
     }
 
     /// Shows how far a long work is, on a terminal only; an empty text takes it away.

@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 /// A GATT database, as `gatt PEER discover` prints it.
 struct DatabaseOutput {
@@ -16,7 +17,7 @@ struct DatabaseOutput {
     }
 
     private static func json(_ contents: ServiceContents) -> JSONValue {
-        [
+        let service: JSONValue = [
             "uuid": .string(contents.service.uuid.description),
             "handle": JSONValue(contents.service.range.first.rawValue),
             "endHandle": JSONValue(contents.service.range.last.rawValue),
@@ -24,20 +25,25 @@ struct DatabaseOutput {
             "includes": JSONValue(contents.includedServices.map(\.service.uuid)),
             "characteristics": .array(contents.characteristics.map(json)),
         ]
+        return service.naming(contents.service.uuid)
     }
 
     private static func json(_ contents: ServiceContents.CharacteristicContents) -> JSONValue {
         let characteristic = contents.characteristic
-        return [
+        let object: JSONValue = [
             "uuid": .string(characteristic.uuid.description),
             "handle": JSONValue(characteristic.handle.rawValue),
             "valueHandle": JSONValue(characteristic.valueHandle.rawValue),
             "properties": JSONValue(characteristic.properties.names),
             "descriptors": .array(
-                contents.descriptors.map {
-                    ["uuid": .string($0.uuid.description), "handle": JSONValue($0.handle.rawValue)]
+                contents.descriptors.map { descriptor in
+                    let object: JSONValue = [
+                        "uuid": .string(descriptor.uuid.description), "handle": JSONValue(descriptor.handle.rawValue),
+                    ]
+                    return object.naming(descriptor.uuid)
                 }),
         ]
+        return object.naming(characteristic.uuid)
     }
 
     var text: String {
@@ -45,15 +51,15 @@ struct DatabaseOutput {
         for service in contents {
             let range = service.service.range
             lines.append(
-                "\(service.service.isPrimary ? "service" : "secondary service") \(service.service.uuid)  "
+                "\(service.service.isPrimary ? "service" : "secondary service") \(service.service.uuid.textWithName)  "
                     + "\(Self.hex(range.first))–\(Self.hex(range.last))")
-            lines += service.includedServices.map { "  includes \($0.service.uuid)" }
+            lines += service.includedServices.map { "  includes \($0.service.uuid.textWithName)" }
             for entry in service.characteristics {
                 let characteristic = entry.characteristic
                 lines.append(
-                    "  characteristic \(characteristic.uuid)  \(Self.hex(characteristic.valueHandle))  "
+                    "  characteristic \(characteristic.uuid.textWithName)  \(Self.hex(characteristic.valueHandle))  "
                         + characteristic.properties.names.joined(separator: " "))
-                lines += entry.descriptors.map { "    descriptor \($0.uuid)  \(Self.hex($0.handle))" }
+                lines += entry.descriptors.map { "    descriptor \($0.uuid.textWithName)  \(Self.hex($0.handle))" }
             }
         }
         return lines.joined(separator: "\n")

@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 /// Why a command did not do what it was asked, and with what status the program ends.
 struct Failure: Error, Equatable {
@@ -16,6 +17,8 @@ struct Failure: Error, Equatable {
     var handle: AttributeHandle?
     /// The line of the script that failed, from 1.
     var line: Int?
+    /// Whether the output says it already, so that no object is printed for it.
+    var isToldInOutput = false
 
     init(_ message: String, status: Status = .operationFailed) {
         self.message = message

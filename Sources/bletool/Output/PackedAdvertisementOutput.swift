@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 /// A packed advertisement, as `ad pack` prints it.
 struct PackedAdvertisementOutput {

@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 /// Tables of attributes in a file:
 /// `{"databases":{NAME:[{"handle":1,"type":"2800","permissions":["READ"],"value":"0118"}]}}`.
@@ -11,7 +12,7 @@ enum AttributeFile {
 
     /// - Throws: `Failure` when there is no such database, or something in it is not as it must be.
     static func database(named name: String, in bytes: [UInt8]) throws -> GATTDatabase {
-        let file = try JSONObject(try JSONReader.value(in: bytes), path: "", keys: nil)
+        let file = try JSONObject(try JSONObject.value(in: bytes), path: "", keys: nil)
         let databases = try file.required("databases") { key in
             try file[key].map { try JSONObject($0, path: key, keys: nil) }
         }

@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 /// An object of a file, read key by key. What is wrong is told with the place where it stands.
 struct JSONObject {
@@ -15,6 +16,16 @@ struct JSONObject {
         guard let keys, let other = members.first(where: { !keys.contains($0.key) }) else { return }
         throw Self.failure(
             path, "‘\(other.key)’ is not known here; known are \(keys.joined(separator: ", "))")
+    }
+
+    /// The one value of a file.
+    /// - Throws: `Failure` with the line where the text is none.
+    static func value(in bytes: [UInt8]) throws -> JSONValue {
+        do throws(JSONProblem) {
+            return try JSONReader.value(in: bytes)
+        } catch {
+            throw Failure("line \(error.line): \(error.message)", status: .usage)
+        }
     }
 
     private static func failure(_ path: String, _ message: String) -> Failure {

@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 /// Tells what happens to us as a peripheral: an object a line for programs, a line for people.
 struct PeripheralLog {

@@ -1,4 +1,5 @@
 import BLE
+import BLEJSON
 
 /// What `serve` offers, as the profile file tells it:
 /// `{"services":[{"uuid":"180D","characteristics":[{"uuid":"2A37","properties":["notify"],"value":"0040"}]}]}`.
@@ -30,7 +31,7 @@ struct ServedProfile: Equatable, Sendable {
 
     /// - Throws: `Failure` with the place of what is wrong.
     init(_ bytes: [UInt8]) throws {
-        let file = try JSONObject(try JSONReader.value(in: bytes), path: "", keys: ["services"])
+        let file = try JSONObject(try JSONObject.value(in: bytes), path: "", keys: ["services"])
         let keys = ["uuid", "primary", "includes", "characteristics"]
         var waiting: [(service: Service, object: JSONObject)] = []
         for object in try file.objects("services", keys: keys) {

@@ -60,11 +60,16 @@ struct CaptureReading: ~Copyable {
         }
     }
 
+    /// What could not be read, in words; `nil` for nothing.
+    var damage: String? {
+        guard let firstError else { return nil }
+        let count = recordCount == 1 ? "1 record was read" : "\(recordCount) records were read"
+        return "\(path) is damaged: \(firstError); \(count)"
+    }
+
     /// - Throws: `Failure` when part of the file could not be read.
     func end() throws {
-        guard let firstError else { return }
-        let count = recordCount == 1 ? "1 record was read" : "\(recordCount) records were read"
-        throw Failure("\(path) is damaged: \(firstError); \(count)")
+        if let damage { throw Failure(damage) }
     }
 
     private mutating func note(_ error: CaptureError) {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLECapture
+import BLEJSON
 import Glibc
 
 struct ConvertCommand: ToolCommand {

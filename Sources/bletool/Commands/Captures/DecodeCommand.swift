@@ -1,6 +1,7 @@
 import ArgumentParser
 import BLECapture
 import BLEDecoder
+import BLEJSON
 import BLEPackets
 import Glibc
 
@@ -105,10 +106,20 @@ struct DecodeCommand: ToolCommand {
             var counts = CaptureSummary()
             try reading.readAll { counts.count($0) }
             counts.countForeign(Int(clamping: reading.foreignRecordCount))
-            console.print(SummaryOutput.object(counts), text: SummaryOutput.text(counts, format: reading.format))
+            // One object in any case: of a damaged file it says so itself.
+            let damage = reading.damage
+            let object = SummaryOutput.object(counts)
+            console.print(
+                damage.map { object.adding("error", .string($0)) } ?? object,
+                text: SummaryOutput.text(counts, format: reading.format))
             if counts.hasMoreAdvertisers {
                 console.note(
                     "there were more advertisers than \(counts.distinctAdvertisers), which were not told apart")
+            }
+            if let damage, console.isJSON {
+                var failure = Failure(damage)
+                failure.isToldInOutput = true
+                throw failure
             }
         } else if let html {
             try writePage(html, &reading, console)

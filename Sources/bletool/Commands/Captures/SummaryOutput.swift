@@ -1,5 +1,6 @@
 import BLECapture
 import BLEDecoder
+import BLEJSON
 
 /// What `decode --summary` prints.
 enum SummaryOutput {
@@ -17,6 +18,7 @@ enum SummaryOutput {
             "le_adv_report_events": JSONValue(summary.advertisingReportEvents),
             "le_adv_distinct_addresses": JSONValue(summary.distinctAdvertisers),
             "att_opcodes": counts(summary.attByOpcode, digits: 2),
+            "eatt_opcodes": counts(summary.enhancedATTByOpcode, digits: 2),
             "smp_opcodes": counts(summary.smpByCode, digits: 2),
             "l2cap_cids": counts(summary.l2capByChannel, digits: 4),
             "malformed": JSONValue(summary.malformed),
@@ -50,6 +52,7 @@ enum SummaryOutput {
         table("LE Meta events", summary.leSubevents, 2, .leMetaEvent)
         table("L2CAP channels", summary.l2capByChannel, 4, .channel)
         table("ATT", summary.attByOpcode, 2, .att)
+        table("ATT, enhanced", summary.enhancedATTByOpcode, 2, .att)
         table("SMP", summary.smpByCode, 2, .smp)
         return lines.joined(separator: "\n")
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEJSON
 
 struct AcceptListSizeCommand: ToolCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEJSON
 
 struct ResolvingListSizeCommand: ToolCommand {
     static let configuration = CommandConfiguration(

@@ -13,6 +13,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case central
     /// The whole engine as a peripheral.
     case peripheral
+    /// Pairing, bonds and encryption in both roles, over a toolbox that answers alike every time.
+    case security
 
     /// - Returns: What is wrong; `nil` when nothing is.
     public func run(_ bytes: [UInt8]) -> String? {
@@ -23,6 +25,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .bearer: FuzzedHost.run(bytes, .bearer)
         case .central: FuzzedHost.run(bytes, .central)
         case .peripheral: FuzzedHost.run(bytes, .peripheral)
+        case .security: FuzzedHost.run(bytes, .security)
         }
     }
 }

@@ -18,6 +18,10 @@ struct FuzzedController {
     var confirmsData = true
     /// The input has sent events about buffers itself, so that they can no longer be counted here.
     var isBufferCountLost = false
+    /// The input has sent events of which nobody knows what they say of encryption.
+    var isEncryptionLost = false
+    /// Links that are encrypted.
+    private var encryptedLinks: [UInt16] = []
     /// Packets in the controller's buffers, by handle.
     private(set) var heldPackets: [UInt16: Int] = [:]
     /// Links that the engine has asked to end and that have not ended.
@@ -35,6 +39,16 @@ struct FuzzedController {
     mutating func linkEnded(_ handle: UInt16) {
         heldPackets[handle] = nil
         endingLinks.removeAll { $0 == handle }
+        encryptedLinks.removeAll { $0 == handle }
+    }
+
+    mutating func encryptionChanged(_ handle: UInt16, isOn: Bool) {
+        if isOn {
+            encryptedLinks.append(handle)
+        } else {
+            // Keys that were on their way are sent all the same; controllers end such a link.
+            isEncryptionLost = true
+        }
     }
 
     mutating func confirm(_ handle: UInt16) -> [UInt8]? {
@@ -86,11 +100,34 @@ struct FuzzedController {
         if packet.count > 9, packet[2] >> 4 & 3 == 0, packet[7] == 4, packet[8] == 0 {
             lastPDU[handle] = Array(packet[9...])
         }
+        if packet.count > 9, packet[2] >> 4 & 3 == 0, packet[7] == 6, packet[8] == 0,
+            let violation = checkPairing(code: packet[9], length: Int(packet[5]) + Int(packet[6]) << 8, handle)
+        {
+            return (nil, violation)
+        }
         if confirmsData, heldPackets[handle] == nil { return (Self.completed(1, handle: handle), nil) }
         heldPackets[handle, default: 0] += 1
         let held = heldPackets.values.reduce(0, +)
         if held > Int(aclCount), !isBufferCountLost { return (nil, "\(held) packets for \(aclCount) buffers") }
         return (nil, nil)
+    }
+
+    /// Every PDU is as long as its code says, and keys travel encrypted (Core 5.4, Vol 3, Part H, 3.5 and 3.6).
+    private func checkPairing(code: UInt8, length: Int, _ handle: UInt16) -> String? {
+        let expected: Int? =
+            switch code {
+            case 0x01, 0x02: 7
+            case 0x03, 0x04, 0x06, 0x08, 0x0A, 0x0D: 17
+            case 0x05, 0x0B, 0x0E: 2
+            case 0x07: 11
+            case 0x09: 8
+            case 0x0C: 65
+            default: nil
+            }
+        guard let expected, expected == length else { return "a pairing PDU \(code) of \(length) octets" }
+        let isKey = (0x06...0x0A).contains(code)
+        if isKey, !isEncryptionLost, !encryptedLinks.contains(handle) { return "the key \(code) goes out in the clear" }
+        return nil
     }
 
     private mutating func answer(_ opcode: HCIOpcode) -> [UInt8]? {

@@ -27,6 +27,7 @@ extension FuzzedHost {
         case 7: serve(&input)
         case 8:
             controller.isBufferCountLost = true
+            controller.isEncryptionLost = true
             receive([H4PacketType.event.rawValue] + input.counted())
         case 9: controllerAnswers(&input)
         case 10:
@@ -58,7 +59,7 @@ extension FuzzedHost {
         }
     }
 
-    private func pick<Element>(_ list: [Element], _ octet: UInt8) -> Element? {
+    func pick<Element>(_ list: [Element], _ octet: UInt8) -> Element? {
         list.isEmpty ? nil : list[list.count - 1 - Int(octet) % list.count]
     }
 

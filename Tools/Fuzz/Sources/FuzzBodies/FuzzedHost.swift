@@ -6,7 +6,7 @@ import BLEPackets
 /// Whatever comes: each operation ends once, every packet is well-formed and fits the controller's buffers, deadlines lie
 /// ahead once they have been served, and after the transport is gone nothing is left to do.
 struct FuzzedHost: ~Copyable {
-    enum Role { case bearer, central, peripheral }
+    enum Role { case bearer, central, peripheral, security }
 
     static let centralHandle: UInt16 = 0x40
     static let peripheralHandle: UInt16 = 0x41
@@ -20,26 +20,35 @@ struct FuzzedHost: ~Copyable {
     var violation: String?
     var operations: [OperationID] = []
     private var ends: [OperationID: Int] = [:]
+    /// What was asked, for the message.
+    private var commands: [OperationID: HostCommand] = [:]
     var links: [LinkID] = []
     var requests: [GATTRequestID] = []
     var channels: [ChannelID] = []
     var questions: [UInt64] = []
+    /// Of pairing, to the user.
+    var pairingQuestions: [PairingQuestionID] = []
+    var toolbox = FuzzedToolbox()
+    /// Questions to the toolbox that wait for the input.
+    var heldQuestions: [ToolboxQuestion] = []
+    private let role: Role
     private var packetCount = 0
     /// The engine has asked for its transport to be opened again.
     private var isReopening = false
 
-    private init(_ input: inout FuzzInput) {
+    private init(_ input: inout FuzzInput, _ role: Role) {
+        self.role = role
         controller = FuzzedController(input.byte())
-        host = Host(configuration: HostConfiguration())
+        host = Host(configuration: HostConfiguration(hasToolbox: role == .security))
     }
 
     static func run(_ bytes: [UInt8], _ role: Role) -> String? {
         var input = FuzzInput(bytes)
-        var run = FuzzedHost(&input)
-        run.begin(role)
+        var run = FuzzedHost(&input, role)
+        run.begin()
         var steps = 0
         while !input.isAtEnd, run.violation == nil, steps < Self.stepLimit {
-            run.step(&input, role)
+            role == .security ? run.securityStep(&input) : run.step(&input, role)
             steps += 1
         }
         if run.violation == nil { run.end() }
@@ -48,7 +57,7 @@ struct FuzzedHost: ~Copyable {
 
     // MARK: The beginning and the end
 
-    private mutating func begin(_ role: Role) {
+    private mutating func begin() {
         host.transportOpened(at: now)
         settle()
         if role != .peripheral {
@@ -69,13 +78,19 @@ struct FuzzedHost: ~Copyable {
         settle()
         // While the transport is being reopened the engine keeps what is wanted of it.
         if isReopening { submit(.stop) }
+        // What the toolbox was asked it answers, however late.
+        answerHeldQuestions()
         advance(by: 100_000_000)
         guard violation == nil else { return }
         for operation in operations where ends[operation, default: 0] != 1 {
-            violation = "\(operation) has ended \(ends[operation, default: 0]) times"
+            violation = "\(command(of: operation)) has ended \(ends[operation, default: 0]) times"
             return
         }
         if let deadline = host.nextDeadline { violation = "a deadline is left without a transport: \(deadline)" }
+    }
+
+    private func command(of operation: OperationID) -> String {
+        commands[operation].map { "\(operation), \($0)," } ?? "\(operation)"
     }
 
     // MARK: Inputs
@@ -83,6 +98,7 @@ struct FuzzedHost: ~Copyable {
     mutating func submit(_ command: HostCommand) {
         let operation = host.submit(command, at: now)
         operations.append(operation)
+        commands[operation] = command
         settle()
     }
 
@@ -119,6 +135,15 @@ struct FuzzedHost: ~Copyable {
         settle()
     }
 
+    mutating func answerHeldQuestions() {
+        toolbox.isHeld = false
+        while !heldQuestions.isEmpty {
+            let question = heldQuestions.removeFirst()
+            let result = toolbox.answer(question.request)
+            apply { $0.answer(question.id, with: result, at: $1) }
+        }
+    }
+
     // MARK: Outputs
 
     private mutating func settle() {
@@ -128,7 +153,7 @@ struct FuzzedHost: ~Copyable {
             var packets: [[UInt8]] = []
             host.drainPackets { packets.append($0.copied()) }
             while let event = host.nextEvent() { note(event) }
-            while let question = host.nextToolboxQuestion() { questions.append(question.id) }
+            while let question = host.nextToolboxQuestion() { progress = ask(question) || progress }
             for packet in packets where violation == nil {
                 progress = true
                 packetCount += 1
@@ -140,11 +165,27 @@ struct FuzzedHost: ~Copyable {
         }
     }
 
+    /// - Returns: whether the question was answered, which may have led to something.
+    private mutating func ask(_ question: ToolboxQuestion) -> Bool {
+        questions.append(question.id)
+        guard role == .security else { return false }
+        if toolbox.isHeld {
+            heldQuestions.append(question)
+            guard heldQuestions.count > 64 else { return false }
+            // Each question gets an answer.
+            host.answer(heldQuestions.removeFirst().id, with: .failure(.unavailable), at: now)
+            return true
+        }
+        host.answer(question.id, with: toolbox.answer(question.request), at: now)
+        packetCount += 1
+        return true
+    }
+
     private mutating func note(_ event: HostEvent) {
         switch event {
         case .completed(let operation, let result):
             ends[operation, default: 0] += 1
-            if ends[operation, default: 0] > 1 { violation = "\(operation) has ended twice" }
+            if ends[operation, default: 0] > 1 { violation = "\(command(of: operation)) has ended twice" }
             if case .success(.channel(let channel)) = result { channels.append(channel.id) }
         case .reopenTransport: isReopening = true
         case .ready: isReopening = false
@@ -154,12 +195,14 @@ struct FuzzedHost: ~Copyable {
         case .server(.read(let request)): requests.append(request.id)
         case .server(.write(let request)): if request.needsAnswer { requests.append(request.id) }
         case .channel(.opened(let channel, _)): channels.append(channel.id)
+        case .pairing(_, .question(let question)): pairingQuestions.append(question.id)
         default: break
         }
         if links.count > 64 { links.removeFirst() }
         if requests.count > 64 { requests.removeFirst() }
         if channels.count > 64 { channels.removeFirst() }
         if questions.count > 64 { questions.removeFirst() }
+        if pairingQuestions.count > 64 { pairingQuestions.removeFirst() }
     }
 
     // MARK: Samples

@@ -6,7 +6,7 @@ enum PacketBody {
         var input = FuzzInput(bytes)
         let choice = input.byte()
         let rest = input.rest()
-        switch choice % 8 {
+        switch choice % 9 {
         case 0: return event(rest)
         case 1: return attribute(rest)
         case 2: return signalling(rest)
@@ -14,7 +14,8 @@ enum PacketBody {
         case 4: return command(rest)
         case 5: return reports(rest)
         case 6: return framer(rest)
-        default: return data(rest)
+        case 7: return data(rest)
+        default: return pairing(rest)
         }
     }
 
@@ -40,6 +41,21 @@ enum PacketBody {
             packet.encode(into: &writer)
             guard writer.bytes == bytes else { return "an ATT PDU changes: \(bytes) becomes \(writer.bytes)" }
             return nil
+        } catch {
+            return nil
+        }
+    }
+
+    private static func pairing(_ bytes: [UInt8]) -> String? {
+        do throws(DecodingError) {
+            let packet = try SMPPacket(bytes.span.bytes)
+            let octets = packet.encoded()
+            guard octets.count == bytes.count else { return "a pairing PDU changes its length: \(bytes)" }
+            let again: SMPPacket
+            do throws(DecodingError) { again = try SMPPacket(octets.span.bytes) } catch {
+                return "a pairing PDU does not decode again: \(bytes): \(error)"
+            }
+            return again == packet ? nil : "a pairing PDU changes: \(bytes) becomes \(octets)"
         } catch {
             return nil
         }

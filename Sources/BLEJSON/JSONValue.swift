@@ -1,7 +1,7 @@
-/// A JSON value whose objects keep the order of their keys, as the contract names them.
+/// A JSON value whose objects keep the order of their keys.
 ///
-/// It needs no library: the output of this program is small and flat, and written a line at a time.
-enum JSONValue: Equatable, Sendable {
+/// It needs no library: what these tools read and write of it is small, and output is written a line at a time.
+public enum JSONValue: Equatable, Sendable {
     case null
     case boolean(Bool)
     case integer(Int)
@@ -11,25 +11,39 @@ enum JSONValue: Equatable, Sendable {
     case array([JSONValue])
     case object([Member])
 
-    struct Member: Equatable, Sendable {
-        var key: String
-        var value: JSONValue
+    public struct Member: Equatable, Sendable {
+        public var key: String
+        public var value: JSONValue
+
+        public init(key: String, value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
     }
 
     /// A number or null.
-    init(_ value: (some BinaryInteger)?) { self = value.map { .integer(Int($0)) } ?? .null }
-    init(_ value: String?) { self = value.map { .string($0) } ?? .null }
-    init(_ value: Bool?) { self = value.map { .boolean($0) } ?? .null }
-    init(_ values: [String]) { self = .array(values.map { .string($0) }) }
+    public init(_ value: (some BinaryInteger)?) { self = value.map { .integer(Int(clamping: $0)) } ?? .null }
+    public init(_ value: String?) { self = value.map { .string($0) } ?? .null }
+    public init(_ value: Bool?) { self = value.map { .boolean($0) } ?? .null }
+    public init(_ values: [String]) { self = .array(values.map { .string($0) }) }
 
     /// The member of an object; `nil` where there is none.
-    subscript(key: String) -> JSONValue? {
+    public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
     }
 
+    /// A number, with a fraction or without; `nil` for another value.
+    public var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        default: nil
+        }
+    }
+
     /// The same object with a member more at its end; other values stay as they are.
-    func adding(_ key: String, _ value: JSONValue) -> JSONValue {
+    public func adding(_ key: String, _ value: JSONValue) -> JSONValue {
         guard case .object(let members) = self else { return self }
         return .object(members + [Member(key: key, value: value)])
     }
@@ -38,24 +52,24 @@ enum JSONValue: Equatable, Sendable {
 extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
 {
-    init(dictionaryLiteral elements: (String, JSONValue)...) {
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member(key: $0.0, value: $0.1) })
     }
-    init(stringLiteral value: String) { self = .string(value) }
-    init(integerLiteral value: Int) { self = .integer(value) }
-    init(booleanLiteral value: Bool) { self = .boolean(value) }
-    init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int) { self = .integer(value) }
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 }
 
 extension JSONValue {
     /// The value in one line of UTF-8 (RFC 8259).
-    var text: String {
+    public var text: String {
         var bytes: [UInt8] = []
         write(into: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    func write(into bytes: inout [UInt8]) {
+    public func write(into bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
         case .boolean(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
@@ -89,7 +103,7 @@ extension JSONValue {
             case 0x0A: bytes.append(contentsOf: "\\n".utf8)
             case 0x0D: bytes.append(contentsOf: "\\r".utf8)
             case 0x09: bytes.append(contentsOf: "\\t".utf8)
-            case 0..<0x20, 0x7F: bytes.append(contentsOf: "\\u00\(Hexadecimal.text(byte))".utf8)
+            case 0..<0x20, 0x7F: bytes.append(contentsOf: "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8)
             default: bytes.append(byte)
             }
         }

@@ -1,7 +1,19 @@
-/// Reads JSON (RFC 8259) as it stands in the files that this program is given.
+/// Why a text is no JSON.
+public struct JSONProblem: Error, Equatable, Sendable {
+    /// Counted from 1.
+    public var line: Int
+    public var message: String
+
+    public init(line: Int, message: String) {
+        self.line = line
+        self.message = message
+    }
+}
+
+/// Reads JSON (RFC 8259) as it stands in the files that people write for these tools.
 ///
 /// The order of keys is kept. What is wrong is told with its line; nesting is bounded.
-struct JSONReader {
+public struct JSONReader {
     private static let maximumDepth = 64
 
     private let bytes: [UInt8]
@@ -9,8 +21,8 @@ struct JSONReader {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// - Throws: `Failure` where the text is not one JSON value.
-    static func value(in bytes: [UInt8]) throws -> JSONValue {
+    /// - Throws: `JSONProblem` where the text is not one JSON value.
+    public static func value(in bytes: [UInt8]) throws(JSONProblem) -> JSONValue {
         var reader = JSONReader(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes)
         let value = try reader.value(depth: 0)
         reader.skipSpace()
@@ -20,9 +32,8 @@ struct JSONReader {
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    private func failure(_ message: String) -> Failure {
-        let line = bytes[..<min(position, bytes.count)].count { $0 == 0x0A } + 1
-        return Failure("line \(line): \(message)", status: .usage)
+    private func failure(_ message: String) -> JSONProblem {
+        JSONProblem(line: bytes[..<min(position, bytes.count)].count { $0 == 0x0A } + 1, message: message)
     }
 
     private mutating func skipSpace() {
@@ -43,7 +54,7 @@ struct JSONReader {
         return true
     }
 
-    private mutating func value(depth: Int) throws -> JSONValue {
+    private mutating func value(depth: Int) throws(JSONProblem) -> JSONValue {
         guard depth < Self.maximumDepth else { throw failure("too deeply nested") }
         skipSpace()
         switch next {
@@ -61,7 +72,7 @@ struct JSONReader {
         }
     }
 
-    private mutating func object(depth: Int) throws -> JSONValue {
+    private mutating func object(depth: Int) throws(JSONProblem) -> JSONValue {
         var members: [JSONValue.Member] = []
         position += 1
         if take(UInt8(ascii: "}")) { return .object([]) }
@@ -77,7 +88,7 @@ struct JSONReader {
         return .object(members)
     }
 
-    private mutating func array(depth: Int) throws -> JSONValue {
+    private mutating func array(depth: Int) throws(JSONProblem) -> JSONValue {
         var values: [JSONValue] = []
         position += 1
         if take(UInt8(ascii: "]")) { return [] }
@@ -86,7 +97,7 @@ struct JSONReader {
         return .array(values)
     }
 
-    private mutating func number() throws -> JSONValue {
+    private mutating func number() throws(JSONProblem) -> JSONValue {
         let start = position
         while let byte = next, "+-.0123456789eE".utf8.contains(byte) { position += 1 }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
@@ -95,7 +106,7 @@ struct JSONReader {
         return .number(value)
     }
 
-    private mutating func string() throws -> String {
+    private mutating func string() throws(JSONProblem) -> String {
         var octets: [UInt8] = []
         position += 1
         while let byte = next {
@@ -112,7 +123,7 @@ struct JSONReader {
         throw failure("the text does not end")
     }
 
-    private mutating func escaped() throws -> Unicode.Scalar {
+    private mutating func escaped() throws(JSONProblem) -> Unicode.Scalar {
         guard let byte = next else { throw failure("the text does not end") }
         position += 1
         switch byte {
@@ -132,7 +143,7 @@ struct JSONReader {
         }
     }
 
-    private mutating func codeUnit() throws -> UInt32 {
+    private mutating func codeUnit() throws(JSONProblem) -> UInt32 {
         let digits = bytes[position...].prefix(4)
         guard digits.count == 4, digits.allSatisfy({ $0 < 0x80 && Character(Unicode.Scalar($0)).isHexDigit }),
             let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)

@@ -1,0 +1,138 @@
+import BLECapture
+import Testing
+
+@testable import BLEDecoder
+
+/// Channels that signalling opens: over BR/EDR, and with credits.
+@Suite("Dynamic channels of L2CAP")
+struct ChannelDecodingTests {
+    private static func octets(_ values: [UInt16]) -> [UInt8] { values.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] } }
+
+    private static func command(_ code: UInt8, _ values: [UInt16], channel: UInt8 = 5) -> [UInt8] {
+        let parameters = octets(values)
+        return CaptureDecoderTests.frame(channel, [code, 7, UInt8(parameters.count), 0] + parameters)
+    }
+
+    /// SPSM 0x0027, two channels: 0x40 and 0x41 of the host, 0x50 and none of the peer. The second command comes back.
+    private static let enhanced = [
+        command(0x17, [0x27, 64, 64, 10, 0x40, 0x41]), command(0x18, [64, 64, 3, 4, 0x50, 0]),
+    ]
+
+    private func lines(_ packets: [[UInt8]], received: Set<Int>, style: DecodingStyle) throws -> [String] {
+        var reader = try CaptureReader(bytes: CaptureBytes.btsnoop(packets) { received.contains($0) })
+        var decoder = CaptureDecoder(style: style)
+        while let record = try reader.next() { decoder.decode(record) }
+        return decoder.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            .split(separator: "\n").map(String.init)
+    }
+
+    private func summary(_ packets: [[UInt8]], received: Set<Int>) throws -> CaptureSummary.Counts {
+        var reader = try CaptureReader(bytes: CaptureBytes.btsnoop(packets) { received.contains($0) })
+        var summary = CaptureSummary()
+        while let record = try reader.next() { summary.count(record) }
+        return .init(
+            att: summary.attByOpcode, enhanced: summary.enhancedATTByOpcode, malformed: summary.malformed)
+    }
+
+    @Test("an enhanced bearer carries ATT: each bearer pairs its own requests (Core 5.4, Vol 3, Part G, 5.3)")
+    func enhancedBearer() throws {
+        let packets =
+            Self.enhanced + [
+                CaptureDecoderTests.frame(0x50, [3, 0, 0x0A, 0x12, 0]), CaptureDecoderTests.frame(4, [0x0A, 0x15, 0]),
+                CaptureDecoderTests.frame(0x40, [3, 0, 0x0B, 1, 2]), CaptureDecoderTests.frame(4, [0x0B, 3]),
+            ]
+        let text = try lines(packets, received: [1, 4, 5], style: .text(isColoured: false))
+        #expect(text.contains { $0.hasSuffix("L2CAP Credit Based Connection Request (0x17)") })
+        #expect(text.contains("      Source CIDs: 0x0040, 0x0041"))
+        #expect(text.contains("      Result: some refused, no resources (0x0004)"))
+        #expect(text.count { $0.hasSuffix("ATT Read Request (0x0a) 0x0012") } == 1)
+        #expect(text.count { $0.hasSuffix("ATT Read Response (0x0b) 0x0012") } == 1)
+        #expect(text.count { $0.hasSuffix("ATT Read Response (0x0b) 0x0015") } == 1)
+        let counts = try summary(packets, received: [1, 4, 5])
+        #expect(counts.att == [.init(number: 0x0A, count: 1), .init(number: 0x0B, count: 1)])
+        #expect(counts.enhanced == [.init(number: 0x0A, count: 1), .init(number: 0x0B, count: 1)])
+        #expect(counts.malformed == 0)
+    }
+
+    @Test("the frames of a unit are put together; each shows what credits are left (Core 5.4, Vol 3, Part A, 3.4.3)")
+    func units() throws {
+        let notification: [UInt8] = [0x1B, 0x12, 0] + [UInt8](repeating: 0x61, count: 20)
+        let unit = [UInt8(notification.count), 0] + notification
+        let packets =
+            Self.enhanced + [
+                CaptureDecoderTests.frame(0x40, Array(unit[..<10])),
+                CaptureDecoderTests.frame(0x40, Array(unit[10..<20])),
+                CaptureDecoderTests.frame(0x40, Array(unit[20...])),
+            ]
+        let text = try lines(packets, received: [1, 2, 3, 4], style: .text(isColoured: false))
+        #expect(text.contains("      Credits left: 9"))
+        #expect(text.contains("      Piece: Beginning of a unit"))
+        #expect(text.contains("      SDU length: 23"))
+        #expect(text.contains("      SDU octets so far: 18"))
+        #expect(text.contains { $0.hasSuffix("ATT Handle Value Notification (0x1b) 0x0012") })
+        #expect(
+            text.contains(
+                "      Value: \(String(repeating: "61", count: 20)) = \"\(String(repeating: "a", count: 20))\""))
+        let counts = try summary(packets, received: [1, 2, 3, 4])
+        #expect(counts.enhanced == [.init(number: 0x1B, count: 1)])
+    }
+
+    @Test("another channel with credits shows its service, the unit's length and the credits; a grant raises them")
+    func otherService() throws {
+        let packets = [
+            Self.command(0x14, [0x25, 0x40, 64, 64, 5]), Self.command(0x15, [0x50, 64, 64, 2, 0]),
+            CaptureDecoderTests.frame(0x50, [3, 0, 1, 2, 3]), Self.command(0x16, [0x50, 9]),
+            CaptureDecoderTests.frame(0x50, [1, 0, 4]), Self.command(0x06, [0x50, 0x40]),
+            Self.command(0x07, [0x50, 0x40]),
+            CaptureDecoderTests.frame(0x50, [1, 0, 4]),
+        ]
+        let json = try lines(packets, received: [1, 3, 6], style: .json)
+        #expect(json[2].contains(#""psm":37,"creditsLeft":1,"sduLength":3,"data":"010203""#))
+        #expect(json[4].contains(#""psm":37,"creditsLeft":9,"sduLength":1"#))
+        #expect(json[7].contains(#""name":"Data","fields":{"length":3,"#), "the channel has ended")
+    }
+
+    @Test("frames that make up no unit are malformed, in the text and in the count")
+    func brokenUnits() throws {
+        let packets =
+            Self.enhanced + [
+                CaptureDecoderTests.frame(0x50, [2, 0, 0x0A, 0x12, 0]), CaptureDecoderTests.frame(0x50, [0]),
+                CaptureDecoderTests.frame(0x50, [9, 0, 0x0A]),
+                CaptureDecoderTests.frame(0x50, [UInt8](repeating: 1, count: 20)),
+                CaptureDecoderTests.frame(0x50, []),
+            ]
+        let text = try lines(packets, received: [1], style: .text(isColoured: false))
+        #expect(text.count { $0 == "      Malformed: the frames do not make up a unit" } == 4)
+        #expect(try summary(packets, received: [1]).malformed == 4)
+    }
+
+    @Test("ATT over BR/EDR is counted and shown, as other tools do")
+    func classicATT() throws {
+        let packets = [
+            Self.command(0x02, [0x1F, 0x41], channel: 1), Self.command(0x03, [0x52, 0x41, 0, 0], channel: 1),
+            CaptureDecoderTests.frame(0x52, [0x0A, 0x12, 0]), CaptureDecoderTests.frame(0x41, [0x0B, 7]),
+        ]
+        let counts = try summary(packets, received: [1, 3])
+        #expect(counts.att == [.init(number: 0x0A, count: 1), .init(number: 0x0B, count: 1)])
+        let text = try lines(packets, received: [1, 3], style: .text(isColoured: false))
+        #expect(text.contains { $0.hasSuffix("ATT Read Response (0x0b) 0x0012") })
+    }
+
+    @Test("every signalling command has its name and fields (Core 5.4, Vol 3, Part A, 4)", arguments: 1...0x1A)
+    func names(_ code: Int) throws {
+        let parameters: [UInt16] = [2, 0, 0x40, 0x41, 1]
+        let text = try lines(
+            [Self.command(UInt8(code), parameters)], received: [], style: .text(isColoured: false))
+        #expect(!text[1].contains("Signalling"))
+        #expect(!text.contains { $0.contains("Malformed") })
+    }
+}
+
+extension CaptureSummary {
+    /// What these tests look at.
+    struct Counts {
+        var att: [Count]
+        var enhanced: [Count]
+        var malformed: Int
+    }
+}

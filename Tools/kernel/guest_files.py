@@ -1,0 +1,35 @@
+"""What goes into a guest: the suite, and bletool with the libraries that it is linked with."""
+import os, re, shutil, subprocess, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+def build():
+    """The binary that the other tests use too; `BLETOOL` names a ready one."""
+    if ready := os.environ.get('BLETOOL'):
+        return ready
+    subprocess.run(['swift', 'build', '--package-path', ROOT, '--product', 'bletool'], check=True, stdin=subprocess.DEVNULL,
+                   stdout=sys.stderr)
+    return os.path.join(ROOT, '.build', 'debug', 'bletool')
+
+
+def libraries(binary):
+    """What a binary is linked with and the guest lacks: all but the C library."""
+    listed = subprocess.run(['ldd', binary], capture_output=True, text=True).stdout
+    found = re.findall(r'=> (/\S+)', listed)
+    return [path for path in found if not re.match(r'(libc|libm|libdl|libpthread|librt)\.so', os.path.basename(path))]
+
+
+def fill(share, binary, name='bletool'):
+    """Puts them into the folder that the guest sees; the binary's path there."""
+    os.chmod(share, 0o755)
+    shutil.copy(f'{HERE}/guest_suite.py', share)
+    target = os.path.join(share, name)
+    # Without symbols it starts faster in the guest, which reads it over 9p and runs without acceleration.
+    if subprocess.run(['strip', '-o', target, binary], stderr=subprocess.DEVNULL).returncode:
+        shutil.copy(binary, target)
+    # A program looks for its libraries beside itself, too.
+    for path in libraries(binary):
+        shutil.copy(path, share)
+    return target
