@@ -78,8 +78,9 @@ extension GATTClient {
             // A server that knows no other size than 23.
             bearer.endExchange()
             apply(.done(.mtu(mtu)), now)
-        } else if let step = running?.procedure.refused(error, handle) {
-            apply(step, now)
+        } else {
+            let mtu = mtu
+            if let step = running?.procedure.refused(error, handle, mtu: mtu) { apply(step, now) }
         }
         pump(now)
     }

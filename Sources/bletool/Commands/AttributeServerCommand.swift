@@ -10,7 +10,8 @@ struct AttributeServerCommand: ToolCommand {
             is answered with one line: PDUs in hexadecimal between spaces, or - for silence. Writes last until reset.
 
             The file holds {"databases":{NAME:[{"handle":1,"type":"2800","permissions":["READ"],"value":"0118"}]}}; \
-            permissions are READ, WRITE, READ_ENCRYPT, WRITE_ENCRYPT, READ_AUTHEN and WRITE_AUTHEN.
+            permissions are READ, WRITE, READ_ENCRYPT, WRITE_ENCRYPT, READ_AUTHEN, WRITE_AUTHEN, READ_AUTHOR, \
+            WRITE_AUTHOR and NONE.
 
               echo 100100ffff0028 | bletool att-server --attributes tables.json --database small
             """)

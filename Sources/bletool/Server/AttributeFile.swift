@@ -7,7 +7,8 @@ enum AttributeFile {
     private static let permissions: [(name: String, permissions: AttributePermissions)] = [
         ("READ", .readable), ("WRITE", [.writeable, .commandWriteable]),
         ("READ_ENCRYPT", .readEncryption), ("WRITE_ENCRYPT", .writeEncryption),
-        ("READ_AUTHEN", .readAuthentication), ("WRITE_AUTHEN", .writeAuthentication), ("NONE", []),
+        ("READ_AUTHEN", .readAuthentication), ("WRITE_AUTHEN", .writeAuthentication),
+        ("READ_AUTHOR", .readAuthorization), ("WRITE_AUTHOR", .writeAuthorization), ("NONE", []),
     ]
 
     /// - Throws: `Failure` when there is no such database, or something in it is not as it must be.

@@ -1,4 +1,5 @@
 import BLEPackets
+import BLESecurity
 import Foundation
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 /// Public GATT qualification cases for a client, where their file is at hand; `JELLING_VECTORS` names its folder.
 @Suite("GATT client vectors")
 struct GATTClientVectorTests {
-    struct File: Decodable, Sendable {
+    struct File: Decodable {
         var databases: [String: [Attribute]]
         var tests: [Case]
     }
@@ -34,6 +35,13 @@ struct GATTClientVectorTests {
             var handles: [UInt16]?
             var value: String?
             var offset: UInt16?
+            var csrk: String?
+            var signCounter: UInt32?
+
+            enum CodingKeys: String, CodingKey {
+                case op, uuid, start, end, handle, handles, value, offset, csrk
+                case signCounter = "sign_counter"
+            }
         }
 
         struct Found: Decodable, Sendable {
@@ -74,6 +82,7 @@ struct GATTClientVectorTests {
     }
 
     static let file = VectorFile<File>("gatt_client.json")
+
     static let cases: [Case] = file.readable?.tests ?? []
     static let databases: [String: [Attribute]] = file.readable?.databases ?? [:]
 
@@ -87,27 +96,27 @@ struct GATTClientVectorTests {
         // Signing needs a key that pairing gives: here the PDU alone must be understood.
         if vector.operation.op == "signed_write" { return try checkSignedWrite(vector) }
         let steps = afterPreamble(vector)
-        var bench = vector.preambleCount == 0 ? ClientBench() : ClientBench(mtu: vector.mtu)
+        var bench = ClientBench(mtu: agreedMTU(vector))
         guard let operation = operation(vector) else {
             // Discovery of everything is the preamble itself: `discovers` looks at what is found.
             #expect(
-                vector.operation.op == "full_discovery" && steps.isEmpty, "unknown: \(vector.operation.op)")
+                vector.operation.op == "full_discovery" && steps.isEmpty,
+                "the operation \(vector.operation.op) is not known")
             return
         }
         bench.start(operation)
-        // These raise security after the first refusal, which needs pairing: until then the refusal is the result.
-        let isCutAtRefusal = vector.name.hasSuffix("/auto")
-        for step in steps {
+        let cut = placeOfCut(steps)
+        for (place, step) in steps.enumerated() {
             guard let pdu = step.pdu else { continue }
             if step.from == "tester" {
                 bench.receive(pdu)
-                if isCutAtRefusal { break }
+                if place == cut { break }
             } else {
                 #expect(bench.sent.isEmpty == false, "nothing sent instead of \(pdu)")
                 if !bench.sent.isEmpty { #expect(bench.sent.removeFirst() == pdu) }
             }
         }
-        if isCutAtRefusal { return checkRefusal(vector, steps, &bench) }
+        if let cut { return checkRefusal(vector, steps[cut], &bench) }
         #expect(bench.sent.isEmpty, "more was sent than expected: \(bench.sent)")
         check(vector, operation, &bench)
     }
@@ -119,6 +128,35 @@ struct GATTClientVectorTests {
             left -= 1
             return false
         }
+    }
+
+    /// ATT_MTU behind the preamble.
+    private func agreedMTU(_ vector: Case) -> UInt16 {
+        var agreed: UInt16 = 23
+        let preamble = vector.steps.filter { $0.pdu != nil }.prefix(vector.preambleCount)
+        for pdu in preamble.compactMap(\.pdu) where pdu.hasPrefix("03") {
+            if let response = try? ATTExchangeMTUResponse(bytes(pdu).span.bytes) {
+                agreed = max(23, min(vector.mtu, response.serverReceiveMTU))
+            }
+        }
+        return agreed
+    }
+
+    /// Where the security of the link is raised behind a refusal, which shows in the same request being sent again.
+    /// That needs pairing: until then the refusal is the result.
+    private func placeOfCut(_ steps: [Case.Step]) -> Int? {
+        var request: String?
+        for (place, step) in steps.enumerated() {
+            guard let pdu = step.pdu else { continue }
+            if step.from == "dut" {
+                request = pdu
+            } else if pdu.hasPrefix("01"), let next = steps[(place + 1)...].first(where: { $0.from == "dut" }),
+                next.pdu == request
+            {
+                return place
+            }
+        }
+        return nil
     }
 
     private func operation(_ vector: Case) -> GATTOperation? {
@@ -218,8 +256,8 @@ struct GATTClientVectorTests {
         return BluetoothUUID(high: high, low: low)
     }
 
-    private func checkRefusal(_ vector: Case, _ steps: [Case.Step], _ bench: inout ClientBench) {
-        guard let refusal = steps.first(where: { $0.from == "tester" })?.pdu else { return }
+    private func checkRefusal(_ vector: Case, _ step: Case.Step, _ bench: inout ClientBench) {
+        guard let refusal = step.pdu else { return }
         let error = bytes(refusal)
         if bench.sent == ["1800"] { bench.receive("19") }  // a prepared write clears the queue first
         let handle = AttributeHandle(rawValue: UInt16(error[2]) | UInt16(error[3]) << 8)
@@ -232,6 +270,16 @@ struct GATTClientVectorTests {
         #expect(command.handle.rawValue == vector.operation.handle)
         #expect(hex(command.value.copied()) == vector.operation.value)
         #expect(command.encoded() == pdu)
+        guard let key = vector.operation.csrk, let counter = vector.operation.signCounter else { return }
+        // The file has the key in the order in which it travels.
+        let function = SecurityFunction.signature(
+            key: bytes(key).reversed(), message: [UInt8](pdu.dropLast(ATTSignedWriteCommand.signatureLength)),
+            counter: counter)
+        guard case .octets(let code) = CryptoToolbox().answer(function.request) else {
+            Issue.record("no signature")
+            return
+        }
+        #expect(pdu.suffix(8) == code.prefix(8).reversed()[...])
     }
 
     // MARK: Full discovery

@@ -93,6 +93,16 @@ import Testing
         #expect(two.outcome(.initiator) == nil && two.outcome(.responder) == nil)
     }
 
+    @Test("A temporary key alone is nothing for a peer that pairs by Secure Connections: Out Of Band Not Available")
+    func temporaryKeyForSecureConnections() {
+        let way = PairingCase(
+            testDescription: "", initiator: PairingOptions(), responder: PairingOptions(),
+            outOfBand: (OutOfBandData(temporaryKey: Key128(rawValue: 77)), nil))
+        let two = way.machines().run()
+        #expect(two.failure(.initiator) == .refusedByUs(.outOfBandNotAvailable))
+        #expect(two.failure(.responder) == .refusedByPeer(.outOfBandNotAvailable))
+    }
+
     @Test("A set passkey is shown and typed without asking anybody")
     func fixedPasskey() {
         var way = PairingCase.passkeyShownByResponder

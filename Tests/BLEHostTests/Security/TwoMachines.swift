@@ -163,12 +163,27 @@ struct PairingCase: CustomTestStringConvertible, Sendable {
         outOfBand: (
             OutOfBandData(temporaryKey: Key128(rawValue: 77)), OutOfBandData(temporaryKey: Key128(rawValue: 77))
         ))
+    /// The initiator cannot know that it will be legacy pairing.
+    static let legacyOutOfBandBySurprise = PairingCase(
+        testDescription: "legacy, out of band, where Secure Connections was offered",
+        initiator: PairingOptions(), responder: PairingOptions(allowsSecureConnections: false),
+        outOfBand: (
+            OutOfBandData(temporaryKey: Key128(rawValue: 77)), OutOfBandData(temporaryKey: Key128(rawValue: 77))
+        ))
     static let justWorks = PairingCase(
         testDescription: "just works", initiator: PairingOptions(), responder: PairingOptions())
     static let numericComparison = PairingCase(
         testDescription: "numeric comparison",
         initiator: PairingOptions(ioCapability: .displayYesNo, requiresAuthentication: true),
         responder: PairingOptions(ioCapability: .keyboardDisplay))
+    static let justWorksWithoutProtection = PairingCase(
+        testDescription: "just works, where protection was asked for and there is none",
+        initiator: PairingOptions(ioCapability: .displayYesNo, prefersAuthentication: true),
+        responder: PairingOptions())
+    static let protectionByWish = PairingCase(
+        testDescription: "numeric comparison, where protection was asked for and not demanded",
+        initiator: PairingOptions(ioCapability: .displayYesNo),
+        responder: PairingOptions(ioCapability: .displayYesNo, prefersAuthentication: true))
     static let passkeyShownByInitiator = PairingCase(
         testDescription: "passkey shown by the initiator",
         initiator: PairingOptions(ioCapability: .displayOnly, requiresAuthentication: true),
@@ -216,7 +231,8 @@ struct PairingCase: CustomTestStringConvertible, Sendable {
 
     static var all: [PairingCase] {
         [
-            legacyJustWorks, legacyPasskey, legacyOutOfBand, justWorks, numericComparison, passkeyShownByInitiator,
+            legacyJustWorks, legacyPasskey, legacyOutOfBand, legacyOutOfBandBySurprise, justWorks,
+            justWorksWithoutProtection, protectionByWish, numericComparison, passkeyShownByInitiator,
             passkeyShownByResponder, passkeyTypedByBoth, outOfBandBothWays, outOfBandOneWay,
         ]
     }

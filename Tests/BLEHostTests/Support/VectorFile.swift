@@ -10,11 +10,8 @@ struct VectorFile<Content: Decodable & Sendable>: Sendable {
     let content: Result<Content?, any Error>
 
     init(_ name: String, decoder: JSONDecoder = JSONDecoder()) {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let folder =
-            ProcessInfo.processInfo.environment["JELLING_VECTORS"]
-            ?? package.deletingLastPathComponent().appendingPathComponent("shared/vectors").path
+        let named = ProcessInfo.processInfo.environment["JELLING_VECTORS"].flatMap { $0.isEmpty ? nil : $0 }
+        let folder = named ?? Self.package.deletingLastPathComponent().appendingPathComponent("shared/vectors").path
         let path = folder + "/" + name
         isPresent = FileManager.default.fileExists(atPath: path)
         absence = "\(name) is missing: set JELLING_VECTORS to the folder of the vectors"
@@ -23,6 +20,11 @@ struct VectorFile<Content: Decodable & Sendable>: Sendable {
             return
         }
         content = Result { try decoder.decode(Content.self, from: Data(contentsOf: URL(fileURLWithPath: path))) }
+    }
+
+    /// The folder of this package.
+    static var package: URL {
+        (0..<4).reduce(URL(fileURLWithPath: #filePath)) { folder, _ in folder.deletingLastPathComponent() }
     }
 
     /// What it holds, as far as it can be read.

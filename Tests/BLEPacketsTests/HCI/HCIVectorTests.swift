@@ -7,15 +7,7 @@ import Testing
 /// Bumble reads in real captures.
 @Suite("HCI vectors")
 struct HCIVectorTests {
-    /// The folder that `JELLING_VECTORS` names, else `shared/vectors` beside the package's folder.
-    static let folder: URL = {
-        if let path = ProcessInfo.processInfo.environment["JELLING_VECTORS"] { return URL(fileURLWithPath: path) }
-        var package = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { package.deleteLastPathComponent() }
-        return package.deletingLastPathComponent().appendingPathComponent("shared/vectors")
-    }()
-
-    static let file = folder.appendingPathComponent("hci.json")
+    static let file = SharedVectors.folder.appendingPathComponent("hci.json")
     static let isPresent = FileManager.default.fileExists(atPath: file.path)
 
     struct Vector: Sendable, CustomTestStringConvertible {
@@ -30,9 +22,10 @@ struct HCIVectorTests {
     static func vectors() throws -> [Vector] {
         let root = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
         var vectors: [Vector] = []
-        for section in ["bumble_tests", "aosp_tests", "from_captures"] {
+        // Whatever the sections are called: each is a list of packets.
+        for section in root.keys.sorted() {
             for entry in root[section] as? [[String: Any]] ?? [] {
-                let packet = try #require(entry["packet"] as? String)
+                let packet = try #require(entry["packet"] as? String, "an entry of \(section) without a packet")
                 let decoded = entry["bumble_decode"] as? [String: Any] ?? entry
                 let fields = decoded["fields"] as? [String: Any]
                 vectors.append(

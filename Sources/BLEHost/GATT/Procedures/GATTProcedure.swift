@@ -100,7 +100,7 @@ enum GATTProcedure {
     }
 
     /// The server refused the last request.
-    mutating func refused(_ error: ATTError, _ handle: AttributeHandle) -> GATTStep {
+    mutating func refused(_ error: ATTError, _ handle: AttributeHandle, mtu: UInt16) -> GATTStep {
         switch self {
         case .search(var search):
             self = .none
@@ -111,7 +111,11 @@ enum GATTProcedure {
             let step = search.refused(error, handle)
             self = .namedServices(search)
             return step
-        case .read(let read): return read.refused(error, handle)
+        case .read(var read):
+            self = .none
+            let step = read.refused(error, handle, mtu: mtu)
+            self = .read(read)
+            return step
         case .preparedWrite(var write):
             let step = write.failed(.att(error, handle: handle))
             self = .preparedWrite(write)

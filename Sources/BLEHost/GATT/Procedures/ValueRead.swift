@@ -12,6 +12,7 @@ struct ValueRead {
     private var isBlob: Bool
     /// The MTU when the request went out: the peer may raise it before the answer comes.
     private var requestMTU = 23
+    private var hasBegunAgain = false
 
     init(_ handle: AttributeHandle, offset: UInt16) {
         self.handle = handle
@@ -45,7 +46,15 @@ struct ValueRead {
         return .send(blobRequest)
     }
 
-    func refused(_ error: ATTError, _ handle: AttributeHandle) -> GATTStep {
+    mutating func refused(_ error: ATTError, _ handle: AttributeHandle, mtu: UInt16) -> GATTStep {
+        if error == .attributeNotLong, offset == 0, value.count < Int(mtu) - 1, isBlob, !hasBegunAgain {
+            // The MTU was raised behind the first part, and the whole value fits into one answer now.
+            hasBegunAgain = true
+            isBlob = false
+            requestMTU = Int(mtu)
+            value = []
+            return .send(ATTReadRequest(handle: self.handle).encoded())
+        }
         if !value.isEmpty, error == .invalidOffset || error == .attributeNotLong { return .done(.value(value)) }
         return .failed(.att(error, handle: handle))
     }

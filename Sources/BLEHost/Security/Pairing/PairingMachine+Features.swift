@@ -58,7 +58,10 @@ extension PairingMachine {
         }
         var hasOutOfBandData = false
         if let data = setup.outOfBand {
-            hasOutOfBandData = usesSecureConnections(initiatorFeatures) ? data.peer != nil : data.temporaryKey != nil
+            // An initiator that offers Secure Connections does not know yet which of the two will be of use.
+            let mayBeLegacy = !usesSecureConnections(initiatorFeatures) || initiatorFeatures == nil
+            hasOutOfBandData =
+                usesSecureConnections(initiatorFeatures) && data.peer != nil || mayBeLegacy && data.temporaryKey != nil
         }
         return PairingFeatures(
             ioCapability: options.ioCapability, hasOutOfBandData: hasOutOfBandData,
@@ -101,6 +104,10 @@ extension PairingMachine {
         if options.requiresAuthentication, !model.isAuthenticated { return .authenticationRequirements }
         if keySize < options.leastKeySize { return .encryptionKeySize }
         if model == .outOfBand, !isSecureConnections, setup.outOfBand?.temporaryKey == nil {
+            return .outOfBandNotAvailable
+        }
+        // The peer counts on what the flag told it.
+        if model == .outOfBand, isSecureConnections, localHasOutOfBandData, setup.outOfBand?.peer == nil {
             return .outOfBandNotAvailable
         }
         return setup.bond?.refusal(

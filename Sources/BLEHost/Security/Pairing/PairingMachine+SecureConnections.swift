@@ -63,7 +63,7 @@ extension PairingMachine {
         drawNonce()
     }
 
-    private var localHasOutOfBandData: Bool {
+    var localHasOutOfBandData: Bool {
         (isInitiator ? initiatorFeatures : responderFeatures)?.hasOutOfBandData ?? false
     }
 

@@ -8,6 +8,9 @@ public struct PairingOptions: Hashable, Sendable {
     public var isBonding = true
     /// Whether protection against a man in the middle is demanded: a pairing that cannot give it fails.
     public var requiresAuthentication = false
+    /// Whether protection against a man in the middle is asked for where it is not demanded: pairing goes on without it
+    /// where what both devices can do does not give it.
+    public var prefersAuthentication = false
     /// Whether LE Secure Connections is offered.
     public var allowsSecureConnections = true
     /// Whether a peer that knows legacy pairing alone is refused (Core 5.4, Vol 3, Part C, 10.2.4). The key has 16
@@ -30,7 +33,8 @@ public struct PairingOptions: Hashable, Sendable {
     public init(
         ioCapability: IOCapability = .noInputNoOutput, isBonding: Bool = true, requiresAuthentication: Bool = false,
         allowsSecureConnections: Bool = true, requiresSecureConnections: Bool = false, minimumKeySize: UInt8 = 7,
-        maximumKeySize: UInt8 = 16, passkey: UInt32? = nil, asksConsent: Bool = false
+        maximumKeySize: UInt8 = 16, passkey: UInt32? = nil, asksConsent: Bool = false,
+        prefersAuthentication: Bool = false
     ) {
         self.ioCapability = ioCapability
         self.isBonding = isBonding
@@ -41,6 +45,7 @@ public struct PairingOptions: Hashable, Sendable {
         self.maximumKeySize = maximumKeySize
         self.passkey = passkey
         self.asksConsent = asksConsent
+        self.prefersAuthentication = prefersAuthentication
     }
 
     /// The shortest key that is taken.
@@ -48,7 +53,7 @@ public struct PairingOptions: Hashable, Sendable {
 
     var authentication: AuthenticationRequirements {
         var requirements: AuthenticationRequirements = isBonding ? .bonding : []
-        if requiresAuthentication { requirements.insert(.mitm) }
+        if requiresAuthentication || prefersAuthentication { requirements.insert(.mitm) }
         if allowsSecureConnections || requiresSecureConnections { requirements.insert(.secureConnections) }
         return requirements
     }
@@ -120,7 +125,7 @@ extension LocalOutOfBandData: Codable {}
 extension PairingOptions: Codable {
     private enum CodingKeys: String, CodingKey {
         case ioCapability, isBonding, requiresAuthentication, allowsSecureConnections, requiresSecureConnections
-        case minimumKeySize, maximumKeySize, initiatorKeys, responderKeys, passkey, asksConsent
+        case minimumKeySize, maximumKeySize, initiatorKeys, responderKeys, passkey, asksConsent, prefersAuthentication
     }
 
     public init(from decoder: any Decoder) throws {
@@ -137,6 +142,7 @@ extension PairingOptions: Codable {
         try container.update(&responderKeys, .responderKeys)
         passkey = try container.decodeIfPresent(UInt32.self, forKey: .passkey)
         try container.update(&asksConsent, .asksConsent)
+        try container.update(&prefersAuthentication, .prefersAuthentication)
     }
 }
 #endif
