@@ -358,6 +358,38 @@ struct CentralTests {
         try await other.wait(for: "rssi")
     }
 
+    @Test("every connected peripheral is retrieved by the service that all have (SPEC REC-6)")
+    func retrieveByGenericAccess() async throws {
+        let stage = try Stage()
+        let probe = try await connected(stage)
+        let found = await probe.run {
+            probe.manager.retrieveConnectedPeripherals(withServices: [CBUUID(string: "1800")]).map(\.identifier)
+                == [probe.peripheral.identifier]
+        }
+        #expect(found)
+        await probe.run { probe.manager.cancelPeripheralConnection(probe.peripheral) }
+        try await probe.wait(for: "disconnected")
+        #expect(
+            await probe.run {
+                probe.manager.retrieveConnectedPeripherals(withServices: [CBUUID(string: "1800")]).isEmpty
+            })
+    }
+
+    @Test("connection events come for services that no app discovers (SPEC 2.3)")
+    func watchedServices() async throws {
+        let stage = try Stage()
+        let probe = try await found(stage)
+        let other = CentralProbe(probe.system)
+        try await other.wait(for: "state poweredOn")
+        await other.run {
+            other.manager.registerForConnectionEvents(options: [.serviceUUIDs: [CBUUID(string: "180D")]])
+        }
+        await probe.run { probe.manager.connect(probe.peripheral) }
+        try await other.wait(for: "connectionEvent peerConnected")
+        await probe.run { probe.manager.cancelPeripheralConnection(probe.peripheral) }
+        try await other.wait(for: "connectionEvent peerDisconnected")
+    }
+
     @Test("commands before poweredOn are dropped (SPEC 2.3)")
     func tooEarly() async throws {
         let stage = try Stage()

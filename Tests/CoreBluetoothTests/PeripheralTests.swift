@@ -186,6 +186,21 @@ struct PeripheralTests {
         #expect(try await server.wait(for: "advertising", count: 4) == "advertising nil true")
     }
 
+    @Test("an app that starts to advertise twice at once hears of the first start first (SPEC PER-9, 2.4)")
+    func startedTwice() async throws {
+        let stage = try Stage { _ in }
+        let server = PeripheralProbe(stage.launch())
+        try await server.wait(for: "state poweredOn")
+        await server.run {
+            server.manager.startAdvertising([CBAdvertisementDataLocalNameKey: "A"])
+            server.manager.startAdvertising([CBAdvertisementDataLocalNameKey: "B"])
+        }
+        try await server.wait(for: "advertising", count: 2)
+        #expect(
+            server.lines.filter { $0.hasPrefix("advertising") }
+                == ["advertising nil true", "advertising CBErrorDomain 9 true"])
+    }
+
     @Test("services of the system cannot be added, nor ones that include what is not published (SPEC 2.4)")
     func badServices() async throws {
         let stage = try Stage { _ in }

@@ -21,6 +21,44 @@ struct SourceFormsTests {
         #expect(delegate.subscribers.isEmpty)
     }
 
+    @Test("a conformance that trusts the queue")
+    func trustingConformance() {
+        let _: any CBCentralManagerDelegate = TrustingDelegate()
+    }
+
+    @Test("results may be left unused, as with everything that comes from Objective-C")
+    func unusedResults() {
+        let _: (CBCentralManager, CBPeripheralManager, CBPeripheral, CBMutableCharacteristic) -> Void = {
+            central, manager, peripheral, characteristic in
+            manager.updateValue(Data(), for: characteristic, onSubscribedCentrals: nil)
+            central.retrievePeripherals(withIdentifiers: [])
+            central.retrieveConnectedPeripherals(withServices: [])
+            peripheral.maximumWriteValueLength(for: .withResponse)
+            CBCentralManager.supports(.extendedScanAndConnect)
+        }
+    }
+
+    @Test("protocols of an app's own over the classes")
+    func ownProtocols() {
+        let _: any Scanning.Type = CBCentralManager.self
+        let _: any Named.Type = CBPeripheral.self
+    }
+
+    @Test("advertisement data are read by any of the usual casts")
+    func casts() {
+        let data: [String: Any] = [
+            CBAdvertisementDataLocalNameKey: "Belt", CBAdvertisementDataIsConnectable: NSNumber(value: true),
+            CBAdvertisementDataTxPowerLevelKey: NSNumber(value: -4),
+            CBAdvertisementDataServiceUUIDsKey: [Shared.service],
+        ]
+        #expect(data[CBAdvertisementDataIsConnectable] as? Bool == true)
+        #expect(data[CBAdvertisementDataIsConnectable] as? NSNumber == 1)
+        #expect(data[CBAdvertisementDataTxPowerLevelKey] as? Int == -4)
+        #expect((data as NSDictionary)[CBAdvertisementDataLocalNameKey] as? String == "Belt")
+        #expect((data[CBAdvertisementDataServiceUUIDsKey] as? NSArray)?.count == 1)
+        #expect(data[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "180D")])
+    }
+
     @Test("a shared instance and constants of UUIDs")
     func shared() {
         #expect(Shared.service.uuidString == "180D" && Shared.instance.names.isEmpty)
@@ -43,6 +81,42 @@ private final class MainActorDelegate: NSObject, CBCentralManagerDelegate, CBPer
     nonisolated func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
         let count = peripheral.services?.count ?? 0
         Task { @MainActor in states.append(count == 0 ? .unknown : .poweredOn) }
+    }
+}
+
+private protocol Scanning: AnyObject {
+    var state: CBManagerState { get }
+    var delegate: (any CBCentralManagerDelegate)? { get set }
+    func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]?)
+    func connect(_ peripheral: CBPeripheral, options: [String: Any]?)
+}
+extension CBCentralManager: Scanning {}
+
+private protocol Named {
+    var identifier: UUID { get }
+    var name: String? { get }
+}
+extension CBPeripheral: Named {}
+
+@MainActor
+private final class TrustingDelegate: NSObject {
+    var peripherals = Set<CBPeripheral>()
+}
+
+extension TrustingDelegate: @preconcurrency CBCentralManagerDelegate {
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        switch central.state {
+        case .poweredOn: central.scanForPeripherals(withServices: [CBUUID(string: "180D")])
+        case .unknown, .resetting, .unsupported, .unauthorized, .poweredOff: peripherals.removeAll()
+        @unknown default: break
+        }
+    }
+
+    func centralManager(
+        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        if peripherals.insert(peripheral).inserted { central.connect(peripheral) }
     }
 }
 

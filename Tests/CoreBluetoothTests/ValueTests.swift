@@ -68,4 +68,21 @@ struct ValueTests {
             _ = CBMutableDescriptor(type: CBUUID(string: "2902"), value: Data([1, 0]))
         }
     }
+
+    @Test("objects look in a log as they do on Apple's system")
+    func descriptions() {
+        let characteristic = CBMutableCharacteristic(
+            type: CBUUID(string: "2A38"), properties: .read, value: Data([1, 255]), permissions: .readable)
+        let service = CBMutableService(type: CBUUID(string: "180D"), primary: true)
+        let text = CBMutableDescriptor(type: CBUUID(string: "2901"), value: "Beats")
+        #expect(characteristic.description.hasPrefix("<CBMutableCharacteristic: 0x"))
+        #expect(
+            characteristic.description.hasSuffix(
+                ", UUID = 2A38, properties = 0x2, value = {length = 2, bytes = 0x01ff}, notifying = NO>"))
+        characteristic.value = nil
+        #expect("\(characteristic)".contains("value = (null)"))
+        #expect("\(service)".hasPrefix("<CBMutableService: 0x"))
+        #expect("\(service)".hasSuffix(", isPrimary = YES, UUID = 180D>"))
+        #expect("\(text)".hasSuffix(", UUID = 2901, value = Beats>"))
+    }
 }

@@ -81,7 +81,11 @@ extension AppLifecycle {
     }
 
     private mutating func connected(with services: [BluetoothUUID], _ index: Int) -> [PeripheralDescription] {
-        links.filter { link in link.services.contains { services.contains($0) } }.map { link in
+        // Every peripheral has the Generic Access service (Core 5.4, Vol 3, Part C, 12), whether anybody looked for it or not.
+        let isForAll = services.contains(BluetoothUUID(UInt16(0x1800)))
+        return links.filter { link in
+            isForAll && link.role == .central || link.services.contains { services.contains($0) }
+        }.map { link in
             let identifier = identify(link.address, app: managers[index].app)
             return describe(identifier, link.address, index)
         }

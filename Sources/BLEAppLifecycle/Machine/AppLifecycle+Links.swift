@@ -14,6 +14,19 @@ extension AppLifecycle {
         learn(.readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all), on: information.id, .name)
         learn(
             .discoverServices(uuids: [BluetoothUUID(UInt16(0x1801))]), on: information.id, .attributeService)
+        learnWatchedServices(on: information.id)
+    }
+
+    /// Whether the peer has what connection events were asked for: nobody else may ever look for it.
+    private mutating func learnWatchedServices(on link: LinkID) {
+        var watched: [BluetoothUUID] = []
+        for manager in managers {
+            for service in manager.central.connectionEvents?.services ?? [] where !watched.contains(service) {
+                watched.append(service)
+            }
+        }
+        guard !watched.isEmpty else { return }
+        learn(.discoverServices(uuids: watched), on: link, .watchedServices)
     }
 
     private mutating func learn(_ operation: GATTOperation, on link: LinkID, _ step: LearningStep) {
@@ -48,6 +61,7 @@ extension AppLifecycle {
                 .subscribe(value, configuration: configuration.handle, mode: .indications), on: link,
                 .subscription(value))
         case (.subscription(let value), _): links[index].serviceChanged = value
+        case (.watchedServices, .services(let found)): noteServices(found.map(\.uuid), on: link, at: now)
         default: break
         }
     }

@@ -19,6 +19,7 @@ extension AppLifecycle {
         case .stopAdvertising:
             managers[index].server.advertisement = nil
             managers[index].server.owesStart = false
+            managers[index].server.refusedStarts = 0
             converge(index, at: now)
         case .respond(let id, let code, let value): respond(id, code, value, index)
         case .updateValue(let query, let characteristic, let value, let centrals):
@@ -125,7 +126,8 @@ extension AppLifecycle {
             return tell(.advertisingStarted(.coreBluetooth(.invalidParameters)), index, at: now)
         }
         guard managers[index].server.advertisement == nil else {
-            return tell(.advertisingStarted(.coreBluetooth(.alreadyAdvertising)), index, at: now)
+            managers[index].server.refusedStarts += 1
+            return refuseStarts(index, at: now)
         }
         managers[index].server.advertisement = advertisement
         managers[index].server.owesStart = true
@@ -138,6 +140,16 @@ extension AppLifecycle {
         guard managers[index].server.owesStart else { return }
         managers[index].server.owesStart = false
         tell(.advertisingStarted(nil), index, at: now)
+        refuseStarts(index, at: now)
+    }
+
+    /// An app that starts twice hears of the first start first.
+    private mutating func refuseStarts(_ index: Int, at now: Instant) {
+        guard !managers[index].server.owesStart else { return }
+        while managers[index].server.refusedStarts > 0 {
+            managers[index].server.refusedStarts -= 1
+            tell(.advertisingStarted(.coreBluetooth(.alreadyAdvertising)), index, at: now)
+        }
     }
 
     mutating func advertisingChanged(_ isAdvertising: Bool, at now: Instant) {
@@ -158,6 +170,7 @@ extension AppLifecycle {
             guard managers[index].server.owesStart else { return }
             managers[index].server.owesStart = false
             tell(.advertisingStarted(failure.clientError), index, at: now)
+            refuseStarts(index, at: now)
         }
     }
 

@@ -143,6 +143,8 @@ struct ServerState {
     var runningAdvertisement: (token: CommandToken, request: AdvertiseRequest)?
     /// Whether the app waits to hear what became of `startAdvertising`.
     var owesStart = false
+    /// Further calls of `startAdvertising` that are refused once the first is answered.
+    var refusedStarts = 0
     var subscribers: [Subscriber] = []
     /// What the app is to answer, oldest first.
     var questions: [Question] = []

@@ -55,6 +55,8 @@ enum LearningStep: Equatable {
     case serviceChanged
     case configuration(AttributeHandle)
     case subscription(AttributeHandle)
+    /// Those that connection events were asked for.
+    case watchedServices
 }
 
 /// A command that the engine was given.

@@ -28,5 +28,5 @@ open class CBAttribute: NSObject {
         return false
     }
 
-    override open var description: String { "<\(Self.self) \(uuid.uuidString)>" }
+    override open var description: String { "<\(reference), UUID = \(uuid.uuidString)>" }
 }

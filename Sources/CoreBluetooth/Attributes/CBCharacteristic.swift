@@ -44,12 +44,9 @@ open class CBCharacteristic: CBAttribute {
     open var isNotifying: Bool { content.with { $0.isNotifying } }
 
     override open var description: String {
-        let (count, properties, isNotifying) = content.with {
-            ($0.value?.count, $0.properties.rawValue, $0.isNotifying)
-        }
-        let value = count.map { "\($0) bytes" } ?? "none"
-        return "<\(Self.self) \(uuid.uuidString), properties = 0x\(String(properties, radix: 16)), value = \(value), "
-            + "notifying = \(isNotifying)>"
+        let (value, properties, isNotifying) = content.with { ($0.value, $0.properties.rawValue, $0.isNotifying) }
+        return "<\(reference), UUID = \(uuid.uuidString), properties = 0x\(String(properties, radix: 16)), "
+            + "value = \(value?.text ?? "(null)"), notifying = \(isNotifying.text)>"
     }
 }
 

@@ -23,6 +23,12 @@ open class CBDescriptor: CBAttribute {
     /// The value that was read last: an `NSNumber` for `2900`, `2902` and `2903`, a `String` for `2901`, `Data` for all
     /// others (SPEC 2.3).
     open var value: Any? { content.with { $0.value } }
+
+    override open var description: String {
+        let value = content.with { $0.value }
+        let text = (value as? Data).map(\.text) ?? value.map { "\($0)" } ?? "(null)"
+        return "<\(reference), UUID = \(uuid.uuidString), value = \(text)>"
+    }
 }
 
 /// A descriptor that an app publishes: a user description (`2901`) or a presentation format (`2904`).

@@ -28,6 +28,10 @@ open class CBService: CBAttribute {
 
     /// `nil` before they were discovered.
     open var characteristics: [CBCharacteristic]? { content.with { $0.characteristics } }
+
+    override open var description: String {
+        "<\(reference), isPrimary = \(isPrimary.text), UUID = \(uuid.uuidString)>"
+    }
 }
 
 /// A service that an app publishes with `CBPeripheralManager.add(_:)` (SPEC MOD-8, PER-6).

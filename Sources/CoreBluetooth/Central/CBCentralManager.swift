@@ -65,11 +65,10 @@ open class CBCentralManager: CBManager {
     }
 
     /// Whether the controller can do all of this; false before it is known.
+    @discardableResult
     open class func supports(_ features: Feature) -> Bool {
         CurrentSystem.system.features.isSuperset(of: features)
     }
-
-    override open var description: String { "<CBCentralManager \(ObjectIdentifier(self).hashValue)>" }
 
     private func setScanning(_ isScanning: Bool) {
         content.with {
@@ -82,12 +81,14 @@ open class CBCentralManager: CBManager {
     // MARK: Known peripherals
 
     /// Those of the peripherals that this app knows (SPEC REC-4).
+    @discardableResult
     open func retrievePeripherals(withIdentifiers identifiers: [UUID]) -> [CBPeripheral] {
         retrieved { .retrievePeripherals($0, identifiers.map { PeerIdentifier($0) }) }
     }
 
     /// Those that are connected to this system, for whatever app, and have any of the services (SPEC REC-6). They need
     /// to be connected by this app as well (SPEC REC-7).
+    @discardableResult
     open func retrieveConnectedPeripherals(withServices serviceUUIDs: [CBUUID]) -> [CBPeripheral] {
         retrieved { .retrieveConnectedPeripherals($0, services: serviceUUIDs.map(\.value)) }
     }

@@ -31,5 +31,7 @@ open class CBCentral: CBPeer {
     /// Octets that one update can carry (SPEC 2.4).
     open var maximumUpdateValueLength: Int { updateLength.current }
 
-    override open var description: String { "<CBCentral \(identifier)>" }
+    override open var description: String {
+        "<\(reference), identifier = \(identifier), MTU = \(maximumUpdateValueLength + 3)>"
+    }
 }

@@ -38,7 +38,8 @@ open class CBPeripheral: CBPeer {
     deinit {
         table.removeDead(peer)
         let state = content.with { $0.state }
-        guard state == .connecting || state == .connected else { return }
+        // A manager that went before has ended its connections itself.
+        guard state == .connecting || state == .connected, !channel.isClosed else { return }
         MisuseLog.write(
             "API MISUSE: Cancelling connection for unused peripheral \(peer), "
                 + "Did you forget to keep a reference to it?")
@@ -71,7 +72,7 @@ open class CBPeripheral: CBPeer {
 
     override open var description: String {
         let (name, state) = content.with { ($0.name, $0.state) }
-        return "<CBPeripheral \(identifier), name = \(name ?? "(null)"), state = \(state)>"
+        return "<\(reference), identifier = \(identifier), name = \(name ?? "(null)"), state = \(state)>"
     }
 
     // MARK: Requests
@@ -106,6 +107,7 @@ open class CBPeripheral: CBPeer {
     open func readValue(for descriptor: CBDescriptor) { ask(about: descriptor) { .readDescriptor($0) } }
 
     /// Octets that one write can carry: 512 with a response, ATT_MTU − 3 without (SPEC 2.3).
+    @discardableResult
     open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
         content.with { type == .withResponse ? $0.limits.withResponse : $0.limits.withoutResponse }
     }

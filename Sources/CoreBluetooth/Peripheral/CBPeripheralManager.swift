@@ -51,11 +51,10 @@ open class CBPeripheralManager: CBManager {
 
     /// The older form of `authorization`.
     @available(*, deprecated, message: "use CBManager.authorization")
+    @discardableResult
     open class func authorizationStatus() -> CBPeripheralManagerAuthorizationStatus {
         CBPeripheralManagerAuthorizationStatus(rawValue: authorization.rawValue) ?? .notDetermined
     }
-
-    override open var description: String { "<CBPeripheralManager \(ObjectIdentifier(self).hashValue)>" }
 
     // MARK: Advertising
 
@@ -125,6 +124,7 @@ open class CBPeripheralManager: CBManager {
     /// - Parameter centrals: only these; `nil`: all who subscribed.
     /// - Returns: false when there is no room: `peripheralManagerIsReady(toUpdateSubscribers:)` follows, and the value is
     ///   to be sent again (SPEC PER-22).
+    @discardableResult
     open func updateValue(
         _ value: Data, for characteristic: CBMutableCharacteristic, onSubscribedCentrals centrals: [CBCentral]?
     ) -> Bool {

@@ -33,7 +33,7 @@ extension ClientError {
             } else {
                 NSError(
                     domain: CBATTErrorDomain, code: Int(code),
-                    userInfo: [NSLocalizedDescriptionKey: "The peer answered with error \(code)."])
+                    userInfo: [NSLocalizedDescriptionKey: "Unknown ATT error."])
             }
         }
     }

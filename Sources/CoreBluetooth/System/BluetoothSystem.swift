@@ -49,6 +49,7 @@ final class ManagerChannel: @unchecked Sendable {
     private let system: any BluetoothSystem
     private var id = ManagerID(rawValue: 0)
     private weak var manager: CBManager?
+    private let closed = Locked(false)
     /// Discoveries that the delegate has not been told yet.
     private let waitingDiscoveries = Locked(0)
     /// Beyond so many, discoveries are dropped and counted: an app that is slower than the air stays small.
@@ -57,8 +58,9 @@ final class ManagerChannel: @unchecked Sendable {
     /// - Parameter queue: of the delegate; `nil`: main (SPEC CEN-1).
     init(queue: DispatchQueue?, system: any BluetoothSystem) {
         self.system = system
-        // A queue of our own before the app's keeps the order even where that one runs its work side by side.
-        self.queue = queue.map { DispatchQueue(label: "org.jelling.manager", target: $0) } ?? .main
+        // A queue of our own before the app's keeps the order even where that one runs its work side by side. It has the
+        // name of the app's, which is the one that an app sees when it asks where it is.
+        self.queue = queue.map { DispatchQueue(label: $0.label, target: $0) } ?? .main
     }
 
     /// Begins to deliver to `manager`, on its queue and never inside the call that caused an event.
@@ -86,7 +88,11 @@ final class ManagerChannel: @unchecked Sendable {
         }
     }
 
+    /// Whether the manager is gone, and everything that it held.
+    var isClosed: Bool { closed.current }
+
     func close() {
+        closed.with { $0 = true }
         system.send(.release, from: id)
         system.detach(id)
     }

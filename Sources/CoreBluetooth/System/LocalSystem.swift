@@ -237,7 +237,12 @@ actor LocalSystem: BluetoothSystem {
         guard !isClosed else { return }
         let text = error?.description ?? "the transport was closed"
         let isNew = complaint != text
-        if isNew { MisuseLog.write("no Bluetooth: \(text)") }
+        if isNew {
+            let transport = configuration.environment.transport
+            MisuseLog.write(
+                "no Bluetooth\(transport.map { " (JELLING_TRANSPORT=\($0))" } ?? ""): \(text)"
+                    + (transport == nil ? "; JELLING_TRANSPORT names another controller, ‘sim’ a simulated one" : ""))
+        }
         complaint = text
         if hasBeenOpen { apps.transportClosed(at: now) } else { apps.transportFailed(at: now) }
         retry?.set(atMicroseconds: loop.nowMicroseconds + Self.reopenSeconds * 1_000_000)
