@@ -38,10 +38,8 @@ open class CBPeripheral: CBPeer {
     deinit {
         table.removeDead(peer)
         let state = content.with { $0.state }
-        guard state == .connecting || state == .connected else { return }
-        MisuseLog.write(
-            "API MISUSE: Cancelling connection for unused peripheral \(peer), "
-                + "Did you forget to keep a reference to it?")
+        guard state == .connecting || state == .connected, !channel.isClosed else { return }
+        channel.log(.unusedPeripheral(peer))
         channel.send(.cancelConnection(peer))
     }
 
@@ -126,10 +124,9 @@ open class CBPeripheral: CBPeer {
 
     /// - Precondition: not the Client Characteristic Configuration (`2902`), which `setNotifyValue` writes (SPEC 2.3).
     open func writeValue(_ data: Data, for descriptor: CBDescriptor) {
-        precondition(
-            descriptor.uuid.uuidString != CBUUIDClientCharacteristicConfigurationString,
-            "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:"
-        )
+        if descriptor.uuid.uuidString == CBUUIDClientCharacteristicConfigurationString {
+            fatalError(LogMessage.configurationDescriptorWritten.text)
+        }
         ask(about: descriptor) { .writeDescriptor([UInt8](data), $0) }
     }
 
