@@ -244,7 +244,11 @@ struct PreservationScenarios {
         app.suspend()
         central.forget()
         air.setValue([0, 71], of: Profiles.heartRateMeasurement, on: belt)
-        air.addPeripheral(Profiles.door())
+        // Heard by the sparse windows of a background scan in that time.
+        var door = Profiles.door()
+        door.advertisement = SimulatedAdvertisement(
+            name: "Lock", serviceUUIDs: [Profiles.lock], intervalMicroseconds: 20_000)
+        air.addPeripheral(door)
         world.run(for: .milliseconds(1500))
         #expect(central.events.isEmpty)
         if goesOff { station.apps { $0.setPower(false, at: world.now) } }

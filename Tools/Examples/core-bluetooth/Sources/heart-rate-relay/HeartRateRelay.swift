@@ -109,7 +109,10 @@ extension HeartRateRelay: @preconcurrency CBCentralManagerDelegate {
 
     func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: Error?) {
         report("failed", ["error": error?.localizedDescription ?? "none"])
-        central.connect(peripheral)
+        Task {
+            try await Task.sleep(for: .seconds(1))
+            if let sensor { goOn(with: sensor) }
+        }
     }
 
     /// The wish for a connection has no end: the sensor may come back in a second or next week.

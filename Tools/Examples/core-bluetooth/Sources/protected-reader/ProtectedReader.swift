@@ -16,12 +16,12 @@ func report(_ event: String, _ fields: [String: String] = [:]) {
 final class ProtectedReader: NSObject {
     private var central: CBCentralManager!
     private var device: CBPeripheral?
-    private let service: CBUUID
+    private let advertised: CBUUID
     private let characteristic: CBUUID
     private var status: Int32 = 1
 
-    init(service: CBUUID, characteristic: CBUUID) {
-        self.service = service
+    init(advertised: CBUUID, characteristic: CBUUID) {
+        self.advertised = advertised
         self.characteristic = characteristic
         super.init()
         central = CBCentralManager(delegate: self, queue: nil)
@@ -30,7 +30,7 @@ final class ProtectedReader: NSObject {
 
 extension ProtectedReader: @preconcurrency CBCentralManagerDelegate {
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
-        if central.state == .poweredOn { central.scanForPeripherals(withServices: [service]) }
+        if central.state == .poweredOn { central.scanForPeripherals(withServices: [advertised]) }
     }
 
     func centralManager(
@@ -45,7 +45,7 @@ extension ProtectedReader: @preconcurrency CBCentralManagerDelegate {
 
     func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
         report("connected")
-        peripheral.discoverServices([service])
+        peripheral.discoverServices(nil)
     }
 
     func centralManager(_ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: Error?) {

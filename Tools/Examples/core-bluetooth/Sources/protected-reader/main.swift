@@ -1,9 +1,9 @@
 import CoreBluetooth
 
-// protected-reader SERVICE CHARACTERISTIC [PASSKEY]
+// protected-reader ADVERTISED-SERVICE CHARACTERISTIC [PASSKEY]
 let arguments = CommandLine.arguments.dropFirst()
 guard arguments.count >= 2 else {
-    print("usage: protected-reader SERVICE CHARACTERISTIC [PASSKEY]")
+    print("usage: protected-reader ADVERTISED-SERVICE CHARACTERISTIC [PASSKEY]")
     exit(2)
 }
 let words = Array(arguments)
@@ -16,6 +16,6 @@ if words.count > 2, let passkey = UInt32(words[2]) {
 }
 #endif
 
-let reader = ProtectedReader(service: CBUUID(string: words[0]), characteristic: CBUUID(string: words[1]))
+let reader = ProtectedReader(advertised: CBUUID(string: words[0]), characteristic: CBUUID(string: words[1]))
 RunLoop.main.run()
 _ = reader
