@@ -184,8 +184,8 @@ class Lab:
             fcntl.flock(lock, fcntl.LOCK_EX)
             for path in glob.glob('/tmp/bt-server-*'):
                 os.unlink(path)
-            btvirt = Child('btvirt', [BTVIRT, '-s'], f'{self.dir}/btvirt.err',
-                           {**os.environ, 'LD_PRELOAD': f'{PEERS}/algshim.so'})
+            self.btvirt = btvirt = Child('btvirt', [BTVIRT, '-s'], f'{self.dir}/btvirt.err',
+                                         {**os.environ, 'LD_PRELOAD': f'{PEERS}/algshim.so'})
             self.children.append(btvirt)
             end = time.monotonic() + 10
             while not os.path.exists('/tmp/bt-server-mon'):   # the last one that it makes
