@@ -84,6 +84,16 @@ let package = Package(
             name: "transfer-central", dependencies: ["CoreBluetooth"],
             path: "Tools/Examples/core-bluetooth/Sources/transfer-central",
             swiftSettings: [.swiftLanguageMode(.v5)]),
+        .executableTarget(
+            name: "heart-rate-relay", dependencies: ["CoreBluetooth"],
+            path: "Tools/Examples/core-bluetooth/Sources/heart-rate-relay"),
+        .executableTarget(
+            name: "protected-reader", dependencies: ["CoreBluetooth"],
+            path: "Tools/Examples/core-bluetooth/Sources/protected-reader"),
+        // Killed by the tests while it writes.
+        .executableTarget(
+            name: "journal-writer", dependencies: ["CoreBluetooth"], path: "Tests/JournalWriter",
+            swiftSettings: common),
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         .target(
             name: "FuzzBodies", dependencies: ["BLEHost", "BLECapture", "BLEPackets"],
@@ -114,7 +124,9 @@ let package = Package(
             dependencies: ["BLEVirtualTransports", "BLESimulator", "BLECapture", "BLE"], swiftSettings: common),
         .testTarget(
             name: "CoreBluetoothTests",
-            dependencies: ["CoreBluetooth", "BLE", "BLEAppLifecycle", "BLESimulator", "BLEVirtualTransports"],
+            dependencies: [
+                "CoreBluetooth", "BLE", "BLEAppLifecycle", "BLESecurity", "BLESimulator", "BLEVirtualTransports",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator"],

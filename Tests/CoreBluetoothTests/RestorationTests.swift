@@ -1,3 +1,5 @@
+import BLEAppLifecycle
+import BLEPackets
 import BLESimulator
 import Foundation
 import Testing
@@ -122,11 +124,66 @@ struct RestorationTests {
                 damaged[Int.random(in: 0..<damaged.count, using: &generator)] = .random(in: 0...255, using: &generator)
             }
             try damaged.write(to: URL(fileURLWithPath: stage.journalPath()))
-            _ = JournalFile(path: stage.journalPath()).read()
+            _ = JournalFile(path: stage.journalPath(), log: { _ in }).read()
         }
         try whole.dropLast(3).write(to: URL(fileURLWithPath: stage.journalPath()))
         let second = CentralProbe(stage.launch(modes: ["bluetooth-central"]), options: identifier)
         try await second.wait(for: "state poweredOn")
+    }
+
+    @Test("damage to a journal is told with what it cost, and the damaged file is kept (SPEC 5.5 rule 7)")
+    func damageIsTold() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).journal").path
+        let said = Locked<[String]>([])
+        let tell: @Sendable (String) -> Void = { line in said.with { $0.append(line) } }
+        defer { for name in [path, path + ".damaged"] { try? FileManager.default.removeItem(atPath: name) } }
+        let app = AppID(rawValue: "app")
+        let entries = (1...3).map { number in
+            JournalEntry.identity(
+                app, PeerIdentifier(high: 1, low: UInt64(number)), DeviceAddress(value: UInt64(number), kind: .public))
+        }
+        #expect(JournalFile(path: path, log: tell).read() == PreservedState())
+        let file = JournalFile(path: path, log: tell)
+        for entry in entries { file.append(entry) }
+        #expect(JournalFile(path: path, log: tell).read().identities.count == 3)
+        #expect(said.current.isEmpty)
+        var octets = try Data(contentsOf: URL(fileURLWithPath: path))
+        octets[12] ^= 4
+        let damaged = octets.dropLast(5)
+        try damaged.write(to: URL(fileURLWithPath: path))
+        #expect(JournalFile(path: path, log: tell).read().identities.map(\.identifier.low) == [2])
+        #expect(
+            said.current == [
+                "the journal '\(path)' was damaged: 2 of 3 lines are lost, the others are restored; "
+                    + "it is kept as '\(path).damaged'"
+            ])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".damaged")) == damaged)
+        // It is told once: the file is whole again.
+        #expect(JournalFile(path: path, log: tell).read().identities.count == 1)
+        #expect(said.current.count == 1)
+        // What is no file at all is told as well.
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        #expect(JournalFile(path: path, log: tell).read() == PreservedState())
+        #expect(said.current[1] == "the journal '\(path)' cannot be read; nothing is restored")
+    }
+
+    @Test("a journal that has become long is made short while the app runs (SPEC 5.5 rule 7)")
+    func longJournal() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).journal").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let app = AppID(rawValue: "app")
+        let file = JournalFile(path: path, slack: 4096)
+        _ = file.read()
+        func size() -> Int { (try? Data(contentsOf: URL(fileURLWithPath: path)).count) ?? 0 }
+        var longest = 0
+        for _ in 0..<500 {
+            file.append(.managerRemoved(app, .central, restoreIdentifier: "central"))
+            longest = max(longest, size())
+        }
+        file.append(.identity(app, PeerIdentifier(high: 1, low: 2), DeviceAddress(value: 3, kind: .public)))
+        #expect(longest < 4096 + 200)
+        #expect(JournalFile(path: path).read().identities.count == 1)
     }
 
     @Test(

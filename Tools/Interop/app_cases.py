@@ -2,7 +2,8 @@
 import os
 
 from cases import Skip, case, check, same
-from lab import EXAMPLES
+from gatt_cases import AUTHENTICATED
+from lab import EXAMPLES, Terminal
 
 KINDS = ('bumble', 'bumble-legacy', 'btvirt', 'simulator')
 
@@ -55,3 +56,62 @@ def transfer_app_and_its_reader(lab):
     same('characters', result.events('text')[0]['bytes'], 5000)
     source.wait_for(event('received'), 'answers', 10, count=5)
     source.wait_for(event('unsubscribed'), 'the end of the subscription', 10)
+
+
+# A person's part in pairing
+
+PAIRING_KINDS = ('bumble', 'btvirt')
+SECRET, PASSKEY = 'very secret', '123456'
+
+
+def reads_secret(result):
+    same(result.describe(), result.status, 0)
+    same('value', [l['value'] for l in result.events('value')], [SECRET])
+
+
+@case(PAIRING_KINDS, peer=False)
+def app_pairs_with_its_agent(lab):
+    """An app's pairing agent is asked for the passkey that Bumble shows; the bond serves the next run without it"""
+    needs('protected-reader')
+    lab.start_peer('--io', 'display', '--mitm')
+    wrong = lab.finish(lab.app('protected-reader', '180D', AUTHENTICATED, '654321'))
+    same(wrong.describe(), wrong.status, 1)
+    lab.wait_peer('pairing-failed')
+    same('refusals', [l['code'] for l in wrong.events('refused')], ['5'])
+    right = lab.finish(lab.app('protected-reader', '180D', AUTHENTICATED, PASSKEY))
+    reads_secret(right)
+    same('asked', [l['peer'] for l in right.events('asked')], ['BumblePeer'])
+    check(lab.wait_peer('paired')[0]['authenticated'], 'not authenticated at the peer')
+    starts = len(lab.peer_events('pairing-start'))
+    reads_secret(lab.finish(lab.app('protected-reader', '180D', AUTHENTICATED)))
+    same('pairings', len(lab.peer_events('pairing-start')), starts)
+
+
+@case(PAIRING_KINDS, peer=False)
+def app_pairs_at_its_terminal(lab):
+    """An app that names no agent asks at its terminal for the passkey that Bumble shows"""
+    needs('protected-reader')
+    lab.start_peer('--io', 'display', '--mitm')
+    terminal = Terminal()
+    try:
+        app = lab.app('protected-reader', '180D', AUTHENTICATED, terminal=terminal)
+        terminal.wait_for('Type the passkey that BumblePeer shows: ')
+        terminal.type('12')
+        terminal.wait_for('six digits')
+        terminal.type(PASSKEY)
+        terminal.wait_for('Paired with BumblePeer.')
+        reads_secret(lab.finish(app))
+    finally:
+        terminal.close()
+    check(lab.wait_peer('paired')[0]['authenticated'], 'not authenticated at the peer')
+
+
+@case(PAIRING_KINDS, peer=False)
+def app_without_a_person_pairs_with_less(lab):
+    """Without an agent and without a terminal a value that wants a person stays closed, and nothing hangs"""
+    needs('protected-reader')
+    lab.start_peer('--io', 'display', '--mitm')
+    result = lab.finish(lab.app('protected-reader', '180D', AUTHENTICATED))
+    same(result.describe(), result.status, 1)
+    same('refusals', [l['code'] for l in result.events('refused')], ['5'])
+    same('values', result.events('value'), [])

@@ -1,7 +1,7 @@
 """One bench: a controller for the tool, one for the peer, the peer itself, and the tool at work on them.
 
 Every test gets a bench of its own, so that nothing of one test reaches the next."""
-import fcntl, glob, json, os, shutil, signal, subprocess, tempfile, threading, time
+import fcntl, glob, json, os, pty, select, shutil, signal, subprocess, tempfile, termios, threading, time
 
 from relay import Relay
 
@@ -28,6 +28,8 @@ KINDS = {
 # The sample apps for Core Bluetooth.
 EXAMPLES = (os.environ.get('EXAMPLES')
             or os.path.join(ROOT, '.build', 'debug'))
+# How often programs are killed at random moments; 0: as often as fits into the time.
+KILLS = 0
 PEER_ADDRESS = 'F2:F1:F0:00:00:02'
 REMOTE_USER_TERMINATED = 0x13
 
@@ -39,13 +41,15 @@ class Failure(AssertionError):
 class Child:
     """A process that prints a JSON object a line; its lines are kept and can be waited for."""
 
-    def __init__(self, name, arguments, log, environment=None):
+    def __init__(self, name, arguments, log, environment=None, terminal=None):
         self.name, self.log = name, log
         self.lines, self.strays, self.changed = [], [], threading.Condition()
         self.started = time.monotonic()
         self.errors = open(log, 'wb')
-        self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=self.errors, env=environment)
+        self.process = subprocess.Popen(
+            arguments, stdin=terminal.device if terminal else subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=terminal.device if terminal else self.errors, env=environment,
+            preexec_fn=terminal.take if terminal else None)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 
@@ -92,6 +96,35 @@ class Child:
                 self.process.wait()
         self.reader.join(2)
         self.errors.close()
+
+
+class Terminal:
+    """A terminal with a person at it, for standard input and standard error of one process."""
+
+    def __init__(self):
+        self.person, self.device = pty.openpty()
+        self.shown = ''
+
+    def take(self):
+        """In the new process: makes this its terminal."""
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    def wait_for(self, text, timeout=15):
+        end = time.monotonic() + timeout
+        while text not in self.shown:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise Failure(f'{text!r} was not shown in {timeout} s, but {self.shown!r}')
+            if select.select([self.person], [], [], min(left, 0.2))[0]:
+                self.shown += os.read(self.person, 4096).decode('utf-8', 'replace')
+
+    def type(self, line):
+        os.write(self.person, line.encode() + b'\n')
+
+    def close(self):
+        os.close(self.person)
+        os.close(self.device)
 
 
 class Result:
@@ -151,8 +184,8 @@ class Lab:
             fcntl.flock(lock, fcntl.LOCK_EX)
             for path in glob.glob('/tmp/bt-server-*'):
                 os.unlink(path)
-            btvirt = Child('btvirt', [BTVIRT, '-s'], f'{self.dir}/btvirt.err',
-                           {**os.environ, 'LD_PRELOAD': f'{PEERS}/algshim.so'})
+            self.btvirt = btvirt = Child('btvirt', [BTVIRT, '-s'], f'{self.dir}/btvirt.err',
+                                         {**os.environ, 'LD_PRELOAD': f'{PEERS}/algshim.so'})
             self.children.append(btvirt)
             end = time.monotonic() + 10
             while not os.path.exists('/tmp/bt-server-mon'):   # the last one that it makes
@@ -224,12 +257,12 @@ class Lab:
         self.children.append(child)
         return child
 
-    def app(self, name, *arguments, number=0, state='app-state', **variables):
+    def app(self, name, *arguments, number=0, state='app-state', terminal=None, **variables):
         """Starts a sample app for Core Bluetooth on the controller with this number; it prints a JSON object a line."""
         self.number += 1
         child = Child(name, [os.path.join(EXAMPLES, name), *arguments], self.path(f'app{self.number}.err'), {
             **os.environ, 'JELLING_TRANSPORT': self.endpoints[number], 'JELLING_STATE': self.path(f'{state}{number}'),
-            **variables})
+            **variables}, terminal)
         self.children.append(child)
         return child
 

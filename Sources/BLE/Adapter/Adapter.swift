@@ -368,32 +368,10 @@ public actor Adapter {
     }
 
     private func handle(_ event: PairingEvent, on link: LinkID) {
-        let agent = configuration.pairingAgent
-        let peer = securityState.peer(of: link)
-        switch event {
-        case .started, .securityRequested: break
-        case .displayPasskey(let passkey):
-            guard let agent else { return }
-            securityState.asked(Task { await agent.display(passkey: passkey, for: peer) }, on: link)
-        case .question(let question):
-            guard let agent else { return answer(question.id, with: .cancel) }
-            let task = Task {
-                let answer: PairingAnswer
-                switch question.kind {
-                case .enterPasskey: answer = await agent.enterPasskey(for: peer).map { .passkey($0) } ?? .cancel
-                case .compare(let number): answer = .confirm(await agent.compare(number, with: peer))
-                case .consent: answer = .confirm(await agent.consents(to: peer))
-                }
-                if !Task.isCancelled { self.answer(question.id, with: answer) }
-            }
-            securityState.asked(task, on: link)
-        case .paired(let summary):
-            securityState.cancelQuestions(of: link)
-            if let agent { Task { await agent.ended(.success(summary), with: peer) } }
-        case .failed(let failure):
-            securityState.cancelQuestions(of: link)
-            if let agent { Task { await agent.ended(.failure(failure), with: peer) } }
-        }
+        let refused = securityState.handle(
+            event, with: securityState.peer(of: link), agent: configuration.pairingAgent
+        ) { question, reply in await self.answer(question, with: reply) }
+        if let refused { answer(refused, with: .cancel) }
     }
 
     private func answer(_ question: PairingQuestionID, with answer: PairingAnswer) {

@@ -1,13 +1,16 @@
 import BLEHost
 import BLEPackets
 
-/// What the adapter keeps for pairing.
-struct AdapterSecurity {
+/// What an owner of an engine keeps for pairing: who is at the other end of each link, and what the agent is asked.
+@_spi(HostRunner)
+public struct AdapterSecurity {
     /// With whom each link is.
     private(set) var peers: [LinkID: DeviceAddress] = [:]
     private(set) var links: [LinkID: LinkSecurity] = [:]
     /// Questions that are with the agent.
     private var questions: [LinkID: [Task<Void, Never>]] = [:]
+
+    public init() {}
 
     mutating func connected(_ link: LinkInformation) {
         // A link may be told of twice: to the one that made it, and as a central's.
@@ -25,13 +28,51 @@ struct AdapterSecurity {
         if security.isBonded { peers[link] = security.identity }
     }
 
+    /// With whom this device pairs on a link.
     func peer(of link: LinkID) -> PairingPeer {
         PairingPeer(link: link, address: peers[link] ?? DeviceAddress(value: 0, kind: .public))
     }
 
-    mutating func asked(_ task: Task<Void, Never>, on link: LinkID) { questions[link, default: []].append(task) }
+    /// Hands what pairing tells to the agent, each question as a task that is cancelled when the pairing ends.
+    /// - Parameter answer: takes the agent's answer to the engine.
+    /// - Returns: the question that is to be cancelled at once, because there is no agent to answer it.
+    public mutating func handle(
+        _ event: PairingEvent, with peer: PairingPeer, agent: (any PairingAgent)?,
+        answer: @escaping @Sendable (PairingQuestionID, PairingAnswer) async -> Void
+    ) -> PairingQuestionID? {
+        let link = peer.link
+        switch event {
+        case .started, .securityRequested: break
+        case .displayPasskey(let passkey):
+            guard let agent else { break }
+            asked(Task { await agent.display(passkey: passkey, for: peer) }, on: link)
+        case .question(let question):
+            guard let agent else { return question.id }
+            let task = Task {
+                let reply: PairingAnswer
+                switch question.kind {
+                case .enterPasskey: reply = await agent.enterPasskey(for: peer).map { .passkey($0) } ?? .cancel
+                case .compare(let number): reply = .confirm(await agent.compare(number, with: peer))
+                case .consent: reply = .confirm(await agent.consents(to: peer))
+                }
+                if !Task.isCancelled { await answer(question.id, reply) }
+            }
+            asked(task, on: link)
+        case .paired(let summary):
+            cancelQuestions(of: link)
+            if let agent { Task { await agent.ended(.success(summary), with: peer) } }
+        case .failed(let failure):
+            cancelQuestions(of: link)
+            if let agent { Task { await agent.ended(.failure(failure), with: peer) } }
+        }
+        return nil
+    }
 
-    mutating func cancelQuestions(of link: LinkID) {
+    private mutating func asked(_ task: Task<Void, Never>, on link: LinkID) {
+        questions[link, default: []].append(task)
+    }
+
+    private mutating func cancelQuestions(of link: LinkID) {
         for task in questions.removeValue(forKey: link) ?? [] { task.cancel() }
     }
 }

@@ -3,6 +3,17 @@ import BLEPackets
 
 /// Links as all apps share them: what the system learns of each, and who hears that it is there (SPEC 2.3, 5.5 rule 5).
 extension AppLifecycle {
+    /// Who is at the other end of a link, and how an app knows that device: for questions of pairing.
+    public mutating func peer(of link: LinkID, for app: AppID) -> (DeviceAddress, PeripheralDescription)? {
+        guard let address = links.first(where: { $0.id == link })?.address else { return nil }
+        let identifier = identify(address, app: known(app))
+        return (
+            address,
+            PeripheralDescription(
+                identifier: identifier, name: identities.name(of: address), state: .connected)
+        )
+    }
+
     /// A link is usable, or another manager holds it too.
     mutating func note(_ information: LinkInformation) {
         guard !links.contains(where: { $0.id == information.id }) else { return }

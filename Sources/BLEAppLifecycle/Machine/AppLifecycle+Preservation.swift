@@ -115,7 +115,7 @@ extension AppLifecycle {
             guard wanted != managers[index].journaled else { continue }
             managers[index].journaled = wanted
             let app = apps[managers[index].app].id
-            emit(
+            emitFirst(
                 .journal(
                     wanted.map { .manager($0) }
                         ?? .managerRemoved(app, managers[index].role, restoreIdentifier: identifier)))

@@ -75,6 +75,9 @@ public struct AppLifecycle: ~Copyable {
 
     mutating func emit(_ output: LifecycleOutput) { outputs.append(output) }
 
+    /// Before all that has not been fetched: what an app hears of has been written down by then.
+    mutating func emitFirst(_ output: LifecycleOutput) { outputs.insert(output, at: taken) }
+
     mutating func log(_ message: LogMessage, _ app: Int) { emit(.log(message, apps[app].id)) }
 
     // MARK: Commands

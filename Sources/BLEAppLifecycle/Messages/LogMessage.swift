@@ -10,6 +10,14 @@ public enum LogMessage: Hashable, Codable, Sendable {
     case duplicateRestoreIdentifier(ManagerRole, String)
     /// The delegate restores, but the manager has no identifier (SPEC SPR-33). Only the delegate's side can see this.
     case restorationWithoutIdentifier(ManagerRole)
+    /// The manager has a restore identifier, but its delegate does not restore (SPEC SPR-9).
+    case restorationNotImplemented(ManagerRole)
+    /// The last reference to a peripheral went while it was connected or wanted (SPEC 2.3).
+    case unusedPeripheral(PeerIdentifier)
+    /// Each packet is told, and the main queue carries them all (SPEC 2.3).
+    case duplicatesOnMainQueue
+    /// A service that is in the database was added again (SPEC PER-7).
+    case servicePublished
     /// An attribute that does not exist, or not any more.
     case unknownAttribute
     /// The manager was asked for something of the other role, or had not been made.
@@ -43,6 +51,16 @@ public enum LogMessage: Hashable, Codable, Sendable {
         case .restorationWithoutIdentifier(let role):
             "API MISUSE: \(role.className) has no restore identifier but the delegate implements the "
                 + "\(role.restorationMethod) method. Restoring will not be supported"
+        case .restorationNotImplemented(let role):
+            "API MISUSE: \(role.className) has a restore identifier but the delegate does not implement the "
+                + "\(role.restorationMethod) method"
+        case .unusedPeripheral(let peer):
+            "API MISUSE: Cancelling connection for unused peripheral <CBPeripheral \(peer)>, "
+                + "Did you forget to keep a reference to it?"
+        case .duplicatesOnMainQueue:
+            "WARNING: <CBCentralManager> is disabling duplicate filtering, but is using the default queue "
+                + "(main thread) for delegate events"
+        case .servicePublished: "API MISUSE: the service is published already"
         case .unknownAttribute: "API MISUSE: the attribute does not belong to this peer any more"
         case .wrongManager: "API MISUSE: the manager does not have this role"
         case .requestAlreadyAnswered: "API MISUSE: the request is not waiting for an answer"

@@ -12,8 +12,11 @@ public enum Journal {
     }
 
     /// The payloads of all whole lines, in order.
-    public static func payloads(in journal: [UInt8]) -> [[UInt8]] {
-        journal.split(separator: UInt8(ascii: "\n")).compactMap { line in
+    public static func payloads(in journal: [UInt8]) -> [[UInt8]] { lines(in: journal).compactMap(\.self) }
+
+    /// The payload of each line, in order; `nil` for one that is damaged, or was not written to its end.
+    public static func lines(in journal: [UInt8]) -> [[UInt8]?] {
+        journal.split(separator: UInt8(ascii: "\n")).map { line in
             guard line.count > 9, line.count <= longestPayload, line[line.startIndex + 8] == UInt8(ascii: " ") else {
                 return nil
             }

@@ -15,6 +15,8 @@ struct AppEnvironment: Sendable {
     var authorization = ManagerAuthorization.allowedAlways
     var startsInForeground = true
     var launchOptions = LaunchOptions()
+    /// Whether a person at the terminal is asked while devices pair.
+    var asksAtTerminal = true
 
     static let current = AppEnvironment(ProcessInfo.processInfo.environment)
 
@@ -54,6 +56,8 @@ struct AppEnvironment: Sendable {
         /// `allowed`, `denied` or `restricted`.
         var authorization: String?
         var launchOptions: Launch?
+        /// `terminal` or `none`: who is asked while devices pair.
+        var pairing: String?
 
         struct Launch: Decodable {
             var centrals: [String]?
@@ -74,6 +78,7 @@ struct AppEnvironment: Sendable {
         if let name = manifest.BundleIdentifier { identifier = name }
         modeNames = manifest.UIBackgroundModes ?? []
         startsInForeground = manifest.initialState != "background"
+        asksAtTerminal = manifest.pairing != "none"
         switch manifest.authorization {
         case "denied": authorization = .denied
         case "restricted": authorization = .restricted

@@ -57,6 +57,29 @@ public final class CBApplication: Sendable {
     /// Gets each line about misuse instead of standard error.
     public func onLog(_ body: (@Sendable (String) -> Void)?) { MisuseLog.redirect(to: body) }
 
+    /// Names who is asked while devices pair, from now on: the place of the dialog that Apple's system shows.
+    ///
+    /// An app that names nobody, and that was started from a terminal (standard input and standard error are one), asks
+    /// there, as `.keyboardDisplay`; its manifest can forbid that (`"pairing": "none"`). Without a terminal nobody is asked:
+    /// devices then pair by the model that needs no person, which is safe from listeners, not from someone in between,
+    /// and a device that demands more is not paired with.
+    /// - Parameters:
+    ///   - agent: `nil`: nobody.
+    ///   - capability: what the agent can do.
+    ///   - asksConsent: whether the agent is asked before a pairing that the other device began.
+    ///   - requiresAuthentication: whether protection against someone in between is demanded: a pairing that cannot give
+    ///     it fails. Without, it is used where the other device demands it.
+    public func setPairingAgent(
+        _ agent: (any CBPairingAgent)?, capability: CBPairingCapability = .keyboardDisplay, asksConsent: Bool = false,
+        requiresAuthentication: Bool = false
+    ) {
+        system().setPairing(
+            agent,
+            PairingSettings(
+                capability: agent == nil ? nil : capability, asksConsent: agent != nil && asksConsent,
+                requiresAuthentication: requiresAuthentication))
+    }
+
     /// Called when the time in the background is nearly over (SPEC BGX-4), on a thread of the system's.
     public func onExpiration(_ body: (@Sendable () -> Void)?) { system().onExpiration(body) }
 }

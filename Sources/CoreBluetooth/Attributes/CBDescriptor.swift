@@ -36,9 +36,11 @@ open class CBMutableDescriptor: CBDescriptor {
     /// - Parameter value: a `String` for `2901`, `Data` for `2904`.
     /// - Precondition: no other descriptor; the system keeps those itself.
     public init(type UUID: CBUUID, value: Any?) {
-        precondition(
-            [CBUUIDCharacteristicUserDescriptionString, CBUUIDCharacteristicFormatString].contains(UUID.uuidString),
-            "Only user description (2901) and presentation format (2904) descriptors can be made, not \(UUID)")
+        let allowed = [CBUUIDCharacteristicUserDescriptionString, CBUUIDCharacteristicFormatString]
+        guard allowed.contains(UUID.uuidString) else {
+            fatalError(
+                "Only user description (2901) and presentation format (2904) descriptors can be made, not \(UUID)")
+        }
         super.init(uuid: UUID, value: value)
     }
 

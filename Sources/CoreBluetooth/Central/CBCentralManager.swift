@@ -115,12 +115,14 @@ open class CBCentralManager: CBManager {
     ///   - options: `CBCentralManagerScanOptionAllowDuplicatesKey`, `CBCentralManagerScanOptionSolicitedServiceUUIDsKey`.
     open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
         let solicited = options?[CBCentralManagerScanOptionSolicitedServiceUUIDsKey] as? [CBUUID]
+        let allowsDuplicates = options?.flag(CBCentralManagerScanOptionAllowDuplicatesKey) ?? false
+        if allowsDuplicates, channel.usesMainQueue { channel.log(.duplicatesOnMainQueue) }
         if isPoweredOn { setScanning(true) }
         channel.send(
             .scan(
                 ScanOptions(
                     services: [BluetoothUUID](serviceUUIDs),
-                    allowsDuplicates: options?.flag(CBCentralManagerScanOptionAllowDuplicatesKey) ?? false,
+                    allowsDuplicates: allowsDuplicates,
                     solicitedServices: [BluetoothUUID](solicited))))
     }
 

@@ -48,9 +48,7 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
 
 extension CBCentralManagerDelegate {
     public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
-        MisuseLog.write(
-            "API MISUSE: \(central) has a restore identifier but the delegate does not implement "
-                + "centralManager:willRestoreState:")
+        central.channel.log(.restorationNotImplemented(.central))
     }
 
     public func centralManager(

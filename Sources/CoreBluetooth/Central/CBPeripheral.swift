@@ -40,9 +40,7 @@ open class CBPeripheral: CBPeer {
         let state = content.with { $0.state }
         // A manager that went before has ended its connections itself.
         guard state == .connecting || state == .connected, !channel.isClosed else { return }
-        MisuseLog.write(
-            "API MISUSE: Cancelling connection for unused peripheral \(peer), "
-                + "Did you forget to keep a reference to it?")
+        channel.log(.unusedPeripheral(peer))
         channel.send(.cancelConnection(peer))
     }
 
@@ -128,10 +126,9 @@ open class CBPeripheral: CBPeer {
 
     /// - Precondition: not the Client Characteristic Configuration (`2902`), which `setNotifyValue` writes (SPEC 2.3).
     open func writeValue(_ data: Data, for descriptor: CBDescriptor) {
-        precondition(
-            descriptor.uuid.uuidString != CBUUIDClientCharacteristicConfigurationString,
-            "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:"
-        )
+        if descriptor.uuid.uuidString == CBUUIDClientCharacteristicConfigurationString {
+            fatalError(LogMessage.configurationDescriptorWritten.text)
+        }
         ask(about: descriptor) { .writeDescriptor([UInt8](data), $0) }
     }
 

@@ -83,7 +83,7 @@ open class CBPeripheralManager: CBManager {
     open func add(_ service: CBMutableService) {
         for characteristic in service.characteristics ?? [] { Self.checkCachedValue(of: characteristic) }
         guard !service.isPublished else {
-            return MisuseLog.write("API MISUSE: \(service) is published already")
+            return channel.log(.servicePublished)
         }
         channel.send(.addService(publish(service)))
     }
@@ -93,10 +93,9 @@ open class CBPeripheralManager: CBManager {
             ($0.value != nil, $0.permissions, $0.properties)
         }
         guard isCached else { return }
-        precondition(
-            permissions.isDisjoint(with: [.writeable, .writeEncryptionRequired])
-                && properties.isSubset(of: [.read]),
-            "Characteristics with cached values must be read-only")
+        let isReadOnly =
+            permissions.isDisjoint(with: [.writeable, .writeEncryptionRequired]) && properties.isSubset(of: [.read])
+        guard isReadOnly else { fatalError("Characteristics with cached values must be read-only") }
     }
 
     /// Takes a service out of the local database. One that another service includes is removed after that one.

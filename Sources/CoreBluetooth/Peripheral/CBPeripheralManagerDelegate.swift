@@ -41,9 +41,7 @@ public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
 
 extension CBPeripheralManagerDelegate {
     public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
-        MisuseLog.write(
-            "API MISUSE: \(peripheral) has a restore identifier but the delegate does not implement "
-                + "peripheralManager:willRestoreState:")
+        peripheral.channel.log(.restorationNotImplemented(.peripheral))
     }
 
     public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {}

@@ -24,6 +24,8 @@ protocol BluetoothSystem: AnyObject, Sendable {
     var launchOptions: LaunchOptions { get }
     func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?)
     func onExpiration(_ body: (@Sendable () -> Void)?)
+    /// Who is asked while devices pair, and what that one can do.
+    func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings)
 }
 
 /// The system that new managers of this process belong to.
@@ -46,6 +48,8 @@ enum CurrentSystem {
 final class ManagerChannel: @unchecked Sendable {
     // @unchecked Sendable holds because `id` and `manager` are set once, before the first event can come.
     let queue: DispatchQueue
+    /// Whether delegates are called on the main queue.
+    let usesMainQueue: Bool
     private let system: any BluetoothSystem
     private var id = ManagerID(rawValue: 0)
     private weak var manager: CBManager?
@@ -58,6 +62,8 @@ final class ManagerChannel: @unchecked Sendable {
     /// - Parameter queue: of the delegate; `nil`: main (SPEC CEN-1).
     init(queue: DispatchQueue?, system: any BluetoothSystem) {
         self.system = system
+        // Foundation makes an object for the main queue each time that it is asked.
+        usesMainQueue = queue.map { $0.label == DispatchQueue.main.label } ?? true
         // A queue of our own before the app's keeps the order even where that one runs its work side by side. It has the
         // name of the app's, which is the one that an app sees when it asks where it is.
         self.queue = queue.map { DispatchQueue(label: $0.label, target: $0) } ?? .main
@@ -88,16 +94,19 @@ final class ManagerChannel: @unchecked Sendable {
         }
     }
 
-    /// Whether the manager is gone, and everything that it held.
-    var isClosed: Bool { closed.current }
-
+    /// Nothing is asked any more: with its manager went all that the manager wanted.
     func close() {
         closed.with { $0 = true }
         system.send(.release, from: id)
         system.detach(id)
     }
 
-    func send(_ request: ClientRequest) { system.send(request, from: id) }
+    var isClosed: Bool { closed.current }
+
+    func send(_ request: ClientRequest) {
+        if !isClosed { system.send(request, from: id) }
+    }
+
     func sendAndWait(_ request: ClientRequest) { system.sendAndWait(request, from: id) }
     func ask(_ make: (QueryID) -> ClientRequest) -> ClientEvent? { system.ask(id, make) }
     func send(_ request: PeripheralRequest, to peer: PeerIdentifier) { send(.peripheral(peer, request)) }

@@ -16,6 +16,10 @@ actor LocalSystem: BluetoothSystem {
         var journalPath: String?
         /// `nil`: one of its own.
         var loop: EventLoop?
+        /// Who is asked while devices pair.
+        var pairingAgent: (any CBPairingAgent)?
+        /// Gets what is to be said about the app's use of the API; `nil`: as `CBApplication.onLog(_:)` says.
+        var log: (@Sendable (String) -> Void)?
 
         /// What the environment of a program asks for.
         init(_ environment: AppEnvironment) {
@@ -28,6 +32,10 @@ actor LocalSystem: BluetoothSystem {
                 MisuseLog.write("\(notice)")
             }
             journalPath = state.journalPath(of: environment.identifier)
+            if environment.asksAtTerminal, let terminal = TerminalAgent.ofProcess() {
+                pairingAgent = terminal
+                PairingSettings(capability: .keyboardDisplay).apply(to: &adapter.security.pairing)
+            }
         }
 
         init(
@@ -59,11 +67,15 @@ actor LocalSystem: BluetoothSystem {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
     nonisolated private let sinks = Locked(Sinks())
     nonisolated private let configuration: Configuration
-    nonisolated private let app: AppID
+    nonisolated let app: AppID
     nonisolated private let journal: JournalFile?
 
-    private var runner: HostRunner?
-    private var apps: AppLifecycle
+    var runner: HostRunner?
+    var apps: AppLifecycle
+    var security: SecuritySettings
+    var pairingAgent: (any CBPairingAgent)?
+    var pairingState = AdapterSecurity()
+    var pairingPartners: [LinkID: PairingPartner] = [:]
     private var deadline: EventLoop.Deadline?
     private var retry: EventLoop.Deadline?
     /// The answer to the question that is being asked just now.
@@ -77,8 +89,10 @@ actor LocalSystem: BluetoothSystem {
     init(_ configuration: Configuration) {
         self.configuration = configuration
         app = AppID(rawValue: configuration.environment.identifier)
-        let journal = configuration.journalPath.map { JournalFile(path: $0) }
+        let journal = configuration.journalPath.map { JournalFile(path: $0, log: configuration.log) }
         self.journal = journal
+        security = configuration.adapter.security
+        pairingAgent = configuration.pairingAgent
         var generator = SystemRandomNumberGenerator()
         let seed = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
         apps = AppLifecycle(settings: configuration.settings, seed: seed, restoring: journal?.read() ?? .init())
@@ -141,7 +155,12 @@ actor LocalSystem: BluetoothSystem {
         return answer.current
     }
 
-    nonisolated func log(_ message: LogMessage) { MisuseLog.write(message.text) }
+    nonisolated func log(_ message: LogMessage) { write(message.text) }
+
+    nonisolated func write(_ line: String) {
+        if let log = configuration.log { return log(line) }
+        MisuseLog.write(line)
+    }
 
     nonisolated var authorization: ManagerAuthorization { configuration.environment.authorization }
     nonisolated var features: CBCentralManager.Feature { sinks.with { $0.features } }
@@ -167,7 +186,7 @@ actor LocalSystem: BluetoothSystem {
 
     // MARK: The loop
 
-    nonisolated private func onLoop(_ body: @escaping @Sendable (isolated LocalSystem) -> Void) {
+    nonisolated func onLoop(_ body: @escaping @Sendable (isolated LocalSystem) -> Void) {
         loop.run { self.assumeIsolated { body($0) } }
     }
 
@@ -212,6 +231,8 @@ actor LocalSystem: BluetoothSystem {
     }
 
     private func makeRunner() throws(TransportError) -> HostRunner {
+        var adapter = configuration.adapter
+        adapter.security = security
         let address: TransportAddress
         if let name = configuration.environment.transport {
             address = try TransportAddress(name)
@@ -220,14 +241,13 @@ actor LocalSystem: BluetoothSystem {
             address = .userChannel(adapter: (try? AdapterList.first().index) ?? 0)
         }
         do throws(BondStoreError) {
-            return try HostRunner(address, configuration: configuration.adapter, loop: loop)
+            return try HostRunner(address, configuration: adapter, loop: loop)
         } catch {
             // Bluetooth works without bonds; what pairing leaves is kept by nobody then.
-            MisuseLog.write("bonds cannot be read: \(error)")
-            var configuration = configuration.adapter
-            configuration.bondStore = nil
+            write("bonds cannot be read: \(error)")
+            adapter.bondStore = nil
             do throws(BondStoreError) {
-                return try HostRunner(address, configuration: configuration, loop: loop)
+                return try HostRunner(address, configuration: adapter, loop: loop)
             } catch { throw .unusableFile("bonds", reason: "\(error)") }
         }
     }
@@ -239,7 +259,7 @@ actor LocalSystem: BluetoothSystem {
         let isNew = complaint != text
         if isNew {
             let transport = configuration.environment.transport
-            MisuseLog.write(
+            write(
                 "no Bluetooth\(transport.map { " (JELLING_TRANSPORT=\($0))" } ?? ""): \(text)"
                     + (transport == nil ? "; JELLING_TRANSPORT names another controller, ‘sim’ a simulated one" : ""))
         }
@@ -294,11 +314,9 @@ actor LocalSystem: BluetoothSystem {
         case .ready(let information):
             let isExtended = information.usesExtendedCommands
             sinks.with { $0.features = isExtended ? .extendedScanAndConnect : [] }
-        case .pairing(_, .question(let question)):
-            // Nobody is at hand to be asked.
-            _ = runner?.submit(.answerPairing(question.id, .cancel))
+        case .pairing(let link, let event): handle(event, on: link)
         case .bondChanged, .bondRemoved:
-            if let error = runner?.takeStoreError() { MisuseLog.write("a bond was not kept: \(error)") }
+            if let error = runner?.takeStoreError() { write("a bond was not kept: \(error)") }
         default: break
         }
         apps.receive(event, at: now)
@@ -307,7 +325,7 @@ actor LocalSystem: BluetoothSystem {
     }
 
     /// Carries out what the apps' machine wants after an input that did not come from the engine.
-    private func pump() {
+    func pump() {
         carryOut()
         runner?.settle()
         if let next = apps.nextDeadline {
@@ -333,7 +351,7 @@ actor LocalSystem: BluetoothSystem {
             case .process: break  // this process runs, whatever is decided; events wait in the machine
             case .alert(let alert): raise(alert)
             case .alertWithdrawn: break
-            case .log(let message, _): MisuseLog.write(message.text)
+            case .log(let message, _): log(message)
             case .journal(let entry): journal?.append(entry)
             }
         }
@@ -350,6 +368,6 @@ actor LocalSystem: BluetoothSystem {
         let told = CBApplication.Alert(
             kind: kind, identifier: alert.peripheral.map { UUID($0.identifier) }, name: alert.peripheral?.name)
         if let body = sinks.with({ $0.onAlert }) { return body(told) }
-        MisuseLog.write("alert: \(kind) \(told.name ?? "") \(told.identifier?.uuidString ?? "")")
+        write("alert: \(kind) \(told.name ?? "") \(told.identifier?.uuidString ?? "")")
     }
 }

@@ -19,7 +19,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     /// - Precondition: the text is a UUID; anything else ends the program, as on Apple's system.
     public convenience init(string theString: String) {
         guard let value = BluetoothUUID(theString) else {
-            preconditionFailure(
+            fatalError(
                 "String \(theString) does not represent a valid UUID: it takes 4, 8 or 36 hexadecimal characters")
         }
         self.init(value)
@@ -29,7 +29,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     /// - Precondition: the count is one of those.
     public convenience init(data theData: Data) {
         guard let value = BluetoothUUID(mostSignificantFirst: theData) else {
-            preconditionFailure("Data of \(theData.count) bytes is no UUID: it takes 2, 4 or 16")
+            fatalError("Data of \(theData.count) bytes is no UUID: it takes 2, 4 or 16")
         }
         self.init(value)
     }

@@ -224,6 +224,46 @@ struct PreservationScenarios {
         #expect(app.actions.last == .relaunch(LaunchOptions(centrals: ["lock"])))
     }
 
+    @Test(
+        "discoveries that an app has not heard are dropped when Bluetooth goes off; all else that waits is told (SPEC 2.3, 5.5 rule 2)",
+        arguments: [true, false])
+    func powerOffDropsDiscoveries(goesOff: Bool) throws {
+        let station = AppStation(world)
+        let belt = air.addPeripheral(Profiles.belt())
+        let app = TestApp(station, modes: .central)
+        let central = app.central()
+        let peer = try #require(central.discover([Profiles.heartRate]))
+        #expect(central.connect(peer))
+        let measurement = try #require(central.explore(peer, Profiles.heartRate)[Profiles.heartRateMeasurement])
+        #expect(central.subscribe(measurement, of: peer))
+        central.ask(.scan(ScanOptions(services: [Profiles.lock])))
+        app.leave()
+        // An app that overran is not woken for two seconds: what happens then waits.
+        air.setValue([0, 70], of: Profiles.heartRateMeasurement, on: belt)
+        world.run(for: .seconds(11))
+        app.suspend()
+        central.forget()
+        air.setValue([0, 71], of: Profiles.heartRateMeasurement, on: belt)
+        // Heard by the sparse windows of a background scan in that time.
+        var door = Profiles.door()
+        door.advertisement = SimulatedAdvertisement(
+            name: "Lock", serviceUUIDs: [Profiles.lock], intervalMicroseconds: 20_000)
+        air.addPeripheral(door)
+        world.run(for: .milliseconds(1500))
+        #expect(central.events.isEmpty)
+        if goesOff { station.apps { $0.setPower(false, at: world.now) } }
+        app.enterForeground()
+        #expect(central.discoveries.map(\.peer.name) == (goesOff ? [] : ["Lock"]))
+        #expect(central.values == [[0, 71]])
+        #expect(central.states == (goesOff ? [.poweredOff] : []))
+        // Neither the scan nor what it had heard comes back with the power.
+        guard goesOff else { return }
+        station.apps { $0.setPower(true, at: world.now) }
+        world.run(for: .seconds(5))
+        #expect(central.discoveries.isEmpty)
+        #expect(central.states == [.poweredOff, .poweredOn])
+    }
+
     @Test("scenario 23: who says in time that it is done is woken again at once (BGX-2, BGC-2)")
     func inTime() throws {
         let station = AppStation(world)

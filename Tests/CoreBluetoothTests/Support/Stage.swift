@@ -37,7 +37,7 @@ final class Stage: @unchecked Sendable {
     func launch(
         _ name: String = "org.example.app", modes: [String] = [], inForeground: Bool = true,
         authorization: ManagerAuthorization = .allowedAlways, settings: LifecycleSettings = LifecycleSettings(),
-        configure: (inout AdapterConfiguration) -> Void = { _ in }
+        configure: (inout AdapterConfiguration) -> Void = { _ in }, log: (@Sendable (String) -> Void)? = nil
     ) -> LocalSystem {
         var environment = AppEnvironment([:])
         environment.transport = "sim"
@@ -53,6 +53,7 @@ final class Stage: @unchecked Sendable {
         var configuration = LocalSystem.Configuration(
             environment: environment, adapter: adapter, journalPath: journal, loop: loop)
         configuration.settings = settings
+        configuration.log = log
         return LocalSystem(configuration)
     }
 

@@ -14,6 +14,14 @@ let package = Package(
             dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .executableTarget(
+            name: "heart-rate-relay",
+            dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "protected-reader",
+            dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
+            swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
             name: "transfer-peripheral",
             dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
             swiftSettings: [.swiftLanguageMode(.v5)]),

@@ -79,7 +79,7 @@ extension GATTServer {
     /// there (SPEC PER-23, 2.4). Who waits to learn that the table has changed gets nothing until then.
     /// - Parameters:
     ///   - links: `nil` means all.
-    ///   - modes: the ways of sending that are allowed.
+    ///   - allowed: the ways of sending that are allowed.
     /// - Returns: false when there is no room for one of them: then nobody gets the value, and `readyToUpdate` follows
     ///   once there is (SPEC PER-22).
     public mutating func updateValue(

@@ -1,0 +1,56 @@
+@_spi(HostRunner) import BLE
+import BLEAppLifecycle
+import Foundation
+
+/// A person's part in pairing (SPEC SEC-2 to SEC-4).
+extension LocalSystem {
+    nonisolated func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings) {
+        onLoop { system in
+            system.pairingAgent = agent
+            settings.apply(to: &system.security.pairing)
+            guard let runner = system.runner else { return }
+            // The key of this device's private addresses is the store's, and stays as it is.
+            var security = system.security
+            security.identityResolvingKey = runner.identityResolvingKey
+            _ = runner.submit(.setSecurity(security))
+            runner.settle()
+        }
+    }
+
+    func handle(_ event: PairingEvent, on link: LinkID) {
+        guard let partner = partner(on: link) else {
+            if case .question(let question) = event { answer(question.id, with: .cancel) }
+            return
+        }
+        switch event {
+        case .paired, .failed: pairingPartners[link] = nil
+        // Nothing has begun, so nothing will end.
+        case .securityRequested: return
+        case .started, .displayPasskey, .question: pairingPartners[link] = partner
+        }
+        let refused = pairingState.handle(
+            event, with: PairingPeer(link: link, address: partner.address),
+            agent: pairingAgent.map { AgentOfApp(agent: $0, told: partner.told) }
+        ) { question, reply in await self.answer(question, with: reply) }
+        if let refused { answer(refused, with: .cancel) }
+    }
+
+    /// With whom a link is; remembered while devices pair, because the link may go before the pairing is told to have ended.
+    private func partner(on link: LinkID) -> PairingPartner? {
+        if let known = pairingPartners[link] { return known }
+        guard let (address, peer) = apps.peer(of: link, for: app) else { return nil }
+        return PairingPartner(
+            address: address, told: CBPairingPeer(identifier: UUID(peer.identifier), name: peer.name))
+    }
+
+    private func answer(_ question: PairingQuestionID, with answer: PairingAnswer) {
+        _ = runner?.submit(.answerPairing(question, answer))
+        runner?.settle()
+    }
+}
+
+/// Who is at the other end of a link while devices pair.
+struct PairingPartner {
+    var address: DeviceAddress
+    var told: CBPairingPeer
+}

@@ -1,0 +1,239 @@
+import BLEAppLifecycle
+import BLESecurity
+import BLESimulator
+import Foundation
+import Testing
+
+@testable import CoreBluetooth
+
+/// Two apps that pair, each with somebody who is asked (SPEC 1.12).
+@Suite("A person's part in pairing")
+struct PairingTests {
+    /// Who is asked: answers as the test says, and writes down what the questions were.
+    private final class Person: CBPairingAgent {
+        private let written = Locked<[String]>([])
+        private let shown = Locked<UInt32?>(nil)
+        private let reads: Person?
+        private let answer: Bool
+
+        /// - Parameter reads: whose screen is read where a passkey is to be typed.
+        init(reads: Person? = nil, says answer: Bool = true) {
+            self.reads = reads
+            self.answer = answer
+        }
+
+        var lines: [String] { written.current }
+        private func note(_ line: String) { written.with { $0.append(line) } }
+
+        func display(passkey: UInt32, for peer: CBPairingPeer) async {
+            note("display")
+            shown.with { $0 = passkey }
+        }
+
+        func enterPasskey(for peer: CBPairingPeer) async -> UInt32? {
+            note("enter \(peer)")
+            guard let reads else { return answer ? 0 : nil }
+            while !Task.isCancelled {
+                if let passkey = reads.shown.current { return answer ? passkey : (passkey + 1) % 1_000_000 }
+                try? await Task.sleep(for: .milliseconds(2))
+            }
+            note("withdrawn")
+            return nil
+        }
+
+        func compare(_ number: UInt32, with peer: CBPairingPeer) async -> Bool {
+            note("compare")
+            shown.with { $0 = number }
+            return answer
+        }
+
+        func consents(to peer: CBPairingPeer) async -> Bool {
+            note("consent")
+            return answer
+        }
+
+        func ended(_ error: (any Error)?, with peer: CBPairingPeer) async {
+            note(error == nil ? "paired" : "not paired")
+        }
+
+        var number: UInt32? { shown.current }
+
+        func wait(for line: String) async throws {
+            for _ in 0..<10_000 where !lines.contains(line) { try await Task.sleep(for: .milliseconds(2)) }
+            guard lines.contains(line) else { throw Missing(description: "\(line) in \(lines)") }
+        }
+    }
+
+    private let stage: Stage
+    private let server: PeripheralProbe
+    private let client: CentralProbe
+
+    init() throws {
+        stage = try Stage { _ in }
+        server = PeripheralProbe(stage.launch("org.example.server") { $0.toolbox = CryptoToolbox() })
+        client = CentralProbe(stage.launch("org.example.client") { $0.toolbox = CryptoToolbox() })
+    }
+
+    private func setAgent(
+        _ agent: Person?, _ capability: CBPairingCapability, of system: LocalSystem, consent: Bool = false,
+        demands: Bool = false
+    ) {
+        CBApplication(system: { system }).setPairingAgent(
+            agent, capability: capability, asksConsent: consent, requiresAuthentication: demands)
+    }
+
+    /// The client reads a value that the server shows to paired centrals alone.
+    /// - Returns: what the client's delegate is told.
+    private func read() async throws -> String {
+        server.onRead = { manager, request in
+            request.value = Data([0x5E])
+            manager.respond(to: request, withResult: .success)
+        }
+        try await server.publish("FFF0", [("FFF1", .read, .readEncryptionRequired, nil)])
+        try await client.wait(for: "state poweredOn")
+        await client.run { [client] in client.manager.scanForPeripherals(withServices: [CBUUID(string: "FFF0")]) }
+        try await client.wait(for: "discovered")
+        await client.run { [client] in client.manager.connect(client.peripheral) }
+        try await client.wait(for: "connected")
+        await client.run { [client] in client.peripheral.discoverServices([CBUUID(string: "FFF0")]) }
+        try await client.wait(for: "services")
+        await client.run { [client] in client.peripheral.discoverCharacteristics(nil, for: client.service("FFF0")) }
+        try await client.wait(for: "characteristics")
+        await client.run { [client] in client.peripheral.readValue(for: client.characteristic("FFF1")) }
+        return try await client.wait(for: "value", seconds: 40)
+    }
+
+    @Test("both sides are asked: the central shows a code, which is typed on the peripheral (SPEC SEC-2, SEC-3, SEC-4)")
+    func passkey() async throws {
+        let shows = Person()
+        let types = Person(reads: shows)
+        setAgent(shows, .display, of: client.system, demands: true)
+        setAgent(types, .keyboard, of: server.system)
+        #expect(try await read() == "value FFF1 5e")
+        try await shows.wait(for: "paired")
+        try await types.wait(for: "paired")
+        #expect(shows.lines == ["display", "paired"])
+        #expect(types.lines.count == 2 && types.lines[0].hasPrefix("enter "))
+    }
+
+    @Test("two phones compare the same number (SPEC SEC-2, SEC-3)")
+    func comparison() async throws {
+        let here = Person()
+        let there = Person()
+        setAgent(here, .keyboardDisplay, of: client.system, demands: true)
+        setAgent(there, .keyboardDisplay, of: server.system)
+        #expect(try await read() == "value FFF1 5e")
+        try await there.wait(for: "paired")
+        #expect(here.number == there.number && here.number != nil)
+    }
+
+    @Test(
+        "a code typed wrongly, and a number that is not the same, leave the value closed (SPEC SEC-1, SEC-3)",
+        arguments: [CBPairingCapability.keyboard, .keyboardDisplay])
+    func refused(capability: CBPairingCapability) async throws {
+        let shows = Person()
+        let denies = Person(reads: shows, says: false)
+        setAgent(shows, .displayYesNo, of: client.system, demands: true)
+        setAgent(denies, capability, of: server.system)
+        #expect(try await read() == "value FFF1 CBATTErrorDomain 5")
+        try await shows.wait(for: "not paired")
+        try await denies.wait(for: "not paired")
+    }
+
+    @Test(
+        "with nobody to be asked devices pair without a person, and not where one is demanded (SPEC SEC-2)",
+        arguments: [false, true])
+    func nobody(isDemanded: Bool) async throws {
+        let person = Person()
+        setAgent(person, .keyboardDisplay, of: server.system, demands: isDemanded)
+        #expect(try await read() == (isDemanded ? "value FFF1 CBATTErrorDomain 5" : "value FFF1 5e"))
+        try await person.wait(for: isDemanded ? "not paired" : "paired")
+        #expect(person.lines.count == 1)
+    }
+
+    @Test("whoever is to agree to a pairing is asked before, and may refuse (SPEC SEC-2)", arguments: [true, false])
+    func consent(agrees: Bool) async throws {
+        let person = Person(says: agrees)
+        setAgent(person, .keyboardDisplay, of: server.system, consent: true)
+        #expect(try await read() == (agrees ? "value FFF1 5e" : "value FFF1 CBATTErrorDomain 5"))
+        try await person.wait(for: agrees ? "paired" : "not paired")
+        #expect(person.lines.first == "consent")
+    }
+
+    @Test("a question is withdrawn when the other device goes (SPEC SEC-3)")
+    func withdrawn() async throws {
+        let blank = Person()
+        let types = Person(reads: blank)
+        setAgent(Person(), .display, of: client.system, demands: true)
+        setAgent(types, .keyboard, of: server.system)
+        let reading = Task { try await read() }
+        while !types.lines.contains(where: { $0.hasPrefix("enter") }) { try await Task.sleep(for: .milliseconds(2)) }
+        await client.run { [client] in client.manager.cancelPeripheralConnection(client.peripheral) }
+        try await types.wait(for: "withdrawn")
+        try await types.wait(for: "not paired")
+        await client.system.kill()
+        reading.cancel()
+        _ = try? await reading.value
+    }
+}
+
+@Suite("Pairing at a terminal")
+struct TerminalAgentTests {
+    /// What is typed, and what stands on the screen.
+    private final class Desk {
+        let typed = Pipe()
+        let screen = Pipe()
+        let agent: TerminalAgent
+        let peer = CBPairingPeer(identifier: UUID(), name: "Lock")
+
+        init() {
+            agent = TerminalAgent(
+                input: typed.fileHandleForReading.fileDescriptor, output: screen.fileHandleForWriting.fileDescriptor)
+        }
+
+        func type(_ text: String) { typed.fileHandleForWriting.write(Data(text.utf8)) }
+        var shown: String { String(decoding: screen.fileHandleForReading.availableData, as: UTF8.self) }
+    }
+
+    @Test("a passkey is asked for until it has six digits")
+    func passkey() async {
+        let desk = Desk()
+        desk.type("12345\n1234567\nabcdef\n 012345 \nthe next line\n")
+        #expect(await desk.agent.enterPasskey(for: desk.peer) == 12345)
+        let ask = "Type the passkey that Lock shows: "
+        let explain = "A passkey has six digits; an empty line gives up.\n"
+        #expect(desk.shown == ask + explain + ask + explain + ask + explain + ask)
+        // What the program reads itself is still there.
+        #expect(String(decoding: desk.typed.fileHandleForReading.availableData, as: UTF8.self) == "the next line\n")
+    }
+
+    @Test("an empty line and the end of the input give up")
+    func givesUp() async {
+        let desk = Desk()
+        desk.type("\n")
+        #expect(await desk.agent.enterPasskey(for: desk.peer) == nil)
+        try? desk.typed.fileHandleForWriting.close()
+        #expect(await desk.agent.enterPasskey(for: desk.peer) == nil)
+    }
+
+    @Test(
+        "numbers have six digits, and only yes is yes",
+        arguments: [("y", true), ("Yes", true), ("n", false), ("", false)])
+    func comparison(line: String, isYes: Bool) async {
+        let desk = Desk()
+        desk.type(line + "\n")
+        #expect(await desk.agent.compare(42, with: desk.peer) == isYes)
+        await desk.agent.display(passkey: 7, for: desk.peer)
+        #expect(desk.shown == "Does Lock show 000042? [y/n] Type 000007 on Lock.\n")
+    }
+
+    @Test("a question whose pairing has ended waits for nobody")
+    func cancelled() async throws {
+        let desk = Desk()
+        let (agent, peer) = (desk.agent, desk.peer)
+        let question = Task { await agent.enterPasskey(for: peer) }
+        #expect(desk.shown == "Type the passkey that Lock shows: ")
+        question.cancel()
+        #expect(await question.value == nil)
+    }
+}

@@ -1,0 +1,5 @@
+import CoreBluetooth
+
+let relay = HeartRateRelay()
+RunLoop.main.run()
+_ = relay
