@@ -229,6 +229,34 @@ struct CentralTests {
         #expect(await probe.run { probe.characteristic("2A37").descriptors![0].value is NSNumber })
     }
 
+    @Test(
+        "each characteristic holds a value of its own, which nothing that is read or notified elsewhere changes (SPEC MOD-5)"
+    )
+    func ownValues() async throws {
+        let stage = try Stage()
+        let probe = try await explored(stage)
+        let texts = ["2A29": "4a656c6c696e67", "2A24": "48656172742031", "2A26": "312e30", "2A25": "30303031"]
+        func values() async -> [String: String] {
+            await probe.run {
+                var values: [String: String] = [:]
+                for uuid in ["2A29", "2A24", "2A26", "2A25", "2A38"] {
+                    if let value = probe.characteristic(uuid).value { values[uuid] = hex(value) }
+                }
+                return values
+            }
+        }
+        await probe.run { probe.peripheral.readValue(for: probe.characteristic("2A26")) }
+        try await probe.wait(for: "value 2A26 312e30")
+        #expect(await values() == ["2A26": "312e30"])
+        await probe.run {
+            for uuid in ["2A29", "2A24", "2A25"] { probe.peripheral.readValue(for: probe.characteristic(uuid)) }
+            probe.peripheral.setNotifyValue(true, for: probe.characteristic("2A37"))
+        }
+        try await probe.wait(for: "value 2A25")
+        try await probe.wait(for: "value 2A37 06")
+        #expect(await values() == texts)
+    }
+
     @Test("the strength of the signal can be read while connected (SPEC MOD-3, 2.3)")
     func rssi() async throws {
         let stage = try Stage()
