@@ -140,12 +140,20 @@ struct CentralTests {
     func named() async throws {
         let stage = try Stage()
         let probe = try await connected(stage)
-        await probe.run { probe.peripheral.discoverServices([CBUUID(string: "180F")]) }
-        #expect(try await probe.wait(for: "services") == "services [\"180F\"] nil")
+        await probe.run { probe.peripheral.discoverServices([CBUUID(string: "180D")]) }
+        #expect(try await probe.wait(for: "services") == "services [\"180D\"] nil")
         await probe.run {
-            probe.peripheral.discoverCharacteristics([CBUUID(string: "2A19")], for: probe.service("180F"))
+            probe.peripheral.discoverCharacteristics([CBUUID(string: "2A38")], for: probe.service("180D"))
         }
-        #expect(try await probe.wait(for: "characteristics") == "characteristics 180F [\"2A19\"] nil")
+        #expect(try await probe.wait(for: "characteristics") == "characteristics 180D [\"2A38\"] nil")
+        // Without names it is all of them.
+        await probe.run { probe.peripheral.discoverCharacteristics(nil, for: probe.service("180D")) }
+        let all = "characteristics 180D [\"2A37\", \"2A38\", \"2A39\"] nil"
+        #expect(try await probe.wait(for: "characteristics", count: 2) == all)
+        await probe.run { probe.peripheral.discoverServices([]) }
+        try await probe.wait(for: "services", count: 2)
+        let services = await probe.run { Set(probe.peripheral.services!.map(\.uuid.uuidString)) }
+        #expect(services.isSuperset(of: ["180D", "180F", "180A"]))
     }
 
     @Test("subscribed values arrive by the call that reads use, until unsubscribed (SPEC CEN-15 to CEN-18)")

@@ -305,11 +305,12 @@ struct PeripheralTests {
         #expect(!primary.contains { $0.0 == "180F" || !$0.1 })
         await client.run { client.peripheral.discoverIncludedServices(nil, for: client.service("180D")) }
         #expect(try await client.wait(for: "included") == "included [\"180F\"] nil")
-        await client.run {
+        let isPrimary = await client.run {
             let battery = client.service("180D").includedServices![0]
-            #expect(!battery.isPrimary)
             client.peripheral.discoverCharacteristics(nil, for: battery)
+            return battery.isPrimary
         }
+        #expect(!isPrimary)
         #expect(try await client.wait(for: "characteristics") == "characteristics 180F [\"2A19\"] nil")
     }
 

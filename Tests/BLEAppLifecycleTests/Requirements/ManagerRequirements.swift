@@ -264,6 +264,12 @@ struct ManagerRequirements {
         one.wait { if case .readRequest = $0 { true } else { false } }
         #expect(one.readRequests.map(\.characteristic) == [Profiles.id(5)])
         #expect(two.readRequests.isEmpty)
+        one.ask(.respond(try #require(one.readRequests.first).id, code: 0, value: [1]))
+        let other = remote.characteristics(link, Profiles.lock)
+        _ = remote.submit(.gatt(link, .read(other[0].valueHandle)))
+        two.wait { if case .readRequest = $0 { true } else { false } }
+        #expect(two.readRequests.map(\.characteristic) == [Profiles.id(2)])
+        #expect(one.readRequests.count == 1)
         one.ask(.removeService(battery.id))
         #expect(station.logs == [.unknownAttribute], "who includes it goes first")
     }
