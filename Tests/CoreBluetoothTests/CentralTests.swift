@@ -140,12 +140,20 @@ struct CentralTests {
     func named() async throws {
         let stage = try Stage()
         let probe = try await connected(stage)
-        await probe.run { probe.peripheral.discoverServices([CBUUID(string: "180F")]) }
-        #expect(try await probe.wait(for: "services") == "services [\"180F\"] nil")
+        await probe.run { probe.peripheral.discoverServices([CBUUID(string: "180D")]) }
+        #expect(try await probe.wait(for: "services") == "services [\"180D\"] nil")
         await probe.run {
-            probe.peripheral.discoverCharacteristics([CBUUID(string: "2A19")], for: probe.service("180F"))
+            probe.peripheral.discoverCharacteristics([CBUUID(string: "2A38")], for: probe.service("180D"))
         }
-        #expect(try await probe.wait(for: "characteristics") == "characteristics 180F [\"2A19\"] nil")
+        #expect(try await probe.wait(for: "characteristics") == "characteristics 180D [\"2A38\"] nil")
+        // Without names it is all of them.
+        await probe.run { probe.peripheral.discoverCharacteristics(nil, for: probe.service("180D")) }
+        let all = "characteristics 180D [\"2A37\", \"2A38\", \"2A39\"] nil"
+        #expect(try await probe.wait(for: "characteristics", count: 2) == all)
+        await probe.run { probe.peripheral.discoverServices([]) }
+        try await probe.wait(for: "services", count: 2)
+        let services = await probe.run { Set(probe.peripheral.services!.map(\.uuid.uuidString)) }
+        #expect(services.isSuperset(of: ["180D", "180F", "180A"]))
     }
 
     @Test("subscribed values arrive by the call that reads use, until unsubscribed (SPEC CEN-15 to CEN-18)")
@@ -227,6 +235,34 @@ struct CentralTests {
         await probe.run { probe.peripheral.readValue(for: probe.characteristic("2A37").descriptors![0]) }
         #expect(try await probe.wait(for: "descriptorValue") == "descriptorValue 2902 0 nil")
         #expect(await probe.run { probe.characteristic("2A37").descriptors![0].value is NSNumber })
+    }
+
+    @Test(
+        "each characteristic holds a value of its own, which nothing that is read or notified elsewhere changes (SPEC MOD-5)"
+    )
+    func ownValues() async throws {
+        let stage = try Stage()
+        let probe = try await explored(stage)
+        let texts = ["2A29": "4a656c6c696e67", "2A24": "48656172742031", "2A26": "312e30", "2A25": "30303031"]
+        func values() async -> [String: String] {
+            await probe.run {
+                var values: [String: String] = [:]
+                for uuid in ["2A29", "2A24", "2A26", "2A25", "2A38"] {
+                    if let value = probe.characteristic(uuid).value { values[uuid] = hex(value) }
+                }
+                return values
+            }
+        }
+        await probe.run { probe.peripheral.readValue(for: probe.characteristic("2A26")) }
+        try await probe.wait(for: "value 2A26 312e30")
+        #expect(await values() == ["2A26": "312e30"])
+        await probe.run {
+            for uuid in ["2A29", "2A24", "2A25"] { probe.peripheral.readValue(for: probe.characteristic(uuid)) }
+            probe.peripheral.setNotifyValue(true, for: probe.characteristic("2A37"))
+        }
+        try await probe.wait(for: "value 2A25")
+        try await probe.wait(for: "value 2A37 06")
+        #expect(await values() == texts)
     }
 
     @Test("the strength of the signal can be read while connected (SPEC MOD-3, 2.3)")

@@ -11,14 +11,14 @@ struct PeripheralTests {
 
     /// A peripheral that offers some characteristics, and a central that has explored them.
     private func pair(
-        _ offered: [(String, CBCharacteristicProperties, CBAttributePermissions, Data?)],
+        _ offered: [(String, CBCharacteristicProperties, CBAttributePermissions, Data?)], attMTU: UInt16 = 517,
         prepare: (PeripheralProbe) -> Void = { _ in }
     ) async throws -> (PeripheralProbe, CentralProbe) {
         let stage = try Stage { _ in }
         let server = PeripheralProbe(stage.launch("org.example.server"))
         prepare(server)
         try await server.publish(Self.service, offered)
-        let client = CentralProbe(stage.launch("org.example.client"))
+        let client = CentralProbe(stage.launch("org.example.client") { $0.timing.attMTU = attMTU })
         try await client.wait(for: "state poweredOn")
         await client.run { client.manager.scanForPeripherals(withServices: [CBUUID(string: Self.service)]) }
         try await client.wait(for: "discovered")
@@ -67,11 +67,12 @@ struct PeripheralTests {
         #expect(server.lines.filter { $0.hasPrefix("read") } == ["read FFF1 0"])
     }
 
-    @Test("a refused read and a value that needs an offset reach the central as they are (SPEC PER-14, PER-16)")
+    @Test("a refused read and a value that needs offsets reach the central as they are (SPEC PER-14, PER-15, PER-16)")
     func offsets() async throws {
-        let (server, client) = try await pair([("FFF1", .read, .readable, nil), ("FFF2", .read, .readable, nil)]) {
-            server in
-            let value = Data((0..<600).map { UInt8($0 % 251) }).prefix(512)
+        let value = Data((0..<400).map { UInt8($0 % 251) })
+        let (server, client) = try await pair(
+            [("FFF1", .read, .readable, nil), ("FFF2", .read, .readable, nil)], attMTU: 101
+        ) { server in
             server.onRead = { manager, request in
                 guard request.characteristic.uuid == CBUUID(string: "FFF2") else {
                     return manager.respond(to: request, withResult: .insufficientResources)
@@ -79,13 +80,20 @@ struct PeripheralTests {
                 guard request.offset <= value.count else {
                     return manager.respond(to: request, withResult: .invalidOffset)
                 }
-                request.value = value.suffix(from: request.offset).prefix(20)
+                request.value = value.suffix(from: request.offset)
                 manager.respond(to: request, withResult: .success)
             }
         }
-        await client.run { client.peripheral.readValue(for: client.characteristic("FFF1")) }
+        await client.run {
+            client.peripheral.readValue(for: client.characteristic("FFF1"))
+            client.peripheral.readValue(for: client.characteristic("FFF2"))
+        }
         #expect(try await client.wait(for: "value FFF1") == "value FFF1 CBATTErrorDomain 17")
-        #expect(server.lines.contains("read FFF1 0"))
+        // The last part is full: that there is no more behind it, the answer to an offset at the end says.
+        #expect(try await client.wait(for: "value FFF2") == "value FFF2 \(hex(value))")
+        #expect(
+            server.lines.filter { $0.hasPrefix("read") }
+                == ["read FFF1 0"] + [0, 100, 200, 300, 400].map { "read FFF2 \($0)" })
     }
 
     @Test("writes arrive as an array and are answered once, commands need no answer (SPEC PER-17, PER-18)")
@@ -169,7 +177,9 @@ struct PeripheralTests {
         #expect(server.lines.contains("ready"))
     }
 
-    @Test("a key that cannot be advertised is an error, and so is a second start (SPEC PER-8, PER-10, 2.4)")
+    @Test(
+        "a key that cannot be advertised is an error, and so is a second start; once stopped it starts again (SPEC PER-8, PER-9, PER-10, PER-12, 2.4)"
+    )
     func advertisingErrors() async throws {
         let stage = try Stage { _ in }
         let server = PeripheralProbe(stage.launch())
@@ -201,7 +211,9 @@ struct PeripheralTests {
                 == ["advertising nil true", "advertising CBErrorDomain 9 true"])
     }
 
-    @Test("services of the system cannot be added, nor ones that include what is not published (SPEC 2.4)")
+    @Test(
+        "services of the system cannot be added, nor ones that include what is not published, and the reason is told (SPEC PER-6, 2.4)"
+    )
     func badServices() async throws {
         let stage = try Stage { _ in }
         let server = PeripheralProbe(stage.launch())
@@ -274,6 +286,47 @@ struct PeripheralTests {
         await central.run { central.manager.connect(central.peripheral) }
         try await central.wait(for: "connected")
         #expect(await server.run { server.manager.isAdvertising })
+    }
+
+    @Test("a secondary service is found in the service that includes it and nowhere else (SPEC MOD-4, MOD-10)")
+    func included() async throws {
+        let stage = try Stage { _ in }
+        let server = PeripheralProbe(stage.launch("org.example.server"))
+        try await server.wait(for: "state poweredOn")
+        await server.run {
+            let battery = CBMutableService(type: CBUUID(string: "180F"), primary: false)
+            battery.characteristics = [
+                CBMutableCharacteristic(
+                    type: CBUUID(string: "2A19"), properties: .read, value: Data([80]), permissions: .readable)
+            ]
+            server.services = [battery]
+            server.manager.add(battery)
+        }
+        try await server.publish("180D", [("2A38", .read, .readable, Data([1]))]) {
+            $0.includedServices = server.services
+        }
+        let client = CentralProbe(stage.launch("org.example.client"))
+        try await client.wait(for: "state poweredOn")
+        await client.run { client.manager.scanForPeripherals(withServices: nil) }
+        try await client.wait(for: "discovered")
+        await client.run { client.manager.connect(client.peripheral) }
+        try await client.wait(for: "connected")
+        await client.run { client.peripheral.discoverServices(nil) }
+        try await client.wait(for: "services")
+        let primary = await client.run {
+            (client.peripheral.services ?? []).map { ($0.uuid.uuidString, $0.isPrimary) }
+        }
+        #expect(primary.contains { $0 == ("180D", true) })
+        #expect(!primary.contains { $0.0 == "180F" || !$0.1 })
+        await client.run { client.peripheral.discoverIncludedServices(nil, for: client.service("180D")) }
+        #expect(try await client.wait(for: "included") == "included [\"180F\"] nil")
+        let isPrimary = await client.run {
+            let battery = client.service("180D").includedServices![0]
+            client.peripheral.discoverCharacteristics(nil, for: battery)
+            return battery.isPrimary
+        }
+        #expect(!isPrimary)
+        #expect(try await client.wait(for: "characteristics") == "characteristics 180F [\"2A19\"] nil")
     }
 
     @Test("when a central goes, its subscriptions end with a call (SPEC 2.4)")

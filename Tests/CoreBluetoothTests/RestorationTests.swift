@@ -12,7 +12,8 @@ struct RestorationTests {
     private let identifier = [CBCentralManagerOptionRestoreIdentifierKey: "central"]
 
     @Test(
-        "a killed central finds its connection, services and scan again, willRestoreState first (SPEC SPR-1, 8 to 12)")
+        "a killed central finds its connection, services and scan again, willRestoreState first (SPEC SPR-1, SPR-8, SPR-10, SPR-12, SPR-C1, SPR-C2)"
+    )
     func central() async throws {
         let stage = try Stage()
         var first: CentralProbe? = CentralProbe(stage.launch(modes: ["bluetooth-central"]), options: identifier)
@@ -187,7 +188,7 @@ struct RestorationTests {
     }
 
     @Test(
-        "a suspended app without a mode hears nothing until it is in the foreground again, then in order (SPEC FGO-1, 4, 5)"
+        "a suspended app without a mode hears nothing until it is in the foreground again (SPEC FGO-1, FGO-4)"
     )
     func suspension() async throws {
         let stage = try Stage { _ in }

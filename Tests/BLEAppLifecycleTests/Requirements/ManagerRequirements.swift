@@ -264,6 +264,12 @@ struct ManagerRequirements {
         one.wait { if case .readRequest = $0 { true } else { false } }
         #expect(one.readRequests.map(\.characteristic) == [Profiles.id(5)])
         #expect(two.readRequests.isEmpty)
+        one.ask(.respond(try #require(one.readRequests.first).id, code: 0, value: [1]))
+        let other = remote.characteristics(link, Profiles.lock)
+        _ = remote.submit(.gatt(link, .read(other[0].valueHandle)))
+        two.wait { if case .readRequest = $0 { true } else { false } }
+        #expect(two.readRequests.map(\.characteristic) == [Profiles.id(2)])
+        #expect(one.readRequests.count == 1)
         one.ask(.removeService(battery.id))
         #expect(station.logs == [.unknownAttribute], "who includes it goes first")
     }
@@ -319,5 +325,100 @@ struct ManagerRequirements {
         #expect(octets.prefix(3) == [2, 1, 6], "flags first (Core Specification Supplement, Part A, 1.3)")
         #expect(data.serviceUUIDs == Array(services.prefix(13)))
         #expect(found.scanResponse == [9, 8] + Array("A long n".utf8))
+    }
+
+    @Test("a manager is told each state that Bluetooth can be in, and commands are taken in the last alone (CEN-3)")
+    func states() {
+        let station = AppStation(world, starts: false)
+        let central = TestApp(station).central()
+        #expect(central.events.isEmpty, "unknown is what it is before it is told")
+        let now = world.now
+        station.apps { $0.transportFailed(at: now) }
+        station.start()
+        central.run(.seconds(1))
+        air.sendHardwareError(1, from: station.controller)
+        central.run(.seconds(5))
+        for isOn in [false, true] { station.apps { $0.setPower(isOn, at: world.now) } }
+        #expect(central.states == [.unsupported, .poweredOn, .resetting, .poweredOn, .poweredOff, .poweredOn])
+        let denied = TestApp(station, "org.example.denied", authorization: .denied)
+        #expect(denied.central().states == [.unauthorized])
+        #expect(denied.peripheral().states == [.unauthorized])
+    }
+
+    @Test("the properties of a characteristic tell which writes it takes: both, one kind or none (CEN-21)")
+    func kindsOfWrites() throws {
+        let server = TestApp(AppStation(world)).peripheral()
+        let properties: [UInt16] = [0x0C, 0x08, 0x04, 0x02]
+        let service = LocalService(
+            id: Profiles.id(1), uuid: Profiles.lock,
+            characteristics: properties.enumerated().map { number, properties in
+                LocalCharacteristic(
+                    id: Profiles.id(UInt32(number) + 2), uuid: BluetoothUUID(UInt16(0xFFE1 + number)),
+                    properties: properties, permissions: 0x03)
+            })
+        #expect(server.add(service) == nil)
+        server.ask(.startAdvertising(AdvertisementRequest(serviceUUIDs: [Profiles.lock])))
+
+        var controller = SimulatedControllerConfiguration()
+        controller.publicAddress = DeviceAddress("C0:FF:EE:00:00:01")
+        let central = TestApp(AppStation(world, seed: 2, controller: controller)).central()
+        let peer = try #require(central.discover([Profiles.lock]))
+        #expect(central.connect(peer))
+        let list = central.explore(peer, Profiles.lock)
+        #expect(list.map(\.properties) == [0x0C, 0x08, 0x04, 0x02])
+        for (number, characteristic) in list.enumerated() {
+            central.forget()
+            server.forget()
+            central.ask(.writeValue([1], characteristic: characteristic.id), of: peer)
+            central.run(.seconds(1))
+            if let group = server.writeRequests.first { server.ask(.respond(group.id, code: 0, value: [])) }
+            central.ask(.writeWithoutResponse([2], characteristic: characteristic.id), of: peer)
+            central.run(.seconds(1))
+            let takesRequests = number < 2
+            let takesCommands = number == 0 || number == 2
+            #expect(
+                central.peripheralEvents == [
+                    .valueWritten(characteristic: characteristic.id, takesRequests ? nil : .att(.writeNotPermitted))
+                ])
+            #expect(
+                server.writeRequests.flatMap(\.writes).map(\.value)
+                    == (takesRequests ? [[1]] : []) + (takesCommands ? [[2]] : []))
+        }
+    }
+
+    @Test("a value that is read is the value of that characteristic, whichever service holds it (MOD-5)")
+    func ownValues() throws {
+        let station = AppStation(world)
+        var belt = Profiles.belt()
+        belt.services.append(
+            SimulatedService(
+                Profiles.lock,
+                characteristics: [
+                    SimulatedCharacteristic(Profiles.lockState, [.read, .notify], value: [10]),
+                    SimulatedCharacteristic(Profiles.lockName, [.read], value: [11]),
+                    SimulatedCharacteristic(Profiles.bodySensorLocation, [.read], value: [12]),
+                ]))
+        let device = air.addPeripheral(belt)
+        let central = TestApp(station).central()
+        let peer = try #require(central.discover([Profiles.heartRate]))
+        #expect(central.connect(peer))
+        let heart = try #require(central.explore(peer, Profiles.heartRate)[Profiles.bodySensorLocation])
+        central.forget()
+        let list = central.explore(peer, Profiles.lock)
+        let wanted = list.reversed() + [heart]
+        #expect(central.subscribe(list[0], of: peer))
+        central.forget()
+        for characteristic in wanted { central.ask(.readValue(characteristic: characteristic.id), of: peer) }
+        air.setValue([20], of: Profiles.lockState, on: device)
+        central.run(.seconds(2))
+        var values: [RemoteAttributeID: [[UInt8]]] = [:]
+        for case .valueUpdated(let id, let value?, nil) in central.peripheralEvents {
+            values[id, default: []].append(value)
+        }
+        #expect(values[heart.id] == [[1]])
+        #expect(values[list[1].id] == [[11]])
+        #expect(values[list[2].id] == [[12]])
+        #expect(Set(values[list[0].id] ?? []) == [[20]])
+        #expect(values[list[0].id]?.count == 2)
     }
 }

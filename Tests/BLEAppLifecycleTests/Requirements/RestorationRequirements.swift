@@ -126,7 +126,7 @@ struct RestorationRequirements {
     }
 
     @Test(
-        "an identifier without the mode, or one that is taken, preserves nothing and is told (SPR-2, SPR-9, SPR-32, SPR-33)"
+        "an identifier without the mode, or one that is taken, preserves nothing and is told (SPR-2, SPR-32)"
     )
     func misuse() {
         let station = AppStation(world)
@@ -193,5 +193,153 @@ struct RestorationRequirements {
         #expect(remote.characteristics(link, Profiles.lock).isEmpty)
         world.run(for: .seconds(1))
         #expect(station.commands(LESetExtendedAdvertisingEnable.opcode).last?.first == 0)
+    }
+
+    @Test(
+        "of two managers that are at the same, the one with an identifier is preserved and the other is not (SPR-1, SPR-3)"
+    )
+    func chosen() throws {
+        let street = BeltAndDoor(world)
+        let app = TestApp(street.station, modes: .central)
+        let kept = app.central(named("kept"))
+        let lost = app.central()
+        let belt = try #require(lost.discover([Profiles.heartRate]))
+        let door = try #require(kept.discover([Profiles.lock]))
+        #expect(kept.connect(door))
+        #expect(lost.connect(belt))
+        app.end(.terminatedBySystem)
+        world.run(for: .seconds(5))
+        #expect(air.statistics(of: street.door).isConnected)
+        #expect(!air.statistics(of: street.belt).isConnected)
+        app.launch(inForeground: true)
+        #expect(app.central().events == [.stateChanged(.poweredOn, .allowedAlways)])
+        guard case .willRestoreCentral(let state)? = app.central(named("kept")).events.first else {
+            Issue.record("nothing was restored")
+            return
+        }
+        #expect(state.peripherals.map(\.description.identifier) == [door])
+    }
+
+    @Test(
+        "whether an event brings an app back depends on how it ended (SPR-30)",
+        arguments: [ProcessEnd.terminatedBySystem, .crashed, .exited, .forceQuit])
+    func relaunchTable(end: ProcessEnd) throws {
+        let street = BeltAndDoor(world)
+        let app = TestApp(street.station, modes: .central)
+        try street.engage(try street.acquaint(app, named("c")))
+        app.leave()
+        app.end(end)
+        street.happen()
+        #expect(app.relaunchCount == (end == .forceQuit ? 0 : 1))
+        #expect(app.wakeCount == 0)
+    }
+
+    @Test("what is suspended in memory is resumed, not launched (SPR-30)")
+    func resumed() throws {
+        let street = BeltAndDoor(world)
+        let app = TestApp(street.station, modes: .central)
+        try street.engage(try street.acquaint(app, named("c")))
+        app.leave()
+        street.happen()
+        #expect(app.wakeCount == 1)
+        #expect(app.relaunchCount == 0)
+    }
+
+    enum Pending: CaseIterable { case none, scan, connection, subscription, advertising }
+
+    @Test(
+        "an app is launched again if it was at something and the event of that comes, and not before (SPR-5, SPR-31)",
+        arguments: Pending.allCases)
+    func onlyForItsTask(task: Pending) throws {
+        let street = BeltAndDoor(world)
+        let app = TestApp(street.station, modes: [.central, .peripheral])
+        let known = try street.acquaint(app, named("c"))
+        let central = known.central
+        let server = app.peripheral(named("p"))
+        var remote: CentralStation?
+        switch task {
+        case .none: break
+        case .scan: central.ask(.scan(ScanOptions(services: [Profiles.battery])))
+        case .connection:
+            air.setInRange(false, street.door)
+            central.ask(.connect(known.door, ConnectOptions()))
+        case .subscription:
+            #expect(central.connect(known.belt))
+            let list = central.explore(known.belt, Profiles.heartRate)
+            #expect(central.subscribe(try #require(list[Profiles.heartRateMeasurement]), of: known.belt))
+        case .advertising:
+            #expect(server.add(Profiles.published) == nil)
+            server.ask(.startAdvertising(AdvertisementRequest(serviceUUIDs: [Profiles.lock])))
+            remote = CentralStation(world)
+        }
+        world.run(for: .seconds(1))
+        app.leave()
+        app.end(.terminatedBySystem)
+        world.run(for: .seconds(3600))
+        #expect(app.relaunchCount == 0)
+
+        // Everything happens that any of these tasks could wait for.
+        var scale = Profiles.belt(DeviceAddress(value: 0xC000_0000_0009, kind: .random), name: "Scale")
+        scale.services = [SimulatedService(Profiles.battery)]
+        air.addPeripheral(scale)
+        air.setInRange(true, street.door)
+        air.setValue([0, 90], of: Profiles.heartRateMeasurement, on: street.belt)
+        if let remote {
+            let link = try #require(remote.connect(Profiles.stationAddress))
+            #expect(app.relaunchCount == 0, "a link is nothing that the app hears of")
+            #expect(remote.subscribe(link, try #require(remote.characteristics(link, Profiles.lock).first)))
+        }
+        world.run(for: .seconds(5))
+        #expect(app.relaunchCount == (task == .none ? 0 : 1))
+    }
+
+    @Test(
+        "services are published and restored as they were, with all that is in them, after a restart too (SPR-P1, SPR-P2, SPR-36)"
+    )
+    func whole() throws {
+        let station = AppStation(world)
+        let manager = TestApp(station, modes: .peripheral).peripheral(named("p"))
+        let battery = LocalService(
+            id: Profiles.id(1), uuid: Profiles.battery, isPrimary: false,
+            characteristics: [
+                LocalCharacteristic(
+                    id: Profiles.id(2), uuid: Profiles.batteryLevel, properties: 0x02, permissions: 0x01, value: [90],
+                    descriptors: [
+                        LocalDescriptor(id: Profiles.id(3), uuid: BluetoothUUID(UInt16(0x2901)), value: [65, 66])
+                    ])
+            ])
+        let heart = LocalService(
+            id: Profiles.id(4), uuid: Profiles.heartRate, includedServices: [battery.id],
+            characteristics: [
+                LocalCharacteristic(
+                    id: Profiles.id(5), uuid: Profiles.controlPoint, properties: 0x208, permissions: 0x08)
+            ])
+        #expect(manager.add(battery) == nil)
+        #expect(manager.add(heart) == nil)
+        let advertisement = AdvertisementRequest(localName: "Heart", serviceUUIDs: [Profiles.heartRate])
+        manager.ask(.startAdvertising(advertisement))
+        world.run(for: .seconds(1))
+        world.remove(station)
+        air.closeTransport(of: station.controller)
+
+        let again = AppStation(world, journal: station.journal, seed: 2)
+        let app = TestApp(again, modes: .peripheral, launches: false)
+        let remote = CentralStation(world)
+        let link = try #require(remote.connect(Profiles.stationAddress))
+        guard case .services(let found)? = remote.gatt(link, .discoverServices(uuids: [Profiles.heartRate])),
+            let service = found.first,
+            case .includedServices(let inner)? = remote.gatt(link, .discoverIncludedServices(service.range))
+        else {
+            Issue.record("the services are not back")
+            return
+        }
+        #expect(inner.map(\.uuid) == [Profiles.battery])
+        app.launch(inForeground: true)
+        guard case .willRestorePeripheral(let state)? = app.peripheral(named("p")).events.first else {
+            Issue.record("nothing was restored")
+            return
+        }
+        #expect(state.services == [battery, heart])
+        #expect(state.advertisement == advertisement)
     }
 }

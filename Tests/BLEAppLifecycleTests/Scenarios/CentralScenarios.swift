@@ -104,52 +104,16 @@ struct CentralScenarios {
         #expect(central.discoveries.map(\.peer.name) == ["Belt"])
     }
 
-    /// A manager that knows a belt and a lock.
-    private func acquainted(
-        _ app: TestApp
-    ) throws -> (central: TestManager, belt: PeerIdentifier, door: PeerIdentifier) {
-        let central = app.central()
-        let lock = try #require(central.discover([Profiles.lock]))
-        return (central, try #require(central.discover([Profiles.heartRate])), lock)
-    }
-
-    /// Connects to the belt and subscribes to it, and waits for the lock, which is away.
-    private func engage(
-        _ known: (central: TestManager, belt: PeerIdentifier, door: PeerIdentifier), _ door: SimulatedDeviceID,
-        _ options: ConnectOptions = .init()
-    ) throws {
-        air.setInRange(false, door)
-        #expect(known.central.connect(known.belt, options))
-        let list = known.central.explore(known.belt, Profiles.heartRate)
-        #expect(known.central.subscribe(try #require(list[Profiles.heartRateMeasurement]), of: known.belt))
-        known.central.ask(.connect(known.door, options))
-        known.central.run(.seconds(2))
-        known.central.forget()
-        known.central.app.station.forgetOutputs()
-    }
-
-    private func happen(_ belt: SimulatedDeviceID, _ door: SimulatedDeviceID) {
-        air.setInRange(true, door)
-        world.run(for: .seconds(3))
-        for beats in 61...63 {
-            air.setValue([0, UInt8(beats)], of: Profiles.heartRateMeasurement, on: belt)
-            world.run(for: .seconds(1))
-        }
-        air.disconnect(belt)
-        world.run(for: .seconds(2))
-    }
-
     @Test("scenario 4: a suspended app without a mode hears nothing, then all of it in order (FGO-1, FGO-4, FGO-5)")
     func scenario4() throws {
-        let station = AppStation(world)
-        let belt = air.addPeripheral(Profiles.belt())
-        let door = air.addPeripheral(Profiles.door())
+        let street = BeltAndDoor(world)
+        let station = street.station
         let app = TestApp(station)
-        let known = try acquainted(app)
+        let known = try street.acquaint(app)
         let (central, beltPeer, lockPeer) = known
-        try engage(known, door)
+        try street.engage(known)
         app.leave()
-        happen(belt, door)
+        street.happen()
         #expect(central.events.isEmpty)
         #expect(app.actions == [.suspend])
         #expect(station.alerts.isEmpty)
@@ -173,22 +137,21 @@ struct CentralScenarios {
         "scenario 5: alerts for what was asked for, to the app that was in front last (ALR-1, ALR-2, ALR-3, ALR-4, ALR-5)"
     )
     func scenario5() throws {
-        let station = AppStation(world)
-        let belt = air.addPeripheral(Profiles.belt())
-        let door = air.addPeripheral(Profiles.door())
+        let street = BeltAndDoor(world)
+        let station = street.station
         let all = ConnectOptions(
             notifiesOnConnection: true, notifiesOnDisconnection: true, notifiesOnNotification: true)
         let first = TestApp(station, "org.example.first")
         let second = TestApp(station, "org.example.second")
-        let early = try acquainted(first)
-        let late = try acquainted(second)
+        let early = try street.acquaint(first)
+        let late = try street.acquaint(second)
         let (_, beltPeer, lockPeer) = late
-        try engage(early, door, all)
-        try engage(late, door, all)
+        try street.engage(early, all)
+        try street.engage(late, all)
         first.leave()
         second.leave()
         station.forgetOutputs()
-        happen(belt, door)
+        street.happen()
         #expect(station.alerts.map(\.app) == [second.id, second.id, second.id])
         #expect(station.alerts.map(\.kind) == [.connection, .notification, .disconnection])
         #expect(station.alerts.map(\.peripheral?.identifier) == [lockPeer, beltPeer, beltPeer])
@@ -202,15 +165,14 @@ struct CentralScenarios {
 
     @Test("scenario 5: nothing is told that was not asked for, nor for an app with the mode (ALR-5)")
     func noAlerts() throws {
-        let station = AppStation(world)
-        let belt = air.addPeripheral(Profiles.belt())
-        let door = air.addPeripheral(Profiles.door())
+        let street = BeltAndDoor(world)
+        let station = street.station
         let app = TestApp(station, modes: .central)
-        let known = try acquainted(app)
+        let known = try street.acquaint(app)
         let central = known.central
-        try engage(known, door, ConnectOptions(notifiesOnConnection: true, notifiesOnDisconnection: true))
+        try street.engage(known, ConnectOptions(notifiesOnConnection: true, notifiesOnDisconnection: true))
         app.leave()
-        happen(belt, door)
+        street.happen()
         #expect(station.alerts.isEmpty)
         #expect(central.connections.count == 1)
     }

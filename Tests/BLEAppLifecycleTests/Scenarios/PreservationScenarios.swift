@@ -32,7 +32,7 @@ struct PreservationScenarios {
     }
 
     @Test(
-        "scenario 7: the app is gone for thirty days, then it is relaunched and hears: restore, state, connection (LTA-2, SPR-4, SPR-5, SPR-6, SPR-7, SPR-8, SPR-10, SPR-11, SPR-13)",
+        "scenario 7: the app is gone for thirty days, then it is relaunched and hears: restore, state, connection (LTA-2, SPR-4, SPR-5, SPR-6, SPR-7, SPR-8, SPR-10, SPR-11, SPR-13, SPR-C2)",
         arguments: [ProcessEnd.terminatedBySystem, .crashed, .exited])
     func scenario7(end: ProcessEnd) throws {
         let station = AppStation(world)

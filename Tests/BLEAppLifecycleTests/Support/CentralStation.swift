@@ -12,10 +12,13 @@ final class CentralStation: Station {
     private var host: Host
     private(set) var events: [HostEvent] = []
 
-    init(_ world: World, configuration: HostConfiguration = HostConfiguration()) {
+    init(
+        _ world: World, configuration: HostConfiguration = HostConfiguration(),
+        address: DeviceAddress? = DeviceAddress("C0:FF:EE:00:00:01")
+    ) {
         self.world = world
         var settings = SimulatedControllerConfiguration()
-        settings.publicAddress = DeviceAddress("C0:FF:EE:00:00:01")
+        settings.publicAddress = address
         controller = world.air.addController(settings)
         host = Host(configuration: configuration)
         world.add(self)

@@ -228,9 +228,10 @@ final class PeripheralProbe: Probe, @unchecked Sendable, CBPeripheralManagerDele
     }
 
     /// Publishes one service and advertises it.
+    /// - Parameter change: what else is done to the service before.
     func publish(
         _ uuid: String, _ offered: [(String, CBCharacteristicProperties, CBAttributePermissions, Data?)],
-        name: String? = "Jelling Peer"
+        name: String? = "Jelling Peer", change: @escaping @Sendable (CBMutableService) -> Void = { _ in }
     ) async throws {
         try await wait(for: "state poweredOn")
         let offered = UncheckedBox(offered)
@@ -242,6 +243,7 @@ final class PeripheralProbe: Probe, @unchecked Sendable, CBPeripheralManagerDele
                 characteristics[entry.0] = characteristic
                 return characteristic
             }
+            change(service)
             services.append(service)
             manager.add(service)
         }

@@ -1,0 +1,163 @@
+import BLEHost
+import BLEPackets
+import BLESimulator
+import Testing
+
+@testable import BLEAppLifecycle
+
+/// Requirements on what an app publishes, one by one (SPEC 1.3, 1.12).
+@Suite("Requirements: server")
+struct ServerRequirements {
+    let world = World()
+
+    private func service(_ properties: UInt16, _ permissions: UInt8, id: UInt32 = 1) -> LocalService {
+        LocalService(
+            id: Profiles.id(id), uuid: Profiles.lock,
+            characteristics: [
+                LocalCharacteristic(
+                    id: Profiles.id(id + 1), uuid: Profiles.lockState, properties: properties, permissions: permissions)
+            ])
+    }
+
+    /// A manager that advertises one characteristic, and a central that has found it.
+    private func serving(
+        _ properties: UInt16, _ permissions: UInt8
+    ) throws -> (manager: TestManager, remote: CentralStation, link: LinkID, value: DiscoveredCharacteristic) {
+        let manager = TestApp(AppStation(world)).peripheral()
+        #expect(manager.add(service(properties, permissions)) == nil)
+        manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
+        let remote = CentralStation(world)
+        let link = try #require(remote.connect(Profiles.stationAddress))
+        return (manager, remote, link, try #require(remote.characteristics(link, Profiles.lock).first))
+    }
+
+    @Test(
+        "eight properties may be published and are seen by centrals, the encrypted ones as what they encrypt (PER-4)",
+        arguments: [
+            (0x02, 0x02), (0x04, 0x04), (0x08, 0x08), (0x10, 0x10), (0x20, 0x20), (0x40, 0x40), (0x100, 0x10),
+            (0x200, 0x20),
+        ] as [(UInt16, UInt8)])
+    func allowed(property: UInt16, octet: UInt8) throws {
+        let (_, remote, link, value) = try serving(property, 0x03)
+        #expect(value.properties.rawValue == octet)
+        // Who is not paired cannot subscribe to the encrypted ones.
+        guard octet & 0x30 != 0 else { return }
+        #expect(remote.subscribe(link, value) == (property < 0x100))
+    }
+
+    @Test(
+        "broadcast and extended properties may not be published, alone or with others (PER-4)",
+        arguments: [0x01, 0x80, 0x03, 0x82] as [UInt16])
+    func notAllowed(properties: UInt16) {
+        let manager = TestApp(AppStation(world)).peripheral()
+        #expect(manager.add(service(properties, 0x01)) == .coreBluetooth(.invalidParameters))
+    }
+
+    /// What a central that is not paired may do: `nil` where the app is asked.
+    private struct Access: Sendable {
+        var permissions: UInt8
+        var read: ATTError?
+        var write: ATTError?
+    }
+
+    @Test(
+        "each permission opens one way to a value, the encrypted ones to nobody who is not paired (PER-5)",
+        arguments: [0x01, 0x02, 0x04, 0x08] as [UInt8])
+    func permissions(permission: UInt8) throws {
+        let accesses = [
+            Access(permissions: 0x01, read: nil, write: .writeNotPermitted),
+            Access(permissions: 0x02, read: .readNotPermitted, write: nil),
+            Access(permissions: 0x04, read: .insufficientAuthentication, write: .writeNotPermitted),
+            Access(permissions: 0x08, read: .readNotPermitted, write: .insufficientAuthentication),
+        ]
+        let access = try #require(accesses.first { $0.permissions == permission })
+        let (manager, remote, link, value) = try serving(0x0A, permission)
+        if let error = access.read {
+            #expect(remote.attError(link, .read(value.valueHandle)) == error)
+        } else {
+            let operation = remote.submit(.gatt(link, .read(value.valueHandle)))
+            manager.wait { if case .readRequest = $0 { true } else { false } }
+            manager.ask(.respond(try #require(manager.readRequests.first).id, code: 0, value: [4]))
+            world.run(for: .seconds(2))
+            #expect(remote.result(of: operation) == .success(.gatt(.value([4]))))
+        }
+        if let error = access.write {
+            #expect(remote.attError(link, .write(value.valueHandle, value: [5])) == error)
+        } else {
+            let operation = remote.submit(.gatt(link, .write(value.valueHandle, value: [5])))
+            manager.wait { if case .writeRequests = $0 { true } else { false } }
+            let group = try #require(manager.writeRequests.first)
+            #expect(group.writes.map(\.value) == [[5]])
+            manager.ask(.respond(group.id, code: 0, value: []))
+            world.run(for: .seconds(2))
+            #expect(remote.result(of: operation) == .success(.gatt(.written)))
+        }
+        #expect(manager.readRequests.count == (access.read == nil ? 1 : 0))
+        #expect(manager.writeRequests.count == (access.write == nil ? 1 : 0))
+    }
+
+    @Test("an update goes to all who subscribed, or to those of them that are named; nobody else gets it (PER-21)")
+    func updates() throws {
+        let station = AppStation(world)
+        let manager = TestApp(station).peripheral()
+        #expect(manager.add(Profiles.published) == nil)
+        manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
+        var remotes: [CentralStation] = []
+        for number in 1...3 {
+            let remote = CentralStation(world, address: DeviceAddress("C0:FF:EE:00:00:0\(number)"))
+            let link = try #require(remote.connect(Profiles.stationAddress))
+            let list = remote.characteristics(link, Profiles.lock)
+            // The third is connected and has not subscribed.
+            if number < 3 { #expect(remote.subscribe(link, try #require(list.first))) }
+            remotes.append(remote)
+        }
+        world.run(for: .seconds(1))
+        var subscribers: [PeerIdentifier] = []
+        for case .subscribed(let central, Profiles.id(2)) in manager.events { subscribers.append(central.identifier) }
+        try #require(subscribers.count == 2)
+        func update(_ value: UInt8, _ centrals: [PeerIdentifier]?) {
+            manager.ask(
+                .updateValue(QueryID(rawValue: UInt32(value)), Profiles.id(2), value: [value], centrals: centrals))
+            world.run(for: .seconds(1))
+        }
+        update(1, nil)
+        update(2, [subscribers[1]])
+        update(3, [subscribers[0]])
+        update(4, subscribers)
+        #expect(remotes[0].notifications == [[1], [3], [4]])
+        #expect(remotes[1].notifications == [[1], [2], [4]])
+        #expect(remotes[2].notifications.isEmpty)
+    }
+
+    @Test("a refused subscription pairs and is made, as a refused read is (SEC-1, SEC-2, SEC-4)")
+    func subscribesEncrypted() throws {
+        let configuration = HostConfiguration(hasToolbox: true)
+        let station = AppStation(world, configuration: configuration)
+        let manager = TestApp(station).peripheral()
+        #expect(manager.add(service(0x02 | 0x10 | 0x100, 0x04)) == nil)
+        manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
+        let remote = CentralStation(world, configuration: configuration)
+        let link = try #require(remote.connect(Profiles.stationAddress))
+        let value = try #require(remote.characteristics(link, Profiles.lock).first)
+        #expect(remote.subscribe(link, value))
+        #expect(remote.events.contains { if case .encryptionChanged = $0 { true } else { false } })
+        #expect(manager.update(Profiles.id(2), [1]))
+        world.run(for: .seconds(1))
+        #expect(remote.notifications == [[1]])
+    }
+
+    @Test("nothing is advertised after an error, and its reason is told (PER-9)")
+    func refusedAdvertising() {
+        let station = AppStation(world)
+        let manager = TestApp(station).peripheral()
+        let remote = CentralStation(world)
+        _ = remote.submit(.scan(ScanRequest()))
+        manager.ask(
+            .startAdvertising(
+                AdvertisementRequest(localName: "Door", unsupportedKeys: ["kCBAdvDataManufacturerData"])))
+        world.run(for: .seconds(5))
+        #expect(manager.events.last == .advertisingStarted(.coreBluetooth(.invalidParameters)))
+        #expect(station.logs == [.advertisementKeyNotAllowed("kCBAdvDataManufacturerData")])
+        #expect(remote.discoveries().isEmpty)
+    }
+}

@@ -1,0 +1,382 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BLEPackets
+import Foundation
+import Testing
+
+@testable import BLEAppLifecycle
+@testable import CoreBluetooth
+
+/// What a central manager asks the system for, and what its delegates make of what the system tells.
+@Suite("What central managers ask and tell")
+struct CentralRequestTests {
+    private let system = ScriptedSystem()
+    private static let peer = PeerIdentifier(high: 1, low: 2)
+    private static let heart = BluetoothUUID(UInt16(0x180D))
+    private static let battery = BluetoothUUID(UInt16(0x180F))
+
+    private func make(_ options: [String: Any]? = nil) -> Listener {
+        let listener = Listener()
+        listener.manager = CurrentSystem.$override.withValue(system) {
+            CBCentralManager(delegate: listener, queue: listener.queue, options: options)
+        }
+        return listener
+    }
+
+    /// A manager that is on and knows a connected peripheral, with nothing asked for yet.
+    private func connected() -> (Listener, CBPeripheral) {
+        let listener = make()
+        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        listener.settle()
+        listener.manager.scanForPeripherals(withServices: nil)
+        system.tell(.discovered(PeripheralDescription(identifier: Self.peer, name: "Belt"), .init(), rssi: -40))
+        listener.settle()
+        listener.manager.stopScan()
+        let peripheral = listener.peripherals[0]
+        listener.manager.connect(peripheral)
+        system.tell(.connected(PeripheralDescription(identifier: Self.peer), maximumWriteLength: WriteLimits()))
+        listener.settle()
+        _ = system.takeRequests()
+        return (listener, peripheral)
+    }
+
+    private static func characteristic(
+        _ id: UInt16, _ properties: UInt8, isNotifying: Bool = false
+    )
+        -> RemoteCharacteristic
+    {
+        RemoteCharacteristic(
+            id: RemoteAttributeID(rawValue: id), uuid: BluetoothUUID(UInt16(0x2A00 + id)), properties: properties,
+            isNotifying: isNotifying, descriptors: nil, valueHandle: id + 1, endHandle: id + 2, configuration: nil)
+    }
+
+    private static let service = RemoteService(
+        id: RemoteAttributeID(rawValue: 1), uuid: heart, isPrimary: true, endHandle: 20,
+        characteristics: [characteristic(2, 0x14, isNotifying: true), characteristic(5, 0x0A)])
+
+    @Test("a manager without a queue calls its delegate on the main queue (SPEC CEN-1)")
+    func mainQueue() async throws {
+        let listener = PlainListener()
+        let manager = CurrentSystem.$override.withValue(system) { CBCentralManager(delegate: listener, queue: nil) }
+        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        while listener.states.current.isEmpty, .now < end { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(listener.states.current == [.poweredOn])
+        #expect(listener.wasOnMain.current)
+        #expect(manager.state == .poweredOn)
+    }
+
+    @Test(
+        "the options of a manager are what it is made with, and nothing is asked for without them (SPEC CEN-1, SPR-1)")
+    func options() {
+        _ = make()
+        #expect(system.takeRequests().first == .createCentral(ManagerOptions()))
+        _ = make([
+            CBCentralManagerOptionRestoreIdentifierKey: "belt",
+            CBCentralManagerOptionShowPowerAlertKey: NSNumber(value: true),
+        ])
+        #expect(
+            system.takeRequests().last { if case .createCentral = $0 { true } else { false } }
+                == .createCentral(ManagerOptions(restoreIdentifier: "belt", showsPowerAlert: true)))
+    }
+
+    @Test("each state that is told is the manager's by the time that the delegate is called (SPEC CEN-2, CEN-3)")
+    func states() {
+        let listener = make()
+        #expect(listener.manager.state == .unknown)
+        for state in [ManagerState.resetting, .unsupported, .unauthorized, .poweredOff, .poweredOn] {
+            system.tell(.stateChanged(state, .allowedAlways))
+        }
+        listener.settle()
+        #expect(listener.states == [.resetting, .unsupported, .unauthorized, .poweredOff, .poweredOn])
+    }
+
+    @Test(
+        "a scan is for all or for services, with duplicates where they are asked for, until it is stopped (SPEC CEN-4, CEN-7, CEN-27)"
+    )
+    func scans() {
+        let (listener, _) = connected()
+        listener.manager.scanForPeripherals(withServices: nil)
+        listener.manager.scanForPeripherals(
+            withServices: [CBUUID(string: "180D"), CBUUID(string: "180F")],
+            options: [
+                CBCentralManagerScanOptionAllowDuplicatesKey: true,
+                CBCentralManagerScanOptionSolicitedServiceUUIDsKey: [CBUUID(string: "180F")],
+            ])
+        #expect(listener.manager.isScanning)
+        listener.manager.stopScan()
+        #expect(!listener.manager.isScanning)
+        #expect(
+            system.takeRequests() == [
+                .scan(ScanOptions()),
+                .scan(
+                    ScanOptions(
+                        services: [Self.heart, Self.battery], allowsDuplicates: true, solicitedServices: [Self.battery])
+                ),
+                .stopScan,
+            ])
+    }
+
+    @Test(
+        "a discovery brings the peripheral, all that was advertised and the strength of the signal (SPEC CEN-5, MOD-2, MOD-3)"
+    )
+    func discovery() throws {
+        let (listener, _) = connected()
+        listener.forget()
+        listener.manager.scanForPeripherals(withServices: nil)
+        var content = AdvertisementContent()
+        content.localName = "Scale"
+        content.serviceUUIDs = [Self.heart]
+        content.overflowServiceUUIDs = [Self.battery]
+        content.solicitedServiceUUIDs = [Self.battery]
+        content.manufacturerData = [1, 2, 3]
+        content.serviceData = [.init(uuid: Self.heart, data: [4])]
+        content.txPower = -7
+        content.isConnectable = true
+        system.tell(
+            .discovered(
+                PeripheralDescription(identifier: PeerIdentifier(high: 3, low: 4), name: "Scale"), content, rssi: -61))
+        listener.settle()
+        let data = try #require(listener.advertisements.first)
+        #expect(listener.signals == [-61])
+        #expect(listener.peripherals.map(\.name) == ["Scale"])
+        #expect(data[CBAdvertisementDataLocalNameKey] as? String == "Scale")
+        #expect(data[CBAdvertisementDataServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "180D")])
+        #expect(data[CBAdvertisementDataOverflowServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "180F")])
+        #expect(data[CBAdvertisementDataSolicitedServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "180F")])
+        #expect(data[CBAdvertisementDataManufacturerDataKey] as? Data == Data([1, 2, 3]))
+        #expect(data[CBAdvertisementDataServiceDataKey] as? [CBUUID: Data] == [CBUUID(string: "180D"): Data([4])])
+        #expect(data[CBAdvertisementDataTxPowerLevelKey] as? Int == -7)
+        #expect(data[CBAdvertisementDataIsConnectable] as? Bool == true)
+    }
+
+    @Test(
+        "each alert is asked for by its own key, and none without (SPEC ALR-1 to ALR-5, CEN-8)",
+        arguments: [
+            ("", ConnectOptions()),
+            (CBConnectPeripheralOptionNotifyOnConnectionKey, ConnectOptions(notifiesOnConnection: true)),
+            (CBConnectPeripheralOptionNotifyOnDisconnectionKey, ConnectOptions(notifiesOnDisconnection: true)),
+            (CBConnectPeripheralOptionNotifyOnNotificationKey, ConnectOptions(notifiesOnNotification: true)),
+        ])
+    func connectOptions(key: String, options: ConnectOptions) {
+        let (listener, peripheral) = connected()
+        listener.manager.connect(peripheral, options: key.isEmpty ? nil : [key: true])
+        listener.manager.connect(peripheral, options: key.isEmpty ? [:] : [key: NSNumber(value: 1)])
+        if !key.isEmpty { listener.manager.connect(peripheral, options: [key: false]) }
+        #expect(
+            system.takeRequests()
+                == [.connect(Self.peer, options), .connect(Self.peer, options)]
+                + (key.isEmpty ? [] : [.connect(Self.peer, ConnectOptions())]))
+    }
+
+    @Test("a connection is told with its peripheral, an end with its reason, a failure too (SPEC CEN-8, CEN-24)")
+    func connection() {
+        let (listener, peripheral) = connected()
+        #expect(listener.calls == ["connected"])
+        #expect(peripheral.state == .connected)
+        listener.forget()
+        listener.manager.cancelPeripheralConnection(peripheral)
+        #expect(system.takeRequests() == [.cancelConnection(Self.peer)])
+        system.tell(.disconnected(Self.peer, nil, microseconds: 0, isReconnecting: false))
+        listener.manager.connect(peripheral)
+        system.tell(.connectionFailed(Self.peer, .coreBluetooth(.connectionFailed)))
+        system.tell(
+            .disconnected(Self.peer, .coreBluetooth(.connectionTimeout), microseconds: 0, isReconnecting: false))
+        listener.settle()
+        #expect(listener.calls == ["disconnected nil", "failed CBErrorDomain 10", "disconnected CBErrorDomain 6"])
+        #expect(peripheral.state == .disconnected)
+    }
+
+    @Test("requests to a peripheral are what its methods say (SPEC CEN-11 to CEN-13, CEN-15, CEN-19 to CEN-21)")
+    func requests() throws {
+        let (listener, peripheral) = connected()
+        system.tell(.peripheral(Self.peer, .servicesDiscovered([Self.service], nil)))
+        listener.settle()
+        let service = try #require(peripheral.services?.first)
+        let value = try #require(service.characteristics?.last)
+        let id = RemoteAttributeID(rawValue: 5)
+        peripheral.discoverServices(nil)
+        peripheral.discoverServices([CBUUID(string: "180D")])
+        peripheral.discoverCharacteristics(nil, for: service)
+        peripheral.discoverCharacteristics([CBUUID(string: "2A05")], for: service)
+        peripheral.readValue(for: value)
+        peripheral.setNotifyValue(true, for: value)
+        peripheral.setNotifyValue(false, for: value)
+        peripheral.writeValue(Data([1]), for: value, type: .withResponse)
+        peripheral.writeValue(Data([2]), for: value, type: .withoutResponse)
+        let wanted: [PeripheralRequest] = [
+            .discoverServices([]), .discoverServices([Self.heart]),
+            .discoverCharacteristics([], service: RemoteAttributeID(rawValue: 1)),
+            .discoverCharacteristics([BluetoothUUID(UInt16(0x2A05))], service: RemoteAttributeID(rawValue: 1)),
+            .readValue(characteristic: id), .setNotify(true, characteristic: id), .setNotify(false, characteristic: id),
+            .writeValue([1], characteristic: id), .writeWithoutResponse([2], characteristic: id),
+        ]
+        #expect(system.takeRequests() == wanted.map { .peripheral(Self.peer, $0) })
+        #expect(service.characteristics?.map(\.properties) == [[.writeWithoutResponse, .notify], [.read, .write]])
+    }
+
+    @Test(
+        "the dictionary of a restoration holds peripherals with what was discovered and subscribed, the scan and its options (SPEC SPR-C1 to SPR-C3, SPR-11, SPR-12, SPR-15)"
+    )
+    func restoration() throws {
+        let listener = make([CBCentralManagerOptionRestoreIdentifierKey: "belt"])
+        let other = PeerIdentifier(high: 5, low: 6)
+        let peripherals = [
+            RestoredRemotePeripheral(
+                description: PeripheralDescription(identifier: Self.peer, name: "Belt", state: .connected),
+                services: [Self.service], writeLimits: WriteLimits(withResponse: 512, withoutResponse: 180)),
+            RestoredRemotePeripheral(
+                description: PeripheralDescription(identifier: other, state: .connecting), services: nil,
+                writeLimits: WriteLimits()),
+        ]
+        let scan = ScanOptions(services: [Self.battery], allowsDuplicates: true, solicitedServices: [Self.heart])
+        system.tell(.willRestoreCentral(RestoredCentral(peripherals: peripherals, scan: scan)))
+        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        listener.settle()
+        #expect(listener.calls == ["willRestore"])
+        let restored = try #require(listener.restored["kCBRestoredPeripherals"] as? [CBPeripheral])
+        #expect(restored.map(\.identifier) == [UUID(Self.peer), UUID(other)])
+        #expect(restored.map(\.state) == [.connected, .connecting])
+        #expect(restored.map(\.name) == ["Belt", nil])
+        #expect(restored[1].services == nil)
+        let service = try #require(restored[0].services?.first)
+        #expect(service.uuid == CBUUID(string: "180D"))
+        #expect(service.characteristics?.map(\.isNotifying) == [true, false])
+        #expect(restored[0].maximumWriteValueLength(for: .withoutResponse) == 180)
+        #expect(listener.restored["kCBRestoredScanServices"] as? [CBUUID] == [CBUUID(string: "180F")])
+        let options = try #require(listener.restored["kCBRestoredScanOptions"] as? [String: Any])
+        #expect(options[CBCentralManagerScanOptionAllowDuplicatesKey] as? Bool == true)
+        #expect(
+            options[CBCentralManagerScanOptionSolicitedServiceUUIDsKey] as? [CBUUID] == [CBUUID(string: "180D")])
+        #expect(listener.manager.isScanning)
+        // The app goes on with what it has (SPEC SPR-15).
+        _ = system.takeRequests()
+        restored[0].readValue(for: try #require(service.characteristics?.last))
+        #expect(
+            system.takeRequests() == [
+                .peripheral(Self.peer, .readValue(characteristic: RemoteAttributeID(rawValue: 5)))
+            ])
+    }
+
+    @Test("what was not at anything is not in the dictionary of a restoration (SPEC SPR-12)")
+    func restoresLess() {
+        let listener = make([CBCentralManagerOptionRestoreIdentifierKey: "belt"])
+        system.tell(.willRestoreCentral(RestoredCentral(scan: ScanOptions(services: [Self.heart]))))
+        listener.settle()
+        #expect(listener.restored.keys.sorted() == ["kCBRestoredScanOptions", "kCBRestoredScanServices"])
+        #expect((listener.restored["kCBRestoredScanOptions"] as? [String: Any])?.isEmpty == true)
+    }
+
+    @Test(
+        "a delegate that leaves out the method of restoration is told so, and hears the state all the same (SPEC SPR-9)"
+    )
+    func cannotRestore() {
+        let lines = Locked<[String]>([])
+        CBApplication.shared.onLog { line in lines.with { $0.append(line) } }
+        defer { CBApplication.shared.onLog(nil) }
+        let listener = PlainListener()
+        let queue = DispatchQueue(label: "plain")
+        let manager = CurrentSystem.$override.withValue(system) {
+            CBCentralManager(
+                delegate: listener, queue: queue, options: [CBCentralManagerOptionRestoreIdentifierKey: "belt"])
+        }
+        system.tell(.willRestoreCentral(RestoredCentral()))
+        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        manager.channel.queue.sync {}
+        #expect(listener.states.current == [.poweredOn])
+        #expect(
+            lines.current.contains {
+                $0.hasPrefix("API MISUSE: <CBCentralManager")
+                    && $0.hasSuffix(
+                        "has a restore identifier but the delegate does not implement centralManager:willRestoreState:")
+            })
+    }
+
+    @Test("the app is told for which managers it was launched, each role under its own name (SPEC SPR-6)")
+    func launchOptions() {
+        let system = ScriptedSystem(launchOptions: LaunchOptions(centrals: ["a", "b"], peripherals: ["c"]))
+        let app = CBApplication { system }
+        #expect(app.launchCentrals == ["a", "b"])
+        #expect(app.launchPeripherals == ["c"])
+    }
+
+    @Test("where the app goes is told to the system (SPEC FGO-1, FGO-5, BGX-4)")
+    func moves() {
+        let system = system
+        let app = CBApplication { system }
+        app.enterBackground()
+        app.suspend()
+        app.enterForeground()
+        app.enterBackground()
+        app.resume()
+        #expect(system.moves == [.background, .suspended, .foreground, .background, .foreground])
+    }
+
+    /// A delegate that keeps what it is told, on a queue of its own.
+    private final class Listener: NSObject, @unchecked Sendable, CBCentralManagerDelegate {
+        // @unchecked Sendable holds because a test looks only after `settle`.
+        let queue = DispatchQueue(label: "listener")
+        var manager: CBCentralManager!
+        private(set) var calls: [String] = []
+        private(set) var states: [CBManagerState] = []
+        private(set) var peripherals: [CBPeripheral] = []
+        private(set) var advertisements: [[String: Any]] = []
+        private(set) var signals: [Int] = []
+        private(set) var restored: [String: Any] = [:]
+
+        /// Waits until everything that was told before has been handed over.
+        func settle() { manager.channel.queue.sync {} }
+
+        func forget() {
+            calls = []
+            peripherals = []
+            advertisements = []
+            signals = []
+        }
+
+        func centralManagerDidUpdateState(_ central: CBCentralManager) { states.append(central.state) }
+
+        func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+            calls.append("willRestore")
+            restored = dict
+        }
+
+        func centralManager(
+            _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+            rssi RSSI: NSNumber
+        ) {
+            peripherals.append(peripheral)
+            advertisements.append(advertisementData)
+            signals.append(RSSI.intValue)
+        }
+
+        func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+            calls.append("connected")
+        }
+
+        func centralManager(
+            _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
+        ) {
+            calls.append("failed \(text(error))")
+        }
+
+        func centralManager(
+            _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+        ) {
+            calls.append("disconnected \(text(error))")
+        }
+    }
+
+    /// A delegate with nothing but what every delegate must have.
+    private final class PlainListener: NSObject, @unchecked Sendable, CBCentralManagerDelegate {
+        // @unchecked Sendable holds because what it keeps is under a lock.
+        let states = Locked<[CBManagerState]>([])
+        let wasOnMain = Locked(false)
+
+        func centralManagerDidUpdateState(_ central: CBCentralManager) {
+            wasOnMain.with { $0 = MainQueue.isCurrent }
+            states.with { $0.append(central.state) }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import BLEAppLifecycle
+import Foundation
+
+@testable import CoreBluetooth
+
+/// A system that writes down what managers ask for and tells them what a test wants, with no engine behind it.
+final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
+    // @unchecked Sendable holds because everything that changes is under a lock.
+    private struct State {
+        var requests: [ClientRequest] = []
+        var deliver: [@Sendable (ClientEvent) -> Void] = []
+        var answer: @Sendable (ClientRequest) -> ClientEvent? = { _ in nil }
+        var moves: [AppMove] = []
+    }
+
+    private let state = Locked(State())
+    let launchOptions: LaunchOptions
+    var authorization: ManagerAuthorization { .allowedAlways }
+    var features: CBCentralManager.Feature { [] }
+
+    init(launchOptions: LaunchOptions = LaunchOptions()) { self.launchOptions = launchOptions }
+
+    /// What was asked for since the last call.
+    func takeRequests() -> [ClientRequest] {
+        state.with { state in
+            defer { state.requests = [] }
+            return state.requests
+        }
+    }
+
+    var moves: [AppMove] { state.with { $0.moves } }
+
+    /// Tells the manager that was made last.
+    func tell(_ event: ClientEvent) { state.with { $0.deliver.last }?(event) }
+
+    func answer(_ answer: @escaping @Sendable (ClientRequest) -> ClientEvent?) { state.with { $0.answer = answer } }
+
+    // MARK: BluetoothSystem
+
+    func attach(_ deliver: @escaping @Sendable (ClientEvent) -> Void) -> ManagerID {
+        state.with {
+            $0.deliver.append(deliver)
+            return ManagerID(rawValue: UInt32($0.deliver.count))
+        }
+    }
+
+    func detach(_ manager: ManagerID) {}
+    func send(_ request: ClientRequest, from manager: ManagerID) { state.with { $0.requests.append(request) } }
+    func sendAndWait(_ request: ClientRequest, from manager: ManagerID) { send(request, from: manager) }
+
+    func ask(_ manager: ManagerID, _ make: (QueryID) -> ClientRequest) -> ClientEvent? {
+        let request = make(QueryID(rawValue: 1))
+        send(request, from: manager)
+        return state.with { $0.answer }(request)
+    }
+
+    func log(_ message: LogMessage) { MisuseLog.write(message.text) }
+    func move(_ move: AppMove) { state.with { $0.moves.append(move) } }
+    func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?) {}
+    func onExpiration(_ body: (@Sendable () -> Void)?) {}
+}
+
+/// Tells whether code runs on the main queue, on whatever thread that is served by.
+enum MainQueue {
+    private static let key: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+}
