@@ -36,6 +36,10 @@ extension Host {
         privateAddresses: (local: DeviceAddress?, peer: DeviceAddress?) = (nil, nil), role: LinkRole,
         parameters: ConnectionParameters, at now: Instant
     ) {
+        if status == .advertisingTimeout {
+            // A call that nobody answered; not every controller names the role then.
+            return advertisingEnded(byConnection: false, at: now)
+        }
         if role == .central {
             let target = initiator.planInForce
             guard configuration.ownership == .exclusive || target?.includes(peer) ?? false || !status.isSuccess else {
@@ -49,6 +53,7 @@ extension Host {
             advertisingEnded(byConnection: status.isSuccess, at: now)
             guard status.isSuccess else { return }
         }
+        noteNaming(of: peer)
         switch identity(behind: peer) {
         case .identity(let identity):
             linkMade(

@@ -27,6 +27,11 @@ public struct HostConfiguration: Hashable, Sendable {
     /// How long a private address of ours is used.
     public var privateAddressLifetime: Microseconds = .seconds(900)
 
+    /// Whether the controller's resolving list is used where it has one: bonded peers with private addresses are then found
+    /// by the controller, and shown private addresses of ours that it makes. What it cannot do the host does, as it does
+    /// everything without this.
+    public var usesControllerResolution = false
+
     public var ownership: Ownership
     public var ownAddress: OwnAddress
     public var timing: Timing
@@ -91,7 +96,7 @@ public struct HostLimits: Hashable, Sendable {
 extension HostConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case ownership, ownAddress, timing, limits, deviceName, advertising, hasToolbox, security, pendingConnections
-        case privateAddressLifetime
+        case privateAddressLifetime, usesControllerResolution
     }
 
     public init(from decoder: any Decoder) throws {
@@ -107,6 +112,7 @@ extension HostConfiguration: Codable {
         try container.update(&security, .security)
         try container.update(&pendingConnections, .pendingConnections)
         try container.update(&privateAddressLifetime, .privateAddressLifetime)
+        try container.update(&usesControllerResolution, .usesControllerResolution)
     }
 }
 

@@ -1,4 +1,5 @@
 import BLEPackets
+import BLESecurity
 import BLESimulator
 
 @testable import BLEHost
@@ -7,7 +8,7 @@ import BLESimulator
 final class HostPair {
     final class Station {
         fileprivate var host: Host
-        fileprivate let controller: SimulatedControllerID
+        let controller: SimulatedControllerID
         let address: DeviceAddress
         fileprivate(set) var events: [HostEvent] = []
 
@@ -30,25 +31,44 @@ final class HostPair {
             events.compactMap { if case .centralConnected(let information) = $0 { information } else { nil } }
         }
 
+        var counters: HostCounters { host.counters }
+        var ownAddress: DeviceAddress? { host.controllerInformation.ownAddress }
+
+        /// The links that it made.
+        var links: [LinkInformation] {
+            events.compactMap { if case .connected(let information, _) = $0 { information } else { nil } }
+        }
+
         func forget() { events.removeAll() }
     }
 
     let air = SimulatedAir()
+    private let toolbox = CryptoToolbox()
     private(set) var now = Instant.zero
     private(set) var stations: [Station] = []
     var peripheral: Station { stations[0] }
     var central: Station { stations[1] }
 
-    /// - Parameter change: what is particular to a station's controller, by its number.
-    init(stations count: Int = 2, _ change: (inout SimulatedControllerConfiguration, Int) -> Void = { _, _ in }) {
+    /// - Parameters:
+    ///   - change: what is particular to a station's controller, by its number.
+    ///   - configuration: of a station's engine.
+    ///   - bonds: what a station remembers from the start.
+    init(
+        stations count: Int = 2, _ change: (inout SimulatedControllerConfiguration, Int) -> Void = { _, _ in },
+        configuration: (Int) -> HostConfiguration = { _ in HostConfiguration() }, bonds: (Int) -> [Bond] = { _ in [] }
+    ) {
         for number in 0..<count {
             let address = DeviceAddress(value: 0x6A65_6C6C_6900 + UInt64(number), kind: .public)
             var controller = SimulatedControllerConfiguration()
             controller.publicAddress = address
             change(&controller, number)
-            stations.append(Station(Host(), air.addController(controller), address))
+            stations.append(Station(Host(configuration: configuration(number)), air.addController(controller), address))
         }
-        for station in stations { station.host.transportOpened(at: now) }
+        for (number, station) in stations.enumerated() {
+            let bonds = bonds(number)
+            if !bonds.isEmpty { _ = station.host.submit(.restoreBonds(bonds), at: now) }
+            station.host.transportOpened(at: now)
+        }
         settle()
         run(for: .seconds(5)) { self.stations.allSatisfy { $0.host.isReady } }
     }
@@ -121,6 +141,10 @@ final class HostPair {
         while progress {
             progress = false
             for station in stations {
+                while let question = station.host.nextToolboxQuestion() {
+                    progress = true
+                    station.host.answer(question.id, with: toolbox.answer(question.request), at: now)
+                }
                 var packets: [[UInt8]] = []
                 station.host.drainPackets { packets.append($0.copied()) }
                 for packet in packets {
