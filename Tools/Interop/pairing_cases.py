@@ -153,6 +153,19 @@ def serve_wrong_passkey(lab):
     stop(lab, served)
 
 
+@case(('btvirt',), peer=False)
+def serve_wrong_passkey_once(lab):
+    """A central with a wrong passkey is refused by `serve`, which keeps no bond and ends in order"""
+    served = serve(lab, '--io', 'display', '--passkey', '111111', '--mitm')
+    central = lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--io', 'keyboard', '--mitm', '--passkey', '2')
+    central.wait_for(lambda l: 'step' not in l, 'verdict', 30)
+    check(not verdict(central)['ok'], 'the pairing was taken')
+    served.wait_for(event('pairingFailed'), 'pairingFailed')
+    same('pairings', [l for l in served.lines if l.get('event') == 'paired'], [])
+    same('bonds', bonds(lab), [])
+    stop(lab, served)
+
+
 @case(PAIRING_KINDS, peer=False)
 def pair_without_a_terminal(lab):
     """Where nobody can be asked, a passkey and a comparison are refused and the option is named"""
