@@ -21,6 +21,10 @@ extension Host {
         case .openChannel(let link, let spsm, let settings):
             guard let slot = openSlot(of: link) else { return complete(operation, .failure(.notConnected)) }
             guard (0x0001...0x00FF).contains(spsm) else { return complete(operation, .failure(.channel(.invalidSPSM))) }
+            if security.pairsOnDemand, configuration.hasToolbox {
+                links[slot].security.channelOpenings.append(
+                    .init(operation: operation, client: client, spsm: spsm, settings: settings))
+            }
             links[slot].signalling.openChannel(spsm, settings, operation: operation, client: client, at: now)
             drainChannels(slot, at: now)
         case .sendOnChannel(let channel, let octets):
@@ -93,12 +97,75 @@ extension Host {
             case .closed(let number, let end):
                 events.append(.channel(.closed(ChannelID(link: link, number: number), end)))
             case .completed(let operation, .success(let terms)):
+                links[slot].security.channelOpenings.removeAll { $0.operation == operation }
                 let opened = terms.map { HostResult.channel(ChannelInformation($0, on: link)) }
                 complete(operation, .success(opened ?? .done))
             case .completed(let operation, .failure(let failure)):
+                if secureForChannel(operation, failure, slot: slot, at: now) { continue }
                 complete(operation, .failure(.channel(failure)))
             }
         }
+    }
+}
+
+/// Channels that the peer wants better protected (Core 5.4, Vol 3, Part C, 10.3.1).
+extension Host {
+    /// A peer that refuses a channel for want of security is asked once more when the link is secure.
+    /// - Returns: whether the operation waits for that.
+    private mutating func secureForChannel(
+        _ operation: OperationID, _ failure: ChannelFailure, slot: Int, at now: Instant
+    ) -> Bool {
+        let openings = links[slot].security.channelOpenings
+        guard let index = openings.firstIndex(where: { $0.operation == operation }) else { return false }
+        let error: ATTError
+        switch failure {
+        case .refused(.insufficientAuthentication): error = .insufficientAuthentication
+        case .refused(.insufficientEncryption): error = .insufficientEncryption
+        case .refused(.insufficientEncryptionKeySize): error = .insufficientEncryptionKeySize
+        default:
+            links[slot].security.channelOpenings.remove(at: index)
+            return false
+        }
+        guard openings[index].refusal == nil, !links[slot].isClosing else {
+            links[slot].security.channelOpenings.remove(at: index)
+            return false
+        }
+        links[slot].security.channelOpenings[index].refusal = failure
+        links[slot].security.channelOpenings[index].isWaiting = true
+        secureOnDemand(slot, error, at: now)
+        return true
+    }
+
+    /// The link is as secure as it will be: what was refused is tried again, or fails with what the peer said.
+    mutating func securedForChannels(_ slot: Int, _ failure: SecurityFailure?, at now: Instant) {
+        let link = links[slot].id
+        for opening in links[slot].security.channelOpenings where opening.isWaiting {
+            guard links.slot(of: link) != nil else { return }
+            guard
+                let index = links[slot].security.channelOpenings.firstIndex(where: {
+                    $0.operation == opening.operation
+                })
+            else { continue }
+            guard failure == nil, !links[slot].isClosing else {
+                links[slot].security.channelOpenings.remove(at: index)
+                complete(opening.operation, .failure(.channel(opening.refusal ?? .notOpen)))
+                continue
+            }
+            links[slot].security.channelOpenings[index].isWaiting = false
+            links[slot].signalling.openChannel(
+                opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: now)
+            drainChannels(slot, at: now)
+        }
+    }
+
+    /// - Returns: whether the operation waited for security.
+    mutating func cancelChannelOpening(_ operation: OperationID, slot: Int) -> Bool {
+        guard let index = links[slot].security.channelOpenings.firstIndex(where: { $0.operation == operation }) else {
+            return false
+        }
+        let isWaiting = links[slot].security.channelOpenings.remove(at: index).isWaiting
+        if isWaiting { complete(operation, .failure(.cancelled)) }
+        return isWaiting
     }
 }
 

@@ -27,6 +27,7 @@ extension Host {
         }
         phase = .ready
         ladder.isReady(at: now)
+        beginResolvingList()
         advertisingMachine = AdvertisingMachine(setsRandomAddress: information.usesExtendedCommands)
         acl.configure(packetLength: information.aclDataLength, packetCount: information.aclDataCount)
         events.append(.ready(information))
@@ -50,7 +51,13 @@ extension Host {
         case .readMaximumDataLength: commands.append(LEReadMaximumDataLength(), purpose: purpose)
         case .setEventMask: commands.append(SetEventMask(mask: EventMasks.hci), purpose: purpose)
         case .setLEEventMask:
-            commands.append(LESetEventMask(mask: EventMasks.le(for: information.features)), purpose: purpose)
+            var mask = EventMasks.le(for: information.features)
+            if configuration.usesControllerResolution,
+                information.features.contains(.extendedScanningFilterPolicies)
+            {
+                mask.insert(.directedAdvertisingReport)
+            }
+            commands.append(LESetEventMask(mask: mask), purpose: purpose)
         case .writeSuggestedDataLength:
             commands.append(
                 LEWriteSuggestedDefaultDataLength(
@@ -156,6 +163,7 @@ extension Host {
         case .initiate: initiateAnswered(status, at: now)
         case .advertise: advertiseAnswered(status, at: now)
         case .ownAddress: addressChanged(status, at: now)
+        case .resolvingList: resolvingListAnswered(status)
         case .link(let link, let procedure):
             linkCommandAnswered(procedure, on: link, status, opcode, parameters, at: now)
         case .client(let operation):
@@ -175,6 +183,7 @@ extension Host {
             if step.isRequired { recover(at: now) } else { continueStartup(at: now) }
         case .scan, .initiate, .advertise, .ownAddress:
             recover(at: now)
+        case .resolvingList: resolvingListTimedOut()
         case .link(let link, let procedure):
             if procedure == .disconnect { return recover(at: now) }
             linkCommandFailed(procedure, on: link, .commandTimeout(command.opcode), at: now)
@@ -225,9 +234,11 @@ extension Host {
         parked.removeAll()
         resolver.controllerLost()
         privacy = PrivateAddress()
+        resolvingList = ControllerResolvingList()
         scanMachine.controllerReset()
         initiator.controllerReset()
         advertisingMachine.controllerReset()
+        callDeadline = nil
         needsConvergence = true
     }
 }

@@ -60,6 +60,8 @@ extension Host {
         case .extendedAdvertisingReport:
             var reports = try LEExtendedAdvertisingReports(decoding: reader.readRest())
             while let report = try reports.next() { receive(report, at: now) }
+        case .directedAdvertisingReport:
+            for report in try LEDirectedAdvertisingReport(decoding: &reader).reports { receive(report, at: now) }
         case .connectionComplete:
             let event = try LEConnectionComplete(decoding: &reader)
             connectionCompleted(
@@ -112,6 +114,15 @@ extension Host {
             data: report.data, at: now)
     }
 
+    private mutating func receive(_ report: LEDirectedAdvertisingReport.Report, at now: Instant) {
+        let data: [UInt8] = []
+        heard(
+            Scanner.Report(
+                address: report.address, isConnectable: true, isScannable: false, isScanResponse: false,
+                isExtended: false, rssi: report.rssi, callsUnknown: true),
+            data: data.span.bytes, at: now)
+    }
+
     private mutating func receive(_ report: borrowing LEExtendedAdvertisingReportView, at now: Instant) {
         let type = report.eventType
         let completeness: Scanner.Report.Completeness =
@@ -126,7 +137,8 @@ extension Host {
                 advertisingSet: type.contains(.legacy) ? 0xFF : report.advertisingSetIdentifier,
                 isConnectable: type.contains(.connectable), isScannable: type.contains(.scannable),
                 isScanResponse: type.contains(.scanResponse), isExtended: !type.contains(.legacy),
-                completeness: completeness, rssi: report.rssi, txPower: report.transmitPower),
+                completeness: completeness, rssi: report.rssi, txPower: report.transmitPower,
+                callsUnknown: type.contains(.directed) && report.directAddress.kind == .unresolved),
             data: report.data, at: now)
     }
 }

@@ -33,7 +33,10 @@ extension Host {
         }
         for (report, data) in done.reports {
             var report = report
-            if done.matches.count == 1 { report.address = done.matches[0].asIdentity }
+            if done.matches.count == 1 {
+                noteOwnResolution(done.matches[0], revision: report.listRevision)
+                report.address = done.matches[0].asIdentity
+            }
             received(report, data: data.span.bytes, at: now)
         }
     }
@@ -43,7 +46,9 @@ extension Host {
     mutating func nameIdentity(in report: inout Scanner.Report, data: RawSpan) -> Bool {
         guard let address = report.address, address.isResolvablePrivate, !bonds.resolving.isEmpty else { return true }
         switch identity(behind: address) {
-        case .identity(let identity): report.address = identity.asIdentity
+        case .identity(let identity):
+            noteOwnResolution(identity, revision: report.listRevision)
+            report.address = identity.asIdentity
         case .stranger: break
         case .pending(let pass):
             resolver.wait(report, data: data, for: pass)
@@ -56,6 +61,6 @@ extension Host {
     func usesPrivateAddresses(_ peer: DeviceAddress) -> Bool {
         guard configuration.hasToolbox, configuration.ownership == .exclusive else { return false }
         let peer = peer.withoutIdentityMark
-        return bonds.resolving.contains { $0.identity == peer }
+        return bonds.resolving.contains { $0.identity == peer } && !resolvingList.finds(peer)
     }
 }

@@ -36,6 +36,10 @@ extension Host {
         privateAddresses: (local: DeviceAddress?, peer: DeviceAddress?) = (nil, nil), role: LinkRole,
         parameters: ConnectionParameters, at now: Instant
     ) {
+        if status == .advertisingTimeout {
+            // A call that nobody answered; not every controller names the role then.
+            return advertisingEnded(byConnection: false, at: now)
+        }
         if role == .central {
             let target = initiator.planInForce
             guard configuration.ownership == .exclusive || target?.includes(peer) ?? false || !status.isSuccess else {
@@ -49,6 +53,7 @@ extension Host {
             advertisingEnded(byConnection: status.isSuccess, at: now)
             guard status.isSuccess else { return }
         }
+        noteNaming(of: peer)
         switch identity(behind: peer) {
         case .identity(let identity):
             linkMade(
@@ -199,6 +204,9 @@ extension Host {
             links[slot].holders.remove(at: index)
             links[slot].gatt.clientLeft(client, at: now)
             drainGATT(slot, at: now)
+            for opening in links[slot].security.channelOpenings where opening.client == client {
+                _ = cancelChannelOpening(opening.operation, slot: slot)
+            }
             links[slot].signalling.closeChannels(of: client, at: now)
             drainChannels(slot, at: now)
             for ended in links[slot].operations.cancelAll(of: client) {
@@ -254,6 +262,9 @@ extension Host {
         }
         for operation in link.security.pairOperations + link.security.encryptOperations {
             complete(operation, .failure(.linkLost(reason)))
+        }
+        for opening in link.security.channelOpenings where opening.isWaiting {
+            complete(opening.operation, .failure(.linkLost(reason)))
         }
         let record = gattServer.disconnected(link.id, isBonded: bond != nil, at: now)
         if var bond, let record, record != bond.clientRecord {
@@ -445,6 +456,7 @@ extension Host {
                 }
                 return
             }
+            if cancelChannelOpening(operation, slot: slot) { return }
             if links[slot].signalling.cancelChannel(operation) { return drainChannels(slot, at: now) }
             if links[slot].operations.cancel(operation) != nil {
                 return complete(operation, .failure(.cancelled))

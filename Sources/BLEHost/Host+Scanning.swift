@@ -2,18 +2,16 @@ import BLEPackets
 
 /// Scanning and initiating: the two uses of the receiver, arbitrated for all clients.
 extension Host {
-    /// The random or public address that goes into commands.
-    var ownAddressType: OwnAddressType {
-        information.ownAddress?.isRandom ?? false ? .random : .public
-    }
+    /// The address that scanning and initiating show. Where the controller makes private ones for bonded peers, everybody
+    /// else sees the host's.
+    var ownAddressType: OwnAddressType { resolvingList.makesAddresses ? .resolvableOrRandom : hostAddressType }
 
     mutating func convergeScanningAndInitiating(at now: Instant) {
-        guard !privacy.isChanging else {
-            // The controller takes a new address only while it uses none.
+        guard !isRadioPaused else {
             perform(scanMachine.want(nil), at: now)
             return perform(initiator.want(nil), at: now)
         }
-        let resolving = bonds.resolving.isEmpty || !configuration.hasToolbox ? [] : bonds.resolving.map { $0.identity }
+        let resolving = peersFoundByHost
         var wantsScan = scanner.parameters(timing: configuration.timing)
         if wantsScan == nil, connector.needsScan(for: resolving) {
             wantsScan = ScanParameters(isActive: false, duty: configuration.timing.foregroundScan)
@@ -89,6 +87,8 @@ extension Host {
         counters.advertisingReports &+= 1
         scanMachine.heard(at: now)
         var report = report
+        report.listRevision = resolvingList.revision
+        if let address = report.address { noteNaming(of: address) }
         report.addressOnAir = report.address
         guard nameIdentity(in: &report, data: data) else { return }
         received(report, data: data, at: now)
@@ -102,7 +102,8 @@ extension Host {
             connector.heard(address, onAir: report.addressOnAir ?? address, at: now)
             needsConvergence = true
         }
-        scanner.receive(report, data: data, at: now, into: &events)
+        // What calls somebody whom the controller does not know may call us, but is nobody's discovery.
+        if !report.callsUnknown { scanner.receive(report, data: data, at: now, into: &events) }
         counters.forgottenDevices = scanner.forgottenDevices
         counters.droppedDiscoveries = events.droppedDiscoveries
     }
@@ -132,11 +133,13 @@ extension Host {
     }
 
     private mutating func createConnection(_ plan: Initiator.Plan) {
-        let peer: DeviceAddress
+        var peer: DeviceAddress
         let parameters: ConnectionParameterRequest
         let usesAcceptList: Bool
         switch plan {
-        case .directed(let address, let wished): (peer, parameters, usesAcceptList) = (address, wished, false)
+        case .directed(let address, let wished):
+            (peer, parameters, usesAcceptList) = (address, wished, false)
+            if resolvingList.finds(address) { peer = address.asIdentity }
         case .acceptList(let addresses, let wished):
             // The address has no meaning beside the accept list; a controller that reads it all the same finds one of ours.
             peer = addresses.first ?? DeviceAddress(value: 0, kind: .public)

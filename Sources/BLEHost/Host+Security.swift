@@ -227,8 +227,10 @@ extension Host {
         for operation in waiting {
             complete(operation, failure.map { .failure(.security($0)) } ?? .success(.done))
         }
+        let link = links[slot].id
         links[slot].gatt.secured(failure, at: now)
         drainGATT(slot, at: now)
+        if links.slot(of: link) != nil { securedForChannels(slot, failure, at: now) }
     }
 
     // MARK: What others see

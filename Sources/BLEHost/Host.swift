@@ -38,6 +38,9 @@ public struct Host: ~Copyable {
     var desk = ToolboxDesk()
     var resolver = IdentityResolver()
     var privacy = PrivateAddress()
+    var resolvingList = ControllerResolvingList()
+    /// From which bonds and key the list was last made.
+    var resolvingListBasis: (revision: UInt64, localKey: Key128)?
 
     var security: SecuritySettings
     var bonds = BondTable()
@@ -55,6 +58,8 @@ public struct Host: ~Copyable {
     var advertisingMachine = AdvertisingMachine()
     /// When the pace of advertising changes by itself.
     var paceDeadline: Instant?
+    /// When a call that lasts 1.28 s has to be over.
+    var callDeadline: Instant?
     /// The controller refused to initiate while it scanned: from now on it does one at a time.
     var mustNotInitiateWhileScanning = false
     var gattServer = GATTServer()
@@ -158,6 +163,7 @@ public struct Host: ~Copyable {
         }
         if let deadline = connector.nextDeadline, deadline <= now { needsConvergence = true }
         perform(advertisingMachine.advance(to: now), at: now)
+        advanceCall(to: now)
         if let deadline = paceDeadline, deadline <= now {
             paceDeadline = nil
             needsConvergence = true
@@ -181,6 +187,7 @@ public struct Host: ~Copyable {
             deadline = earliest(deadline, connector.nextDeadline)
             deadline = earliest(deadline, advertisingMachine.nextDeadline)
             deadline = earliest(deadline, paceDeadline)
+            deadline = earliest(deadline, callDeadline)
             deadline = earliest(deadline, privacy.nextDeadline)
         }
         deadline = earliest(deadline, gattServer.nextDeadline)
@@ -308,6 +315,7 @@ public struct Host: ~Copyable {
     /// Brings the controller nearer to what is wanted, and sends what may be sent.
     mutating func settle(at now: Instant) {
         proceedWithAddress(at: now)
+        proceedWithResolvingList(at: now)
         if needsConvergence, phase == .ready {
             needsConvergence = false
             convergeScanningAndInitiating(at: now)

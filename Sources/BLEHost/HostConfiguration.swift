@@ -28,6 +28,11 @@ public struct HostConfiguration: Hashable, Sendable {
     /// How long a private address of ours is used.
     public var privateAddressLifetime: Microseconds = .seconds(900)
 
+    /// Whether the controller's resolving list is used where it has one: bonded peers with private addresses are then found
+    /// by the controller, and shown private addresses of ours that it makes. What it cannot do the host does, as it does
+    /// everything without this.
+    public var usesControllerResolution = false
+
     /// Whether the controller belongs to this engine alone.
     public var ownership: Ownership
     /// What this device calls itself on the air.
@@ -98,7 +103,7 @@ public struct HostLimits: Hashable, Sendable {
 extension HostConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case ownership, ownAddress, timing, limits, deviceName, advertising, hasToolbox, security, pendingConnections
-        case privateAddressLifetime
+        case privateAddressLifetime, usesControllerResolution
     }
 
     public init(from decoder: any Decoder) throws {
@@ -114,6 +119,7 @@ extension HostConfiguration: Codable {
         try container.update(&security, .security)
         try container.update(&pendingConnections, .pendingConnections)
         try container.update(&privateAddressLifetime, .privateAddressLifetime)
+        try container.update(&usesControllerResolution, .usesControllerResolution)
     }
 }
 

@@ -153,6 +153,19 @@ def serve_wrong_passkey(lab):
     stop(lab, served)
 
 
+@case(('btvirt',), peer=False)
+def serve_wrong_passkey_once(lab):
+    """A central with a wrong passkey is refused by `serve`, which keeps no bond and ends in order"""
+    served = serve(lab, '--io', 'display', '--passkey', '111111', '--mitm')
+    central = lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--io', 'keyboard', '--mitm', '--passkey', '2')
+    central.wait_for(lambda l: 'step' not in l, 'verdict', 30)
+    check(not verdict(central)['ok'], 'the pairing was taken')
+    served.wait_for(event('pairingFailed'), 'pairingFailed')
+    same('pairings', [l for l in served.lines if l.get('event') == 'paired'], [])
+    same('bonds', bonds(lab), [])
+    stop(lab, served)
+
+
 @case(PAIRING_KINDS, peer=False)
 def pair_without_a_terminal(lab):
     """Where nobody can be asked, a passkey and a comparison are refused and the option is named"""
@@ -260,7 +273,10 @@ def resolvable(address):
     return int(address[:2], 16) >> 6 == 0b01
 
 
-@case(PAIRING_KINDS, peer=False)
+PRIVACY_KINDS = (*PAIRING_KINDS, 'simulator', 'simulator-legacy')
+
+
+@case(PRIVACY_KINDS, peer=False)
 def private_peer_is_known(lab):
     """A bonded peer that shows private addresses is discovered, connected to and encrypted by its identity"""
     keys = lab.path('keys.json')
@@ -273,12 +289,88 @@ def private_peer_is_known(lab):
     same('addresses heard', {(h['address'], h['addressType']) for h in found}, {(PEER_ADDRESS, 'random')})
     lab.peer.end()
     lab.start_peer('--privacy', '--keystore', keys)   # under a new private address
-    read = lab.gatt('read', ENCRYPTED, peer=PEER_ADDRESS)
+    capture = lab.path('private.btsnoop')
+    read = lab.gatt('read', ENCRYPTED, peer=PEER_ADDRESS, options=('-w', capture))
     same('value', read.lines[-1]['value'], SECRET)
     same('pairings', lab.peer_events('pairing-start'), [])
+    sent = commands(lab, capture)
+    added = [o for o, _ in sent].count(ADD_TO_RESOLVING_LIST)
+    # Bumble's controllers take the list and resolve nothing: the host has to see through that.
+    same('peers in the resolving list', added, 0 if lab.kind == 'btvirt' else 1)
+    kind = [p[5] if o == CREATE_CONNECTION else p[2] for o, p in sent if o in (CREATE_CONNECTION, EXTENDED_CREATE)]
+    same('types of the address connected to', kind, [3] if lab.is_simulator else [1])
 
 
-@case(PAIRING_KINDS, peer=False)
+ADD_TO_RESOLVING_LIST, CREATE_CONNECTION, EXTENDED_CREATE = 0x2027, 0x200D, 0x2043
+
+
+def commands(lab, capture):
+    """The commands of a btsnoop capture, each with its parameters."""
+    data, found = open(capture, 'rb').read()[16:], []
+    while data:
+        length = int.from_bytes(data[4:8], 'big')
+        packet, data = data[24:24 + length], data[24 + length:]
+        if packet[0] == 1:
+            found.append((int.from_bytes(packet[1:3], 'little'), packet[4:]))
+    return found
+
+
+@case(('simulator', 'simulator-legacy'), peer=False, endpoints=3)
+def strangers_see_no_identity(lab):
+    """With `--own-address resolvable` a stranger hears private addresses alone, and a bonded central connects to ours"""
+    keys = lab.path('keys.json')
+    private = {'options': ('--own-address', 'resolvable')}
+    for first in (True, False):
+        served = lab.start('serve', '--profile', profile(lab, PROFILE), '--name', NAME, **private)
+        served.wait_for(event('advertising'), 'advertising')
+        stranger = passed(lab.central('--scan-only', '1', number=2))
+        heard = steps(stranger, 'scan')[0]['heard']
+        check(heard and all(resolvable(a) for a in heard), f'a stranger hears {sorted(heard)}')
+        passed(lab.central('--name', NAME, '--keystore', keys, *(['--pair-first'] if first else ['--encrypt'])))
+        served.wait_for(event('disconnected'), 'disconnected')
+        stop(lab, served)
+
+
+CENTRAL_ADDRESS = 'F0:F1:F2:00:00:01'
+
+
+# Bumble's controllers deliver no directed advertising.
+@case(('simulator', 'simulator-legacy', 'btvirt'), peer=False, endpoints=3)
+def serve_calls_a_bonded_central(lab):
+    """`serve --directed` calls a bonded central alone: it connects and finds its bond, a stranger hears nothing"""
+    keys = lab.path('keys.json')
+    served = serve(lab)
+    central = passed(lab.central('--name', NAME, '--pair-first', '--keystore', keys))
+    address = steps(central, 'scan')[0]['address']
+    served.wait_for(event('disconnected'), 'disconnected')
+    stop(lab, served)
+    served = lab.start('serve', '--profile', profile(lab, PROFILE), '--directed', CENTRAL_ADDRESS)
+    told = served.wait_for(event('advertising'), 'advertising')[0]
+    same('called', (told['directedTo'], told['directedToType']), (CENTRAL_ADDRESS, 'random'))
+    stranger = passed(lab.central('--scan-only', '1', number=2))
+    same('heard by a stranger', steps(stranger, 'scan')[0]['heard'], {})
+    for _ in range(2):   # it is called again when it has gone
+        passed(lab.central('--peer', address, '--encrypt', '--keystore', keys))
+    served.wait_for(event('disconnected'), 'disconnected', count=2)
+    same('encrypted', len(served.wait_for(event('encrypted'), 'encrypted', count=2)), 2)
+    stop(lab, served)
+
+
+@case(('simulator', 'simulator-legacy', 'btvirt', 'bumble'), peer=False)
+def advertise_calls_in_vain(lab):
+    """A call at the high duty cycle that nobody answers ends after 1.28 s with exit status 1, on whatever controller"""
+    served = serve(lab)
+    passed(lab.central('--name', NAME, '--pair-first', '--keystore', lab.path('keys.json')))
+    served.wait_for(event('disconnected'), 'disconnected')
+    stop(lab, served)
+    result = lab.run('advertise', '--directed', CENTRAL_ADDRESS, '--directed-form', 'high', status=1)
+    check(1.2 < result.seconds < 6, f'{result.seconds} s')
+    check('could not be made' in result.events('error')[0]['message'], f'{result.events("error")}')
+    result = lab.run('advertise', '--directed', '00:11:22:33:44:55', status=1)
+    check('no bond' in result.events('error')[0]['message'], f'{result.events("error")}')
+
+
+@case(PRIVACY_KINDS, peer=False)
 def private_address_of_ours(lab):
     """With `--own-address resolvable` strangers see a private address, which a bonded central knows for ours"""
     keys = lab.path('keys.json')

@@ -32,6 +32,9 @@ public struct AdapterConfiguration: Sendable {
     public var toolbox: (any SecurityToolbox)?
     /// How links are made secure. `identityResolvingKey` is the store's, whatever stands here.
     public var security = SecuritySettings()
+    /// Whether the controller's resolving list is used where it has one. Without it the host finds out by itself who is
+    /// behind private addresses.
+    public var usesControllerResolution = true
     /// Keeps bonds from one run to the next; without it they are forgotten with the adapter.
     public var bondStore: (any BondStore)?
     /// Asks the user while devices pair; without it whatever needs the user fails.
@@ -80,10 +83,12 @@ public struct AdapterConfiguration: Sendable {
             }
         var isShared = false
         if case .rawChannel = address { isShared = true }
-        return HostConfiguration(
+        var configuration = HostConfiguration(
             ownership: isShared ? .shared : .exclusive, ownAddress: own, timing: timing, limits: limits,
             deviceName: deviceName, advertising: advertising, hasToolbox: toolbox != nil,
             security: security)
+        configuration.usesControllerResolution = usesControllerResolution
+        return configuration
     }
 }
 

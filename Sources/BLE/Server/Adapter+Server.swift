@@ -69,7 +69,15 @@ extension Adapter {
     /// Advertises until the task is cancelled (SPEC PER-11, PER-12).
     ///
     /// Returns when a central has connected and the request says that it does not outlast that.
-    /// - Throws: `AdapterError.host(.cancelled)` when the task was cancelled, or why the controller refuses.
+    ///
+    /// A bonded device that went away can be called back by name, and nobody else is addressed:
+    ///
+    ///     try await adapter.advertise(
+    ///         AdvertiseRequest(
+    ///             .packed(localName: nil, serviceUUIDs: []),
+    ///             target: AdvertisingTarget(peer: bond.identity, form: .highDutyCycle)))
+    /// - Throws: `AdapterError.host(.cancelled)` when the task was cancelled, `AdapterError.host(.connectionFailed)` when
+    ///   a call at the high duty cycle met no answer, or why the controller refuses.
     public func advertise(_ request: AdvertiseRequest) async throws(AdapterError) {
         _ = try await result(of: .advertise(request))
     }

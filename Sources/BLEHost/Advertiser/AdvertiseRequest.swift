@@ -21,16 +21,23 @@ public struct AdvertiseRequest: Equatable, Sendable {
     public var interval: AdvertisingInterval?
     /// Whether advertising goes on when a central has connected, as far as the controller can; else the request ends.
     public var resumesAfterConnection: Bool
+    /// Whom the advertising calls; `nil`: whoever hears it. A request with a target stands alone while the peer is away, the
+    /// oldest first. `AdvertisingTarget.Form.highDutyCycle` ends when the peer has come, or fails after 1.28 s with
+    /// `HostFailure.connectionFailed(.advertisingTimeout)`; the other forms rest while the peer is here, or end when it comes,
+    /// as `resumesAfterConnection` says. The content is sent by `AdvertisingTarget.Form.extended` alone, without a scan
+    /// response.
+    public var target: AdvertisingTarget?
 
     public init(
         _ content: Content, isConnectable: Bool = true, isInBackground: Bool = false,
-        interval: AdvertisingInterval? = nil, resumesAfterConnection: Bool = true
+        interval: AdvertisingInterval? = nil, resumesAfterConnection: Bool = true, target: AdvertisingTarget? = nil
     ) {
         self.content = content
         self.isConnectable = isConnectable
         self.isInBackground = isInBackground
         self.interval = interval
         self.resumesAfterConnection = resumesAfterConnection
+        self.target = target
     }
 }
 

@@ -11,6 +11,11 @@ struct Advertiser {
         var client: ClientID
         var request: AdvertiseRequest
         var since: Instant
+        /// Whom it calls is here.
+        var isHeld = false
+
+        /// Of a central that was not called by name.
+        var endsWithConnection: Bool { !request.resumesAfterConnection && request.target == nil }
     }
 
     private var wishes: [Wish] = []
@@ -52,9 +57,33 @@ struct Advertiser {
 
     /// A central has connected: ends the requests that do not outlast that.
     mutating func centralConnected(at now: Instant) -> [OperationID] {
-        let ended = wishes.filter { !$0.request.resumesAfterConnection }.map { $0.operation }
-        wishes.removeAll { !$0.request.resumesAfterConnection }
+        let ended = wishes.filter { $0.endsWithConnection }.map { $0.operation }
+        wishes.removeAll { $0.endsWithConnection }
         for index in wishes.indices { wishes[index].since = now }
+        return ended
+    }
+
+    /// Whom the controller should call now, before it speaks to everybody.
+    var target: AdvertisingTarget? { directed?.request.target }
+
+    /// A device that is here is not called.
+    mutating func hold(_ present: [DeviceAddress]) {
+        for index in wishes.indices {
+            if let target = wishes[index].request.target { wishes[index].isHeld = present.contains(target.peer) }
+        }
+    }
+
+    /// Whom the requests call, here or not.
+    var targets: [DeviceAddress] { wishes.compactMap { $0.request.target?.peer } }
+
+    /// The call of a device is over.
+    /// - Parameter hasCome: whether that is so because the device is here: then a call that outlasts this only rests.
+    /// - Returns: whose requests have ended.
+    mutating func callEnded(_ target: AdvertisingTarget, hasCome: Bool = false) -> [OperationID] {
+        let rests = hasCome && target.form != .highDutyCycle
+        let ended = wishes.filter { $0.request.target == target && !(rests && $0.request.resumesAfterConnection) }
+            .map { $0.operation }
+        wishes.removeAll { ended.contains($0.operation) }
         return ended
     }
 
@@ -62,24 +91,18 @@ struct Advertiser {
     func plan(
         timing: Timing, settings: AdvertisingPackerSettings, ownAddressType: OwnAddressType, at now: Instant
     ) -> AdvertisingMachine.Plan? {
-        guard let leader else { return nil }
-        let isConnectable = wishes.contains { $0.request.isConnectable }
-        var advertisement: [UInt8]
-        var scanResponse: [UInt8]
-        if let raw = wishes.first(where: { if case .raw = $0.request.content { true } else { false } }),
-            case .raw(let data, let response) = raw.request.content
-        {
-            (advertisement, scanResponse) = (data, response)
-        } else {
-            let packed = AdvertisingPacker.pack(
-                wishes.reversed().compactMap { wish in
-                    guard case .packed(let name, let uuids) = wish.request.content else { return nil }
-                    return AdvertisingContribution(
-                        localName: name, serviceUUIDs: uuids,
-                        state: wish.request.isInBackground ? .background : .foreground)
-                }, settings: settings)
-            (advertisement, scanResponse) = (packed.advertisement, packed.scanResponse)
+        if let directed, let target = directed.request.target {
+            return AdvertisingMachine.Plan(
+                parameters: AdvertisingParameters(
+                    isConnectable: true, isScannable: false, interval: interval(of: directed, timing: timing, at: now),
+                    ownAddressType: ownAddressType, target: target),
+                advertisement: target.form == .extended ? content(of: [directed], settings: settings).0 : [],
+                scanResponse: [])
         }
+        guard let leader else { return nil }
+        let wishes = undirected
+        let isConnectable = wishes.contains { $0.request.isConnectable }
+        let (advertisement, scanResponse) = content(of: wishes, settings: settings)
         return AdvertisingMachine.Plan(
             parameters: AdvertisingParameters(
                 isConnectable: isConnectable, isScannable: isConnectable || !scanResponse.isEmpty,
@@ -87,16 +110,35 @@ struct Advertiser {
             advertisement: advertisement, scanResponse: scanResponse)
     }
 
+    private func content(of wishes: [Wish], settings: AdvertisingPackerSettings) -> ([UInt8], [UInt8]) {
+        if let raw = wishes.first(where: { if case .raw = $0.request.content { true } else { false } }),
+            case .raw(let data, let response) = raw.request.content
+        {
+            return (data, response)
+        }
+        let packed = AdvertisingPacker.pack(
+            wishes.reversed().compactMap { wish in
+                guard case .packed(let name, let uuids) = wish.request.content else { return nil }
+                return AdvertisingContribution(
+                    localName: name, serviceUUIDs: uuids,
+                    state: wish.request.isInBackground ? .background : .foreground)
+            }, settings: settings)
+        return (packed.advertisement, packed.scanResponse)
+    }
+
     /// When the interval changes by itself.
     func nextDeadline(timing: Timing, after now: Instant) -> Instant? {
-        guard let leader, leader.request.interval == nil else { return nil }
+        guard let leader = directed ?? leader, leader.request.interval == nil else { return nil }
         let profile = profile(timing)
         let change = leader.since.advanced(by: profile.initialSpan)
         return change > now ? change : nil
     }
 
+    private var directed: Wish? { wishes.first { $0.request.target != nil && !$0.isHeld } }
+    private var undirected: [Wish] { wishes.filter { $0.request.target == nil } }
+
     /// The latest of those who set the pace: of the foreground where there is one, else of the background.
-    private var leader: Wish? { wishes.last { !$0.request.isInBackground } ?? wishes.last }
+    private var leader: Wish? { undirected.last { !$0.request.isInBackground } ?? undirected.last }
 
     /// The foreground's pace as long as one client is there (SPEC BGP-5).
     private func profile(_ timing: Timing) -> AdvertisingPace {

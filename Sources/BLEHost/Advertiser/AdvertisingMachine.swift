@@ -19,6 +19,8 @@ struct AdvertisingMachine {
     enum Action: Equatable {
         case none
         case setParameters(AdvertisingParameters)
+        /// A set that has held other data takes no directed properties (Core 5.4, Vol 4, Part E, 7.8.53).
+        case removeSet
         /// Extended controllers hold a random address for each set.
         case setRandomAddress
         case setAdvertisement([UInt8])
@@ -28,7 +30,7 @@ struct AdvertisingMachine {
         case fail(HCIStatus)
     }
 
-    private enum Step: Equatable { case parameters, randomAddress, advertisement, scanResponse }
+    private enum Step: Equatable { case removal, parameters, randomAddress, advertisement, scanResponse }
 
     private enum State {
         case idle
@@ -62,6 +64,14 @@ struct AdvertisingMachine {
         }
     }
 
+    /// What the controller advertises, or was told to.
+    var planInForce: Plan? {
+        switch state {
+        case .enabling(let plan), .advertising(let plan), .updating(let plan, _): plan
+        case .idle, .preparing, .disabling: nil
+        }
+    }
+
     var isIdle: Bool {
         if case .idle = state { true } else { false }
     }
@@ -80,7 +90,8 @@ struct AdvertisingMachine {
     mutating func completed(_ status: HCIStatus, at now: Instant) -> Action {
         switch state {
         case .preparing(let plan, let step):
-            guard status.isSuccess else { return refused(status, at: now) }
+            // There may have been no set.
+            guard status.isSuccess || step == .removal else { return refused(status, at: now) }
             return next(after: step, of: plan)
         case .enabling(let plan):
             guard status.isSuccess else { return refused(status, at: now) }
@@ -151,19 +162,26 @@ struct AdvertisingMachine {
             return converge()
         }
         switch step {
-        case .parameters where setsRandomAddress && plan.parameters.ownAddressType == .random:
+        case .removal:
+            state = .preparing(plan, .parameters)
+            return .setParameters(plan.parameters)
+        case .parameters where setsRandomAddress && plan.parameters.usesRandomAddress:
             state = .preparing(plan, .randomAddress)
             return .setRandomAddress
         case .parameters, .randomAddress:
+            guard plan.parameters.takesData else { return enable(plan) }
             state = .preparing(plan, .advertisement)
             return .setAdvertisement(plan.advertisement)
         case .advertisement where plan.parameters.isScannable:
             state = .preparing(plan, .scanResponse)
             return .setScanResponse(plan.scanResponse)
-        case .advertisement, .scanResponse:
-            state = .enabling(plan)
-            return .setEnabled(true)
+        case .advertisement, .scanResponse: return enable(plan)
         }
+    }
+
+    private mutating func enable(_ plan: Plan) -> Action {
+        state = .enabling(plan)
+        return .setEnabled(true)
     }
 
     private mutating func refused(_ status: HCIStatus, at now: Instant) -> Action {
@@ -189,6 +207,9 @@ struct AdvertisingMachine {
     private mutating func converge() -> Action {
         guard pausedUntil == nil else { return .none }
         switch (state, wanted) {
+        case (.idle, let plan?) where setsRandomAddress && plan.parameters.target != nil:
+            state = .preparing(plan, .removal)
+            return .removeSet
         case (.idle, let plan?):
             state = .preparing(plan, .parameters)
             return .setParameters(plan.parameters)
@@ -210,4 +231,11 @@ struct AdvertisingParameters: Equatable {
     var isScannable: Bool
     var interval: AdvertisingInterval
     var ownAddressType: OwnAddressType
+    /// Whom it calls.
+    var target: AdvertisingTarget?
+
+    var usesRandomAddress: Bool { ownAddressType == .random || ownAddressType == .resolvableOrRandom }
+
+    /// Directed legacy PDUs have no room for data.
+    var takesData: Bool { target == nil || target?.form == .extended }
 }

@@ -6,6 +6,8 @@ enum CommandPurpose: Equatable {
     case advertise
     /// A new private address.
     case ownAddress
+    /// A change of the controller's resolving list.
+    case resolvingList
     case link(LinkID, LinkProcedure)
     /// A client's own command.
     case client(OperationID)

@@ -29,6 +29,10 @@ struct Scanner {
         var completeness = Completeness.complete
         var rssi: Int8
         var txPower: Int8 = 127
+        /// Directed at a private address that the controller could not resolve.
+        var callsUnknown = false
+        /// Of `ControllerResolvingList` when it was heard.
+        var listRevision: UInt32 = 0
     }
 
     /// How long the discovery of a scannable device waits for its first scan response, so that the two arrive as one.

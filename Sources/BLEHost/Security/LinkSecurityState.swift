@@ -22,6 +22,17 @@ struct LinkSecurityState {
         var tag: ATTSendTag
     }
 
+    /// A channel that is being opened, and may be refused for want of security.
+    struct ChannelOpening {
+        var operation: OperationID
+        var client: ClientID
+        var spsm: UInt16
+        var settings: ChannelSettings
+        /// What the peer said the first time.
+        var refusal: ChannelFailure?
+        var isWaiting = false
+    }
+
     /// Who the peer is, where its address does not say so itself.
     var identity: DeviceAddress?
     /// The address under which this side made the link, and that of the peer, as they were on the air.
@@ -52,6 +63,7 @@ struct LinkSecurityState {
     /// Disconnect waits for them: a controller drops what it has not sent.
     var heldDisconnect: (reason: HCIStatus, deadline: Instant)?
 
+    var channelOpenings: [ChannelOpening] = []
     /// Operations that end with pairing.
     var pairOperations: [OperationID] = []
     /// Operations that end with encryption.

@@ -149,6 +149,12 @@ extension SimulatedController {
         }
         if let set = advertisingSet(command.advertisingHandle) {
             guard !set.isEnabled else { return .commandDisallowed }
+            if properties.contains([.legacy, .directed]), !set.data.isEmpty || !set.scanResponse.isEmpty {
+                return .invalidCommandParameters
+            }
+            if properties.contains([.directed, .connectable]), !set.scanResponse.isEmpty {
+                return .invalidCommandParameters
+            }
             if properties.contains(.legacy), set.data.count > 31 || set.scanResponse.count > 31 {
                 return .invalidCommandParameters
             }

@@ -111,7 +111,7 @@ extension SimulatedController {
     }
 
     func recognize(_ address: DeviceAddress) -> Recognized {
-        guard settings.isAddressResolutionOn else { return .stranger(address) }
+        guard settings.isAddressResolutionOn, !faults.resolvesNothing else { return .stranger(address) }
         if let position = settings.resolvingList.firstIndex(where: { address.resolves(with: $0.peerKey) }) {
             settings.resolvingList[position].peerAddress = address
             return .resolved(identity: settings.resolvingList[position].markedIdentity)
@@ -153,13 +153,13 @@ extension SimulatedController {
     /// Whether directed advertising is for us.
     func isTarget(_ target: DeviceAddress, ownAddress: DeviceAddress) -> Bool {
         target == ownAddress
-            || settings.isAddressResolutionOn
+            || settings.isAddressResolutionOn && !faults.resolvesNothing
                 && settings.resolvingList.contains { target.resolves(with: $0.localKey) }
     }
 
     private func localAddress(at position: Int) -> DeviceAddress? {
         let entry = settings.resolvingList[position]
-        guard entry.localKey != .zero else { return nil }
+        guard entry.localKey != .zero, !faults.resolvesNothing else { return nil }
         let age = air.nowMicroseconds - entry.localAddressTime
         if let address = entry.localAddress, age < Int64(settings.resolvablePrivateAddressTimeout) * 1_000_000 {
             return address

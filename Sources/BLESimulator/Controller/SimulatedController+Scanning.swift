@@ -159,12 +159,17 @@ extension SimulatedController {
         }
         guard let ownAddress = ownAddress(scan.ownAddressType, towards: advertisement.address) else { return }
         if scan.usesAcceptList, !isAccepted(advertisement.address) { return }
+        var isForUnknown = false
         if let target = advertisement.target, !isTarget(target, ownAddress: ownAddress) {
             let isUnrestricted = scan.filterPolicy.rawValue >= 2
             guard isUnrestricted, target.randomKind == .resolvablePrivate else { return }
+            isForUnknown = true
         }
         let signal = air.measuredSignal(of: advertiser, at: self)
         var reports = [report(of: advertisement, signal: signal, isScanResponse: false)]
+        if isForUnknown, let target = advertisement.target {
+            reports[0].directAddress = ReportedAddress(kind: .unresolved, value: target.value)
+        }
         if receiver.type == .active, advertisement.isScannable,
             advertiser.accepts(.scan, from: ownAddress, set: advertisement.set)
         {
@@ -228,6 +233,18 @@ extension SimulatedController {
             }
             return
         }
+        let forUnknown = reports.filter { $0.eventType.contains(.directed) && $0.directAddress.kind == .unresolved }
+        for report in forUnknown {
+            guard let address = report.address else { continue }
+            send(
+                le: LEDirectedAdvertisingReport(reports: [
+                    .init(
+                        address: address,
+                        directAddress: ReportedAddress(kind: .random, value: report.directAddress.value),
+                        rssi: report.rssi)
+                ]))
+        }
+        guard forUnknown.isEmpty else { return }
         send(
             le: LEAdvertisingReport(
                 reports: reports.compactMap { report in

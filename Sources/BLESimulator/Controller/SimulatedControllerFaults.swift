@@ -42,6 +42,8 @@ public struct SimulatedControllerFaults: Hashable, Sendable {
     public var eventDisorderMicroseconds: Int64 = 0
     /// Advertising reports stop, though scanning goes on.
     public var silencesReports = false
+    /// The resolving list is taken, and nothing is done with it, as Bumble's controllers do.
+    public var resolvesNothing = false
 
     /// Of a controller that does all it should.
     public init() {}

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLESecurity
 
 /// How `serve` and `advertise` show themselves.
 struct AdvertisingOptions: ParsableArguments {
@@ -11,6 +12,48 @@ struct AdvertisingOptions: ParsableArguments {
 
     @Flag(help: "Send the overflow area, which bears Apple's company identifier.")
     var emitOverflow = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Call this bonded device alone, by directed advertising: ADDRESS or ADDRESS/random, as ‘bletool bonds’ lists it.",
+            valueName: "peer"))
+    var directed: PeerArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "How --directed calls: low, until it comes and whenever it has gone; high, as often as can be for 1.28 s; "
+                + "extended, like low with an extended advertisement.", valueName: "form"))
+    var directedForm: DirectedForm?
+
+    enum DirectedForm: String, ExpressibleByArgument, CaseIterable {
+        case low, high, extended
+
+        var form: AdvertisingTarget.Form {
+            switch self {
+            case .low: .lowDutyCycle
+            case .high: .highDutyCycle
+            case .extended: .extended
+            }
+        }
+    }
+
+    func validate() throws {
+        if directed == nil, directedForm != nil { throw ValidationError("--directed-form needs --directed.") }
+        if case .name? = directed { throw ValidationError("--directed needs the address of a bonded device.") }
+    }
+
+    /// - Throws: `Failure` when there is no such bond.
+    private func target(among store: FileBondStore) throws -> AdvertisingTarget? {
+        guard let directed else { return nil }
+        let bonds: [Bond]
+        do throws(BondStoreError) { bonds = try store.bonds() } catch {
+            throw Failure("\(error.description) (--state)")
+        }
+        guard let peer = directed.identity(among: bonds.map(\.identity)) else {
+            throw Failure("there is no bond with \(directed.text); ‘bletool bonds’ lists them all")
+        }
+        return AdvertisingTarget(peer: peer, form: directedForm?.form ?? .lowDutyCycle)
+    }
 
     func contribution(_ services: [BluetoothUUID]) -> AdvertisingContribution {
         AdvertisingContribution(
@@ -26,19 +69,28 @@ struct AdvertisingOptions: ParsableArguments {
         _ services: [BluetoothUUID], interval: AdvertisingInterval? = nil, profile: ServedProfile? = nil,
         pairing: PairingArguments? = nil, in session: Session
     ) async throws {
+        let target = try target(among: session.bondStore)
         let request = AdvertiseRequest(
-            .packed(localName: name, serviceUUIDs: services), isInBackground: background, interval: interval)
-        let packed = AdvertisingPacker.pack(contribution(services), settings: settings)
+            .packed(localName: name, serviceUUIDs: services), isInBackground: background, interval: interval,
+            target: target)
+        var packed = AdvertisingPacker.pack(contribution(services), settings: settings)
+        if let target {
+            packed.scanResponse = []
+            if target.form != .extended { packed.advertisement = [] }
+        }
+        let packedAdvertisement = packed
         let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
             if let pairing, session.rawAdapter == nil {
                 try session.secure(&configuration, pairing: pairing.options, confirms: pairing.yes)
             }
+            if pairing == nil, target != nil { try session.secure(&configuration, pairing: nil, needsStore: true) }
             if let name { configuration.deviceName = name }
             configuration.advertising = settings
         }
         try await session.withAdapter(adjusting: adjust) { adapter in
-            try await PeripheralRunner(adapter, console: session.console, request: request, packed: packed)
-                .run(profile)
+            try await PeripheralRunner(
+                adapter, console: session.console, request: request, packed: packedAdvertisement
+            ).run(profile)
         }
     }
 }

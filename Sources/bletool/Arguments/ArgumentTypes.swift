@@ -90,6 +90,16 @@ enum PeerArgument: ExpressibleByArgument, Equatable, Sendable {
 }
 
 extension PeerArgument {
+    /// The bonded device that is meant. An address without its type is a public one where both are bonded.
+    func identity(among identities: [DeviceAddress]) -> DeviceAddress? {
+        switch self {
+        case .address(let address): identities.first { $0 == address }
+        case .untypedAddress(let address):
+            identities.first { $0 == address } ?? identities.first { $0.value == address.value }
+        case .name: nil
+        }
+    }
+
     /// Nobody calls a device so: six pairs between colons, or an address with something behind it.
     private static func isMistakenAddress(_ text: String) -> Bool {
         let start = text.prefix { $0 != "/" }

@@ -4,11 +4,23 @@ import BLEJSON
 /// Tells what happens to us as a peripheral: an object a line for programs, a line for people.
 struct PeripheralLog {
     let console: Console
+    let target: AdvertisingTarget?
     private var peers: [LinkID: DeviceAddress] = [:]
 
-    init(console: Console) { self.console = console }
+    init(console: Console, target: AdvertisingTarget? = nil) {
+        self.console = console
+        self.target = target
+    }
 
     func advertising(_ packed: PackedAdvertisement) {
+        if let target {
+            return console.print(
+                [
+                    "event": "advertising", "advertisement": .string(Hexadecimal.text(packed.advertisement)),
+                    "directedTo": .string(target.peer.addressText), "directedToType": .string(target.peer.kindText),
+                ],
+                text: "calling \(target.peer.addressText) \(target.peer.kindText)")
+        }
         console.print(
             [
                 "event": "advertising", "advertisement": .string(Hexadecimal.text(packed.advertisement)),

@@ -31,7 +31,8 @@ struct PeripheralRunner: Sendable {
         let (inputs, queue) = AsyncStream<Input>.makeStream()
         let waitingTicks = WaitingTicks()
         let state = ServingState(
-            adapter: adapter, log: PeripheralLog(console: console), values: values, packed: packed)
+            adapter: adapter, log: PeripheralLog(console: console, target: request.target), values: values,
+            packed: packed)
         let (adapter, request) = (adapter, request)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -62,7 +63,8 @@ struct PeripheralRunner: Sendable {
                     }
                 }
             }
-            try await group.waitForAll()
+            // The first that fails ends all; `waitForAll` would wait for the others.
+            while try await group.next() != nil {}
         }
     }
 

@@ -36,6 +36,14 @@ final class HostPair {
             events.compactMap { if case .centralConnected(let information) = $0 { information } else { nil } }
         }
 
+        var counters: HostCounters { host.counters }
+        var ownAddress: DeviceAddress? { host.controllerInformation.ownAddress }
+
+        /// The links that it made.
+        var links: [LinkInformation] {
+            events.compactMap { if case .connected(let information, _) = $0 { information } else { nil } }
+        }
+
         func forget() { events.removeAll() }
     }
 
@@ -47,11 +55,19 @@ final class HostPair {
     /// Answers the questions of every station; `nil`: they stay open.
     var toolbox: (any SecurityToolbox)? = CryptoToolbox()
 
-    /// - Parameter change: what is particular to a station's controller, by its number.
+    /// - Parameters:
+    ///   - change: what is particular to a station's controller, by its number.
+    ///   - configuration: of a station's engine.
+    ///   - bonds: what a station remembers from the start.
     convenience init(
-        stations count: Int = 2, _ change: (inout SimulatedControllerConfiguration, Int) -> Void = { _, _ in }
+        stations count: Int = 2, _ change: (inout SimulatedControllerConfiguration, Int) -> Void = { _, _ in },
+        configuration: (Int) -> HostConfiguration = { _ in HostConfiguration() }, bonds: (Int) -> [Bond] = { _ in [] }
     ) {
-        self.init(configurations: Array(repeating: HostConfiguration(), count: count), change)
+        self.init(configurations: (0..<count).map(configuration), change)
+        for (number, station) in stations.enumerated() {
+            let bonds = bonds(number)
+            if !bonds.isEmpty { _ = station.host.submit(.restoreBonds(bonds), at: now) }
+        }
         start()
     }
 

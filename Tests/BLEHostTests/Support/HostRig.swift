@@ -37,6 +37,7 @@ final class HostRig {
     var features: LEFeatures = [.encryption]
     var supportedStates: UInt64 = 0x0000_03FF_FFFF_FFFF
     var acceptListSize: UInt8 = 4
+    var resolvingListSize: UInt8 = 0
     var aclLength: UInt16 = 27
     var aclCount: UInt8 = 4
 
@@ -244,6 +245,10 @@ final class HostRig {
             LEReadSupportedStates.ReturnParameters(states: supportedStates).encode(into: &parameters)
         case LEReadFilterAcceptListSize.opcode:
             LEReadFilterAcceptListSize.ReturnParameters(size: acceptListSize).encode(into: &parameters)
+        case LEReadResolvingListSize.opcode:
+            LEReadResolvingListSize.ReturnParameters(size: resolvingListSize).encode(into: &parameters)
+        case LESetExtendedAdvertisingParameters.opcode:
+            LESetExtendedAdvertisingParameters.ReturnParameters().encode(into: &parameters)
         case LEReadMaximumDataLength.opcode:
             LEReadMaximumDataLength.ReturnParameters(
                 maximumTransmitOctets: 251, maximumTransmitTime: 2120, maximumReceiveOctets: 251,

@@ -30,6 +30,7 @@ extension PairingMachine {
 
     mutating func publicKeyReceived(_ key: BLEPackets.P256PublicKey, _ now: Instant) {
         peerPublicKey = P256PublicKey(key)
+        guard setup.options.acceptsDebugKeys || !peerPublicKey.isDebugKey else { return fail(.invalidParameters) }
         if isInitiator { makeSecret() } else { makeKeyPair(now) }
     }
 
@@ -244,4 +245,15 @@ extension BLEPackets.P256PublicKey {
         guard key.x.count == 32, key.y.count == 32 else { return nil }
         self.init(octets: key.x.reversed() + key.y.reversed())
     }
+}
+
+extension P256PublicKey {
+    /// The x of the key whose private half the specification prints (Core 5.4, Vol 3, Part H, 2.3.5.6.1), most
+    /// significant octet first. The y may be either of the two that belong to it.
+    private static let debugX: [UInt8] = [
+        0x20, 0xB0, 0x03, 0xD2, 0xF2, 0x97, 0xBE, 0x2C, 0x5E, 0x2C, 0x83, 0xA7, 0xE9, 0xF9, 0xA5, 0xB9,
+        0xEF, 0xF4, 0x91, 0x11, 0xAC, 0xF4, 0xFD, 0xDB, 0xCC, 0x03, 0x01, 0x48, 0x0E, 0x35, 0x9D, 0xE6,
+    ]
+
+    var isDebugKey: Bool { x == Self.debugX }
 }

@@ -27,6 +27,9 @@ public struct PairingOptions: Hashable, Sendable {
     public var responderKeys: KeyDistribution = [.encryption, .identity, .signing]
     /// The passkey that is displayed instead of a random one, and typed without asking anybody: 0 to 999999.
     public var passkey: UInt32?
+    /// Whether a peer may show the debug public key, of which everybody knows the private one: for tests with a sniffer
+    /// alone (Core 5.4, Vol 3, Part H, 2.3.5.6.1).
+    public var acceptsDebugKeys = false
     /// Whether the app is asked before a pairing that it did not begin (`PairingQuestion.Kind.consent`).
     public var asksConsent = false
 
@@ -125,7 +128,8 @@ extension LocalOutOfBandData: Codable {}
 extension PairingOptions: Codable {
     private enum CodingKeys: String, CodingKey {
         case ioCapability, isBonding, requiresAuthentication, allowsSecureConnections, requiresSecureConnections
-        case minimumKeySize, maximumKeySize, initiatorKeys, responderKeys, passkey, asksConsent, prefersAuthentication
+        case minimumKeySize, maximumKeySize, initiatorKeys, responderKeys, passkey, acceptsDebugKeys, asksConsent
+        case prefersAuthentication
     }
 
     public init(from decoder: any Decoder) throws {
@@ -141,6 +145,7 @@ extension PairingOptions: Codable {
         try container.update(&initiatorKeys, .initiatorKeys)
         try container.update(&responderKeys, .responderKeys)
         passkey = try container.decodeIfPresent(UInt32.self, forKey: .passkey)
+        try container.update(&acceptsDebugKeys, .acceptsDebugKeys)
         try container.update(&asksConsent, .asksConsent)
         try container.update(&prefersAuthentication, .prefersAuthentication)
     }

@@ -18,7 +18,7 @@ struct UnpairCommand: ToolCommand {
         let store = session.bondStore
         do throws(BondStoreError) {
             let identities = try store.bonds().map(\.identity)
-            if let identity = identity(among: identities), try store.remove(identity) {
+            if let identity = peer.identity(among: identities), try store.remove(identity) {
                 return session.console.print(
                     [
                         "event": "unpaired", "identity": .string(identity.addressText),
@@ -29,15 +29,5 @@ struct UnpairCommand: ToolCommand {
             throw Failure("\(error.description) (--state)")
         }
         throw Failure("there is no bond with \(peer.text); ‘bletool bonds’ lists them all")
-    }
-
-    /// An address without its type is a public one where both are bonded.
-    private func identity(among identities: [DeviceAddress]) -> DeviceAddress? {
-        switch peer {
-        case .address(let address): identities.first { $0 == address }
-        case .untypedAddress(let address):
-            identities.first { $0 == address } ?? identities.first { $0.value == address.value }
-        case .name: nil
-        }
     }
 }

@@ -1,0 +1,221 @@
+import BLEPackets
+import BLESimulator
+import Testing
+
+@testable import BLEHost
+
+/// Devices that hide from strangers and find their friends, whole engines on simulated controllers.
+@Suite("Private devices among each other")
+struct PrivateWorldTests {
+    /// What a controller makes of a resolving list.
+    enum Kind: CaseIterable {
+        case extended, legacy
+        /// It has none.
+        case without
+        /// It takes it, and resolves nothing.
+        case liar
+    }
+
+    static func key(_ number: Int) -> Key128 { Key128(rawValue: 0xA5A5_0000_0000_0001 << 32 | UInt128(number + 1)) }
+    static func identity(_ number: Int) -> DeviceAddress {
+        DeviceAddress(value: 0x6A65_6C6C_6900 + UInt64(number), kind: .public)
+    }
+
+    static func bond(_ peer: Int, with own: Int) -> Bond {
+        let key128 = Key128(rawValue: UInt128(min(peer, own) * 16 + max(peer, own) + 1))
+        return Bond(
+            identity: identity(peer), identityResolvingKey: key(peer), isSecureConnections: true,
+            localKey: LongTermKey(key: key128), peerKey: LongTermKey(key: key128))
+    }
+
+    /// Stations that are private; each of `friends` is bonded with station 0. Their addresses change every minute.
+    /// - Parameter kinds: of each station's controller.
+    static func world(_ kinds: [Kind], friends: [Int] = [1], lists: UInt8 = 8) -> HostPair {
+        let pair = HostPair(
+            stations: kinds.count,
+            { controller, number in
+                if kinds[number] == .legacy {
+                    let address = controller.publicAddress
+                    controller = .core42(publicAddress: address)
+                }
+                if kinds[number] == .without { controller.features.remove(.linkLayerPrivacy) }
+                controller.resolvingListSize = lists
+            },
+            configuration: { number in
+                var configuration = HostConfiguration(
+                    ownAddress: .resolvable(fallback: identity(number)), hasToolbox: true)
+                configuration.security.identityResolvingKey = key(number)
+                configuration.privateAddressLifetime = .seconds(60)
+                configuration.usesControllerResolution = true
+                return configuration
+            },
+            bonds: { number in
+                number == 0
+                    ? friends.map { bond($0, with: 0) } : friends.contains(number) ? [bond(0, with: number)] : []
+            })
+        for (number, kind) in kinds.enumerated() where kind == .liar {
+            pair.air.changeFaults(of: pair.stations[number].controller) { $0.resolvesNothing = true }
+        }
+        return pair
+    }
+
+    static let open = AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: []), interval: .milliseconds(100))
+
+    static func call(_ peer: Int, _ form: AdvertisingTarget.Form) -> HostCommand {
+        .advertise(
+            AdvertiseRequest(
+                .packed(localName: nil, serviceUUIDs: []), interval: .milliseconds(100),
+                target: AdvertisingTarget(peer: identity(peer), form: form)))
+    }
+
+    static func isEncrypted(_ station: HostPair.Station) -> Bool {
+        station.events.contains {
+            if case .encryptionChanged(_, let security) = $0 { security.isEncrypted } else { false }
+        }
+    }
+
+    /// Nothing was refused for coming at the wrong time.
+    static func expectNoRefusal(_ pair: HostPair) {
+        for station in pair.stations {
+            let refused = pair.air.statistics(of: station.controller).rejections.filter {
+                $0.status == .commandDisallowed
+            }
+            #expect(refused == [])
+        }
+    }
+
+    @Test(
+        "a pending connection finds a friend whose address has changed many times, hours later (SPEC CEN-9)",
+        arguments: Kind.allCases)
+    func rotation(kind: Kind) {
+        let pair = Self.world([.extended, kind])
+        let (peripheral, central) = (pair.stations[0], pair.stations[1])
+        let operation = pair.submit(.connect(ConnectRequest(peer: Self.identity(0))), to: central)
+        pair.run(for: .seconds(7200))
+        #expect(central.results(of: operation).isEmpty)
+        pair.submit(.advertise(Self.open), to: peripheral)
+        #expect(pair.run(for: .seconds(30)) { !central.results(of: operation).isEmpty && Self.isEncrypted(central) })
+        #expect(central.links.map { $0.peer.withoutIdentityMark } == [Self.identity(0)])
+        #expect(peripheral.centrals.map { $0.peer.withoutIdentityMark } == [Self.identity(1)])
+        Self.expectNoRefusal(pair)
+    }
+
+    @Test(
+        "and so it does again and again, from the accept list where the controller resolves", arguments: Kind.allCases)
+    func twoFriends(kind: Kind) {
+        let pair = Self.world([kind, .extended, .extended], friends: [1, 2])
+        let central = pair.stations[0]
+        for number in 1...2 { pair.submit(.advertise(Self.open), to: pair.stations[number]) }
+        for _ in 0..<3 {
+            central.forget()
+            let operations = (1...2).map {
+                pair.submit(.connect(ConnectRequest(peer: Self.identity($0))), to: central)
+            }
+            #expect(pair.run(for: .seconds(60)) { operations.allSatisfy { !central.results(of: $0).isEmpty } })
+            #expect(Set(central.links.map { $0.peer.withoutIdentityMark }) == [Self.identity(1), Self.identity(2)])
+            for link in central.links { pair.submit(.disconnect(link.id), to: central) }
+            pair.run(for: .seconds(150))
+        }
+        Self.expectNoRefusal(pair)
+    }
+
+    @Test("a friend without room in the list is found like the others")
+    func listFull() {
+        let pair = Self.world([.extended, .extended, .extended, .legacy], friends: [1, 2, 3], lists: 1)
+        let central = pair.stations[0]
+        for number in 1...3 { pair.submit(.advertise(Self.open), to: pair.stations[number]) }
+        for _ in 0..<2 {
+            let operations = (1...3).map {
+                pair.submit(.connect(ConnectRequest(peer: Self.identity($0))), to: central)
+            }
+            #expect(pair.run(for: .seconds(90)) { operations.allSatisfy { !central.results(of: $0).isEmpty } })
+            for link in central.links { pair.submit(.disconnect(link.id), to: central) }
+            central.forget()
+            pair.run(for: .seconds(70))
+        }
+        Self.expectNoRefusal(pair)
+    }
+
+    @Test("a stranger never sees an identity, whatever is advertised, scanned or connected", arguments: Kind.allCases)
+    func stranger(kind: Kind) {
+        let pair = Self.world([kind, kind, .extended])
+        let (peripheral, central, stranger) = (pair.stations[0], pair.stations[1], pair.stations[2])
+        pair.submit(.scan(ScanRequest(allowsDuplicates: true)), to: stranger)
+        pair.submit(.scan(ScanRequest(allowsDuplicates: true)), to: central)
+        pair.submit(.advertise(Self.open), to: peripheral)
+        pair.submit(.advertise(Self.open), to: central)
+        pair.run(for: .seconds(200))
+        pair.submit(.connect(ConnectRequest(peer: Self.identity(0))), to: central)
+        pair.run(for: .seconds(200))
+        #expect(central.links.count == 1)
+        let seen = stranger.events.compactMap { if case .discovered(let found) = $0 { found.address } else { nil } }
+        #expect(Set(seen).count > 6)
+        #expect(seen.allSatisfy { $0.isResolvablePrivate })
+        let known = central.events.compactMap { if case .discovered(let found) = $0 { found.address } else { nil } }
+        #expect(Set(known).isSubset(of: [Self.identity(0).asIdentity]))
+        Self.expectNoRefusal(pair)
+    }
+
+    @Test("a friend that is called by name comes, and nobody else sees anything", arguments: AdvertisingTarget.Form.all)
+    func call(form: AdvertisingTarget.Form) {
+        let pair = Self.world([.extended, .extended, .extended])
+        let (peripheral, central, stranger) = (pair.stations[0], pair.stations[1], pair.stations[2])
+        pair.submit(.scan(ScanRequest(allowsDuplicates: true)), to: stranger)
+        let pending = pair.submit(.connect(ConnectRequest(peer: Self.identity(0))), to: central)
+        pair.run(for: .seconds(200))
+        let call = pair.submit(Self.call(1, form), to: peripheral)
+        #expect(pair.run(for: .seconds(10)) { !central.results(of: pending).isEmpty && Self.isEncrypted(central) })
+        #expect(peripheral.results(of: call) == (form == .highDutyCycle ? [.success(.done)] : []))
+        #expect(!stranger.events.contains { if case .discovered = $0 { true } else { false } })
+        Self.expectNoRefusal(pair)
+    }
+
+    @Test(
+        "a call at the high duty cycle ends after 1.28 s; one at the low goes on and comes again",
+        arguments: [true, false])
+    func callInVain(isExtended: Bool) {
+        let pair = Self.world([isExtended ? .extended : .legacy, .extended])
+        let (peripheral, central) = (pair.stations[0], pair.stations[1])
+        let begin = pair.now
+        let high = pair.submit(Self.call(1, .highDutyCycle), to: peripheral)
+        #expect(pair.run(for: .seconds(10)) { !peripheral.results(of: high).isEmpty })
+        #expect(peripheral.results(of: high) == [.failure(.connectionFailed(.advertisingTimeout))])
+        #expect(pair.now < begin.advanced(by: .milliseconds(1400)))
+        pair.submit(Self.call(1, .lowDutyCycle), to: peripheral)
+        pair.run(for: .seconds(300))
+        for _ in 0..<2 {
+            central.forget()
+            pair.submit(.connect(ConnectRequest(peer: Self.identity(0))), to: central)
+            #expect(pair.run(for: .seconds(10)) { !central.links.isEmpty && Self.isEncrypted(central) })
+            for link in central.links { pair.submit(.disconnect(link.id), to: central) }
+            pair.run(for: .seconds(5))
+        }
+        Self.expectNoRefusal(pair)
+    }
+
+    @Test("a friend that is forgotten becomes a stranger, and a stranger that is bonded a friend, while all goes on")
+    func bondsChange() {
+        let pair = Self.world([.extended, .extended], friends: [1])
+        let (central, peripheral) = (pair.stations[0], pair.stations[1])
+        pair.submit(.advertise(Self.open), to: peripheral)
+        pair.submit(.scan(ScanRequest(allowsDuplicates: true)), to: central)
+        func heard() -> Set<Bool> {
+            central.forget()
+            pair.run(for: .seconds(130))
+            return Set(
+                central.events.compactMap {
+                    if case .discovered(let found) = $0 { found.address?.kind == .publicIdentity } else { nil }
+                })
+        }
+        #expect(heard() == [true])
+        pair.submit(.removeBond(Self.identity(1)), to: central)
+        #expect(heard() == [false])
+        pair.submit(.restoreBonds([Self.bond(1, with: 0)]), to: central)
+        #expect(heard() == [true])
+        Self.expectNoRefusal(pair)
+    }
+}
+
+extension AdvertisingTarget.Form {
+    static let all: [Self] = [.highDutyCycle, .lowDutyCycle, .extended]
+}
