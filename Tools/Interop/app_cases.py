@@ -3,7 +3,7 @@ import os
 
 from cases import Skip, case, check, same
 from gatt_cases import AUTHENTICATED
-from lab import EXAMPLES, Terminal
+from lab import EXAMPLES, PEER_ADDRESS, Terminal
 
 KINDS = ('bumble', 'bumble-legacy', 'btvirt', 'simulator')
 
@@ -82,6 +82,9 @@ def app_pairs_with_its_agent(lab):
     reads_secret(right)
     same('asked', [l['peer'] for l in right.events('asked')], ['BumblePeer'])
     check(lab.wait_peer('paired')[0]['authenticated'], 'not authenticated at the peer')
+    # The operator's tool finds the bond in the app's folder.
+    kept = lab.run('bonds', options=('--state', lab.path('app-state0'))).events('bond')
+    same('bonds', [(b['identity'], b['authenticated']) for b in kept], [(PEER_ADDRESS, True)])
     starts = len(lab.peer_events('pairing-start'))
     reads_secret(lab.finish(lab.app('protected-reader', '180D', AUTHENTICATED)))
     same('pairings', len(lab.peer_events('pairing-start')), starts)

@@ -128,16 +128,18 @@ class Relay:
             self.lab.start_btvirt()
         self.lab.start_peer('--hr-interval', '0.1')
 
-    def sensor_is_taken(self):
-        return len(self.lab.peer_events('connected')) > len(self.lab.peer_events('disconnected'))
+    def sensor_is_heard(self):
+        """Whether somebody else hears it advertise."""
+        return self.lab.run('lescan', '--name', 'BumblePeer', '--count', '1', '--duration', '5', status=None,
+                            via=self.lab.endpoints[2]).events('discovered') != []
 
     def reach(self, wanted, what):
-        """Waits for a step of the relay. A sensor that still takes itself for connected to a killed one, because its
-        controller did not tell it of the end, is switched off and on."""
+        """Waits for a step of the relay. A sensor that does not advertise, because its controller did not tell it of the
+        end of the last link, is switched off and on."""
         try:
             self.app.wait_for(wanted, what, PATIENCE / 2)
         except bench.Failure as e:
-            if not self.sensor_is_taken() or any(l['event'] == 'connected' for l in self.app.lines):
+            if any(l['event'] == 'connected' for l in self.app.lines) or self.sensor_is_heard():
                 raise bench.Failure(f'{e}; the sensor: {self.lab.peer.lines[-6:]}, {self.lab.peer.stderr()[-400:]}') from None
             self.ghosts += 1
             self.start_sensor()

@@ -63,6 +63,81 @@ struct JournalTests {
         #expect(short == state)
     }
 
+    @Test(
+        "what an app is told has been written down by then: killed in that moment, it is restored to it (SPR-4, SPR-11)"
+    )
+    func writtenFirst() throws {
+        let world = World()
+        world.air.addPeripheral(Profiles.belt())
+        let station = AppStation(world)
+        let app = TestApp(station, modes: [.central, .peripheral])
+        let central = app.central(ManagerOptions(restoreIdentifier: "c"))
+        let manager = app.peripheral(ManagerOptions(restoreIdentifier: "p"))
+        let peer = try #require(central.discover([Profiles.heartRate]))
+        #expect(central.connect(peer))
+        #expect(central.explore(peer, Profiles.heartRate).count == 3)
+        #expect(manager.add(Profiles.published) == nil)
+        manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
+        world.run(for: .seconds(1))
+        func kept(_ name: String, _ isIt: (ClientEvent) -> Bool) -> PreservedManager? {
+            station.preserved(when: isIt)?.managers.first { $0.restoreIdentifier == name }
+        }
+        let discovered = try #require(
+            station.preserved { if case .discovered = $0 { true } else { false } })
+        #expect(discovered.identities.map(\.identifier) == [peer])
+        let connected = try #require(kept("c") { if case .connected = $0 { true } else { false } })
+        #expect(connected.peripherals.map(\.isConnected) == [true])
+        let explored = kept("c") { if case .peripheral(_, .characteristicsDiscovered) = $0 { true } else { false } }
+        #expect(explored?.peripherals.first?.services?.first?.characteristics?.count == 3)
+        let added = kept("p") { if case .serviceAdded = $0 { true } else { false } }
+        #expect(added?.services.map(\.id) == [Profiles.published.id])
+        let advertised = kept("p") { if case .advertisingStarted = $0 { true } else { false } }
+        #expect(advertised?.advertisement?.localName == "Door")
+    }
+
+    @Test("lines that are whole and say nonsense do not keep a process from starting (SPR-4)")
+    func nonsense() throws {
+        let world = World()
+        world.air.addPeripheral(Profiles.belt())
+        let station = AppStation(world)
+        let app = TestApp(station, modes: [.central, .peripheral])
+        let central = app.central(ManagerOptions(restoreIdentifier: "c"))
+        let manager = app.peripheral(ManagerOptions(restoreIdentifier: "p"))
+        let peer = try #require(central.discover([Profiles.heartRate]))
+        #expect(central.connect(peer, ConnectOptions(startDelayMilliseconds: 5)))
+        #expect(central.explore(peer, Profiles.heartRate).count == 3)
+        #expect(manager.add(Profiles.published) == nil)
+        manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door", serviceUUIDs: [Profiles.lock])))
+        central.ask(.scan(ScanOptions(services: [Profiles.lock])))
+        let payloads = Journal.payloads(in: station.journal).map { String(decoding: $0, as: UTF8.self) }
+        var entropy = EntropySource(seed: [UInt8](repeating: 5, count: 32))
+        func pick(_ count: Int) -> Int { Int(entropy.next() % UInt64(max(1, count))) }
+        let numbers = ["0", "-1", "255", "65535", "65536", "4294967296", "9223372036854775807", "-9223372036854775808"]
+        var restored = 0
+        for _ in 0..<80 {
+            var lines = payloads
+            for _ in 0...pick(3) {
+                let line = pick(lines.count)
+                let places = lines[line].ranges(of: /[0-9]+/)
+                guard !places.isEmpty else { continue }
+                lines[line].replaceSubrange(places[pick(places.count)], with: numbers[pick(numbers.count)])
+            }
+            let journal = lines.flatMap { Journal.line([UInt8]($0.utf8)) }
+            let other = World()
+            other.air.addPeripheral(Profiles.belt())
+            let again = AppStation(other, journal: journal, seed: 3)
+            let same = TestApp(again, modes: [.central, .peripheral])
+            let managers = [
+                same.central(ManagerOptions(restoreIdentifier: "c")),
+                same.peripheral(ManagerOptions(restoreIdentifier: "p")),
+            ]
+            other.run(for: .seconds(2))
+            for manager in managers { #expect(manager.states == [.poweredOn]) }
+            restored += managers.count { $0.events.first?.isRestoration == true }
+        }
+        #expect(restored > 80, "most of what was changed could still be read: \(restored)")
+    }
+
     @Test("an identifier is the same after a restart, and another for each app (REC-3, REC-4)")
     func lasting() throws {
         let world = World()

@@ -22,6 +22,8 @@ final class AppStation: Station {
     /// HCI commands that went to the controller.
     private(set) var sentCommands: [(opcode: HCIOpcode, parameters: [UInt8])] = []
     private var told: [(event: ClientEvent, manager: ManagerID, app: AppID)] = []
+    /// How long the journal was when each event was told.
+    private var journalLengths: [Int] = []
 
     init(
         _ world: World, configuration: HostConfiguration = HostConfiguration(),
@@ -80,7 +82,16 @@ final class AppStation: Station {
     /// Of all managers of an app, in order.
     func events(of app: AppID) -> [ClientEvent] { told.filter { $0.app == app }.map(\.event) }
 
-    func forget(_ manager: ManagerID, _ app: AppID) { told.removeAll { $0.manager == manager && $0.app == app } }
+    func forget(_ manager: ManagerID, _ app: AppID) {
+        let kept = told.indices.filter { told[$0].manager != manager || told[$0].app != app }
+        journalLengths = kept.map { journalLengths[$0] }
+        told = kept.map { told[$0] }
+    }
+
+    /// What would be restored if the process had been killed when the first such event was told.
+    func preserved(when isIt: (ClientEvent) -> Bool) -> PreservedState? {
+        told.firstIndex { isIt($0.event) }.map { Self.state(in: Array(journal.prefix(journalLengths[$0]))) }
+    }
 
     func actions(of app: AppID) -> [ProcessAction] { processActions.filter { $0.app == app }.map(\.action) }
 
@@ -99,7 +110,9 @@ final class AppStation: Station {
         while let output = engine.nextOutput() {
             switch output {
             case .submit: preconditionFailure("the engine takes these")
-            case .event(let event, let manager, let app): told.append((event, manager, app))
+            case .event(let event, let manager, let app):
+                told.append((event, manager, app))
+                journalLengths.append(journal.count)
             case .process(let action, let app): processActions.append((action, app))
             case .alert(let alert): alerts.append(alert)
             case .alertWithdrawn(let id): withdrawnAlerts.append(id)
