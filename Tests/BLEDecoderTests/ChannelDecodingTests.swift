@@ -48,6 +48,8 @@ struct ChannelDecodingTests {
         #expect(text.count { $0.hasSuffix("ATT Read Request (0x0a) 0x0012") } == 1)
         #expect(text.count { $0.hasSuffix("ATT Read Response (0x0b) 0x0012") } == 1)
         #expect(text.count { $0.hasSuffix("ATT Read Response (0x0b) 0x0015") } == 1)
+        #expect(text.count { $0 == "      Bearer: channel 0x0050" } == 1)
+        #expect(text.contains("      Credits left: 2"))
         let counts = try summary(packets, received: [1, 4, 5])
         #expect(counts.att == [.init(number: 0x0A, count: 1), .init(number: 0x0B, count: 1)])
         #expect(counts.enhanced == [.init(number: 0x0A, count: 1), .init(number: 0x0B, count: 1)])

@@ -15,6 +15,7 @@ extension CaptureDecoder {
         let isWhole = PacketCheck.isWholeAttribute(first: pdu.integer(0, width: min(pdu.byteCount, 8)), count: stated)
         guard isWhole, pdu.byteCount == stated, place >= 0 else {
             out.beginFields()
+            writeBearer(index, channel, way)
             if !isWhole {
                 malformed("its length does not fit its opcode", pdu)
             } else if pdu.byteCount > 0 {
@@ -53,6 +54,7 @@ extension CaptureDecoder {
         }
         if opcode == 0x06 || opcode == 0x08 || opcode == 0x10 { headlineType(request.type) }
         out.beginFields()
+        writeBearer(index, channel, way)
         switch opcode {
         case 0x02: writeMTU(pdu)
         case 0x04: writeRange(pdu)
@@ -134,6 +136,7 @@ extension CaptureDecoder {
             headlineType(request.type)
         }
         out.beginFields()
+        writeBearer(index, channel, way)
         if let request { writePairing(with: request) }
         switch opcode {
         case 0x01: writeError(pdu)

@@ -142,6 +142,19 @@ extension CaptureDecoder {
         out.endFields()
     }
 
+    /// The channel of a PDU that the fixed one does not carry, and its credits where it has any.
+    mutating func writeBearer(_ index: Int, _ place: Int?, _ way: Int) {
+        guard let place else { return }
+        let channel = table.links[index].channels.channels[place]
+        if !out.isJSON {
+            out.begin("Bearer", "bearer")
+            out.buffer.append("channel ")
+            out.hexadecimal(UInt64(channel.identifiers[way]), width: 2)
+            out.end()
+        }
+        if channel.isCreditBased { writeCredits(channel, way) }
+    }
+
     /// Which service it is, and how many frames may follow before new credits come.
     private mutating func writeCredits(_ channel: ChannelTable.Channel, _ way: Int) {
         out.begin("SPSM", "psm")

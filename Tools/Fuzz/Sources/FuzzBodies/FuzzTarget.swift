@@ -15,6 +15,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case peripheral
     /// Pairing, bonds and encryption in both roles, over a toolbox that answers alike every time.
     case security
+    /// Credit-based channels on two links.
+    case channels
 
     /// - Returns: What is wrong; `nil` when nothing is.
     public func run(_ bytes: [UInt8]) -> String? {
@@ -26,6 +28,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .central: FuzzedHost.run(bytes, .central)
         case .peripheral: FuzzedHost.run(bytes, .peripheral)
         case .security: FuzzedHost.run(bytes, .security)
+        case .channels: FuzzedHost.run(bytes, .channels)
         }
     }
 }

@@ -26,6 +26,9 @@ struct FuzzedController {
     private(set) var heldPackets: [UInt16: Int] = [:]
     /// Links that the engine has asked to end and that have not ended.
     private(set) var endingLinks: [UInt16] = []
+    /// The last command of L2CAP that the engine sent on each handle, and the channels that it has called its own there.
+    private(set) var lastSignal: [UInt16: [UInt8]] = [:]
+    private(set) var announcedChannels: [UInt16: [UInt16]] = [:]
     /// The last ATT PDU that the engine sent on each handle.
     private(set) var lastPDU: [UInt16: [UInt8]] = [:]
 
@@ -40,6 +43,8 @@ struct FuzzedController {
         heldPackets[handle] = nil
         endingLinks.removeAll { $0 == handle }
         encryptedLinks.removeAll { $0 == handle }
+        lastSignal[handle] = nil
+        announcedChannels[handle] = nil
     }
 
     mutating func encryptionChanged(_ handle: UInt16, isOn: Bool) {
@@ -100,6 +105,9 @@ struct FuzzedController {
         if packet.count > 9, packet[2] >> 4 & 3 == 0, packet[7] == 4, packet[8] == 0 {
             lastPDU[handle] = Array(packet[9...])
         }
+        if packet.count >= 13, packet[2] >> 4 & 3 == 0, packet[7] == 5, packet[8] == 0 {
+            noteSignal(Array(packet[9...]), handle)
+        }
         if packet.count > 9, packet[2] >> 4 & 3 == 0, packet[7] == 6, packet[8] == 0,
             let violation = checkPairing(code: packet[9], length: Int(packet[5]) + Int(packet[6]) << 8, handle)
         {
@@ -110,6 +118,16 @@ struct FuzzedController {
         let held = heldPackets.values.reduce(0, +)
         if held > Int(aclCount), !isBufferCountLost { return (nil, "\(held) packets for \(aclCount) buffers") }
         return (nil, nil)
+    }
+
+    private mutating func noteSignal(_ command: [UInt8], _ handle: UInt16) {
+        // Requests are what peers answer.
+        if [0x06, 0x12, 0x14].contains(command[0]) { lastSignal[handle] = command }
+        let place = command[0] == 0x14 ? 6 : 4
+        guard command[0] == 0x14 || command[0] == 0x15, command.count > place + 1 else { return }
+        var known = announcedChannels[handle] ?? []
+        known.append(UInt16(command[place]) | UInt16(command[place + 1]) << 8)
+        announcedChannels[handle] = known.suffix(8)
     }
 
     /// Every PDU is as long as its code says, and keys travel encrypted (Core 5.4, Vol 3, Part H, 3.5 and 3.6).

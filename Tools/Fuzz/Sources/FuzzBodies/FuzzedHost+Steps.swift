@@ -209,7 +209,7 @@ extension FuzzedHost {
     }
 
     /// Buffers of the controller: held back, given back, and given back too often.
-    private mutating func buffers(_ input: inout FuzzInput) {
+    mutating func buffers(_ input: inout FuzzInput) {
         let choice = input.byte()
         let handle = UInt16(0x40 + choice >> 4 & 3)
         switch choice % 4 {

@@ -6,7 +6,7 @@ import BLEPackets
 /// Whatever comes: each operation ends once, every packet is well-formed and fits the controller's buffers, deadlines lie
 /// ahead once they have been served, and after the transport is gone nothing is left to do.
 struct FuzzedHost: ~Copyable {
-    enum Role { case bearer, central, peripheral, security }
+    enum Role { case bearer, central, peripheral, security, channels }
 
     static let centralHandle: UInt16 = 0x40
     static let peripheralHandle: UInt16 = 0x41
@@ -48,7 +48,11 @@ struct FuzzedHost: ~Copyable {
         run.begin()
         var steps = 0
         while !input.isAtEnd, run.violation == nil, steps < Self.stepLimit {
-            role == .security ? run.securityStep(&input) : run.step(&input, role)
+            switch role {
+            case .security: run.securityStep(&input)
+            case .channels: run.channelStep(&input)
+            default: run.step(&input, role)
+            }
             steps += 1
         }
         if run.violation == nil { run.end() }
