@@ -142,6 +142,9 @@ extension AppLifecycle {
         tellConnected(index, session, at: now)
     }
 
+    /// How long after failing to establish a link, its quick retries included, the device is tried again.
+    private static let establishmentPause = Microseconds.microseconds(500_000)
+
     mutating func connectionFailed(
         _ client: ClientID, _ identifier: PeerIdentifier, _ token: CommandToken, _ failure: HostFailure, at now: Instant
     ) {
@@ -152,6 +155,10 @@ extension AppLifecycle {
         case .controllerLost, .controllerUnresponsive, .cancelled, .invalidRequest(.stopped):
             // It stands, and is given to the engine again when the controller is back (SPEC 5.5 rule 6).
             managers[index].central.peripherals[session].state = .connecting(nil, notBefore: nil)
+        case .connectionFailed(let status) where status == .connectionFailedToBeEstablished:
+            // The device went away in between, or the controller does not wait for it: the request stands (SPEC CEN-9).
+            managers[index].central.peripherals[session].state = .connecting(
+                nil, notBefore: now.advanced(by: Self.establishmentPause))
         default:
             managers[index].central.peripherals.remove(at: session)
             needsJournal = true

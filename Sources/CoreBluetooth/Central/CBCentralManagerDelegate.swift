@@ -8,7 +8,6 @@ import Foundation
 /// `centralManagerDidUpdateState` is the one that must be there. The others have a default that does nothing, so that
 /// they may be left out as on Apple's system. A subclass of a class that conforms already cannot bring one of those in
 /// later: Swift chooses the default for the class that declares the conformance.
-@preconcurrency
 public protocol CBCentralManagerDelegate: NSObjectProtocol {
     /// The manager's state changed; the first call comes soon after the manager was made.
     func centralManagerDidUpdateState(_ central: CBCentralManager)

@@ -4,7 +4,6 @@
 import Foundation
 
 /// What happens to a remote peripheral (SPEC CEN-10 to CEN-20). All methods may be left out.
-@preconcurrency
 public protocol CBPeripheralDelegate: NSObjectProtocol {
     func peripheralDidUpdateName(_ peripheral: CBPeripheral)
     /// These services stand for nothing any more: discover them again (SPEC 2.3).

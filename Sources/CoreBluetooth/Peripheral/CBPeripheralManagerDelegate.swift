@@ -5,7 +5,6 @@ import Foundation
 
 /// What happens to a peripheral manager (SPEC 1.3). `peripheralManagerDidUpdateState` must be there, the others may be
 /// left out; what `CBCentralManagerDelegate` says of subclasses holds here too.
-@preconcurrency
 public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
     /// The manager's state changed; the first call comes soon after the manager was made.
     func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager)

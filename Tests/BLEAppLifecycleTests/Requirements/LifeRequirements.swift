@@ -207,6 +207,22 @@ struct LifeRequirements {
         #expect(central.connections == [peer])
     }
 
+    @Test("a link that cannot be established, however often, leaves the connection pending (SPEC CEN-9)")
+    func establishmentFails() throws {
+        let station = AppStation(world)
+        air.addPeripheral(Profiles.belt())
+        let central = TestApp(station).central()
+        let peer = try #require(central.discover([Profiles.heartRate]))
+        air.changeFaults(of: station.controller) {
+            $0.failingConnections = 25
+            $0.connectionFailure = .connectionComplete
+        }
+        central.ask(.connect(peer, ConnectOptions()))
+        central.run(.seconds(60))
+        #expect(central.connections == [peer])
+        #expect(!central.events.contains { if case .connectionFailed = $0 { true } else { false } })
+    }
+
     @Test("who registers hears of connections that other apps make and lose")
     func connectionEvents() throws {
         let station = AppStation(world)
