@@ -1,3 +1,4 @@
+import BLEPackets
 import Foundation
 import Testing
 
@@ -109,12 +110,18 @@ struct Transcript: Decodable, Sendable {
                 reason = number
             } else if let text = try container.decodeIfPresent(String.self, forKey: .pairingFailed) {
                 let digits = text.hasPrefix("0x") ? text.dropFirst(2) : text[...]
-                reason = UInt8(digits, radix: 16)
+                reason = UInt8(digits, radix: 16) ?? Self.reason(named: text)
                 guard reason != nil || text.hasPrefix("any") else {
-                    throw DecodingError.dataCorruptedError(
+                    throw Swift.DecodingError.dataCorruptedError(
                         forKey: .pairingFailed, in: container, debugDescription: "‘\(text)’ is no reason")
                 }
             }
+        }
+
+        /// Whatever stands between its words.
+        private static func reason(named text: String) -> UInt8? {
+            func letters(_ text: String) -> String { text.lowercased().filter(\.isLetter) }
+            return (1...16).first { letters(PairingFailedReason(rawValue: $0).description) == letters(text) }
         }
     }
 
