@@ -42,8 +42,8 @@ public actor Adapter {
     private var operationOfToken: [UInt64: OperationID] = [:]
     private var scans: [OperationID: Scan.Source] = [:]
     private var links: [LinkID: PeripheralState] = [:]
-    private var serverObservers: [UInt64: AsyncThrowingStream<ServerEvent, any Error>.Continuation] = [:]
-    private var observers: [UInt64: AsyncThrowingStream<AdapterEvent, any Error>.Continuation] = [:]
+    private var serverObservers = Observers<ServerEvent>()
+    private var observers = Observers<AdapterEvent>()
 
     private static let nextToken = Atomic<UInt64>(1)
 
@@ -248,29 +248,25 @@ public actor Adapter {
 
     // MARK: Observers
 
-    func addObserver(_ observer: AsyncThrowingStream<AdapterEvent, any Error>.Continuation) -> UInt64 {
+    func addObserver(_ observer: Observers<AdapterEvent>.Continuation) -> UInt64 {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
-        if let ending { observer.finish(throwing: ending) } else { observers[token] = observer }
+        if let ending { observer.finish(throwing: ending) } else { observers.add(observer, token: token) }
         return token
     }
 
-    func removeObserver(_ token: UInt64) { observers[token] = nil }
+    func removeObserver(_ token: UInt64) { observers.remove(token) }
 
-    private func tell(_ event: AdapterEvent) {
-        for (_, observer) in observers { observer.yield(event) }
-    }
+    private func tell(_ event: AdapterEvent) { observers.tell(event) }
 
-    func addServerObserver(_ observer: AsyncThrowingStream<ServerEvent, any Error>.Continuation) -> UInt64 {
+    func addServerObserver(_ observer: Observers<ServerEvent>.Continuation) -> UInt64 {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
-        if let ending { observer.finish(throwing: ending) } else { serverObservers[token] = observer }
+        if let ending { observer.finish(throwing: ending) } else { serverObservers.add(observer, token: token) }
         return token
     }
 
-    func removeServerObserver(_ token: UInt64) { serverObservers[token] = nil }
+    func removeServerObserver(_ token: UInt64) { serverObservers.remove(token) }
 
-    private func tell(_ event: ServerEvent) {
-        for (_, observer) in serverObservers { observer.yield(event) }
-    }
+    private func tell(_ event: ServerEvent) { serverObservers.tell(event) }
 
     // MARK: The engine
 
@@ -398,10 +394,8 @@ public actor Adapter {
         operationOfToken.removeAll()
         for (_, source) in scans { source.finish(throwing: ending ?? error) }
         scans.removeAll()
-        for (_, observer) in serverObservers { observer.finish(throwing: ending ?? error) }
-        serverObservers.removeAll()
-        for (_, observer) in observers { observer.finish(throwing: ending ?? error) }
-        observers.removeAll()
+        serverObservers.finish(throwing: ending ?? error)
+        observers.finish(throwing: ending ?? error)
         for (_, state) in links { state.end(.controllerLost) }
         links.removeAll()
     }

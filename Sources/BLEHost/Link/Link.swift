@@ -63,6 +63,9 @@ struct Link {
     }
 
     /// When `Host.advanceLinks` has something to do here.
+    ///
+    /// Inlined, or the whole link would be copied to be asked.
+    @inline(__always)
     var nextDeadline: Instant? {
         var deadline = earliest(gatt.nextDeadline, operations.nextDeadline)
         deadline = earliest(deadline, signalling.nextDeadline)

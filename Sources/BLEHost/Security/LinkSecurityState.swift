@@ -85,6 +85,8 @@ struct LinkSecurityState {
     /// Whether something is under way that may make the link more secure.
     var isBusy: Bool { machine != nil || isChanging || requestDeadline != nil }
 
+    /// Inlined, or the whole state would be copied to be asked.
+    @inline(__always)
     var nextDeadline: Instant? {
         var deadline = earliest(earliest(machine?.deadline, requestDeadline), heldDisconnect?.deadline)
         if case .changing(_, let limit, _) = encryption { deadline = earliest(deadline, limit) }

@@ -37,13 +37,7 @@ extension PairingMachine {
     mutating func legacyConfirmReceived(_ value: Key128, _ now: Instant) {
         // Who sends our own value back knows the passkey no better for it.
         guard value != localConfirm else { return fail(.confirmValueFailed) }
-        peerConfirm = value
-        if isInitiator {
-            send(.pairingRandom(localRandom), at: now)
-        } else {
-            send(.pairingConfirm(localConfirm), at: now)
-        }
-        expect(.random)
+        peerIsCommitted(by: value, now)
     }
 
     mutating func legacyRandomReceived(_ value: Key128, _ now: Instant) {

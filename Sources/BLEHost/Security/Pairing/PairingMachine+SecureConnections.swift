@@ -114,6 +114,11 @@ extension PairingMachine {
 
     mutating func confirmReceived(_ value: Key128, _ now: Instant) {
         guard value != localConfirm || !model.isPasskey else { return fail(.confirmValueFailed) }
+        peerIsCommitted(by: value, now)
+    }
+
+    /// The initiator shows what it has committed to; the responder commits itself first.
+    mutating func peerIsCommitted(by value: Key128, _ now: Instant) {
         peerConfirm = value
         if isInitiator {
             send(.pairingRandom(localRandom), at: now)
