@@ -169,6 +169,30 @@ struct RestorationTests {
         #expect(said.current[1] == "the journal '\(path)' cannot be read; nothing is restored")
     }
 
+    @Test(
+        "where a damaged journal cannot be made short, what is appended to it is whole all the same (SPEC 5.5 rule 7)")
+    func tornJournal() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).journal").path
+        let said = Locked<[String]>([])
+        let tell: @Sendable (String) -> Void = { line in said.with { $0.append(line) } }
+        defer { for name in ["", ".new", ".damaged"] { try? FileManager.default.removeItem(atPath: path + name) } }
+        func entry(_ number: UInt64) -> JournalEntry {
+            .identity(
+                AppID(rawValue: "app"), PeerIdentifier(high: 1, low: number),
+                DeviceAddress(value: number, kind: .public))
+        }
+        let whole = JournalFile(path: path, log: tell)
+        for number in 1...2 { whole.append(entry(UInt64(number))) }
+        try Data(contentsOf: URL(fileURLWithPath: path)).dropLast(4).write(to: URL(fileURLWithPath: path))
+        // Nothing can be written under the name that a new file has before it takes the old one's place.
+        try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
+        let torn = JournalFile(path: path, log: tell)
+        #expect(torn.read().identities.map(\.identifier.low) == [1])
+        for number in 3...4 { torn.append(entry(UInt64(number))) }
+        #expect(JournalFile(path: path, log: tell).read().identities.map(\.identifier.low) == [1, 3, 4])
+        #expect(said.current.contains("state cannot be kept in '\(path)': Is a directory"))
+    }
+
     @Test("a journal that has become long is made short while the app runs (SPEC 5.5 rule 7)")
     func longJournal() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).journal").path

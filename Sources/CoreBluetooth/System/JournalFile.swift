@@ -18,6 +18,8 @@ final class JournalFile: @unchecked Sendable {
     /// Octets that were written since the file was short.
     private var appended = 0
     private var shortest = 0
+    /// Whether the file may end in the middle of a line: the next one must not become part of it.
+    private var isTorn = false
     /// What is waited for by nobody: a killed process loses nothing that was written, only a broken machine does.
     private let disk = DispatchQueue(label: "org.jelling.journal", qos: .utility)
 
@@ -52,6 +54,7 @@ final class JournalFile: @unchecked Sendable {
                 lost += 1
             }
         }
+        isTorn = data.last.map { $0 != UInt8(ascii: "\n") } ?? false
         if lost > 0 { keepDamaged(lost, of: lines.count) }
         rewrite()
         return state
@@ -64,8 +67,10 @@ final class JournalFile: @unchecked Sendable {
             makeFolder()
             descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         }
-        let line = Journal.line([UInt8](payload))
-        guard descriptor >= 0, write(line, to: descriptor) else { return complain() }
+        let line = (isTorn ? [UInt8(ascii: "\n")] : []) + Journal.line([UInt8](payload))
+        guard descriptor >= 0 else { return complain() }
+        isTorn = !write(line, to: descriptor)
+        guard !isTorn else { return complain() }
         appended += line.count
         if appended > slack + shortest { return rewrite() }
         let descriptor = descriptor
@@ -84,6 +89,7 @@ final class JournalFile: @unchecked Sendable {
         let isWhole = write(octets, to: file) && fsync(file) == 0
         close(file)
         guard isWhole, rename(temporary, path) == 0 else { return complain() }
+        isTorn = false
         // What is open is the old one.
         guard descriptor >= 0 else { return }
         let old = descriptor
