@@ -108,6 +108,23 @@ struct ChannelDecodingTests {
         #expect(try summary(packets, received: [1]).malformed == 4)
     }
 
+    @Test("signalling that comes in fragments opens channels too, in the text and in the count")
+    func fragmentedSignalling() throws {
+        let pieces = Self.enhanced.flatMap { packet -> [[UInt8]] in
+            let data = Array(packet[5...])
+            return stride(from: 0, to: data.count, by: 7).map { start in
+                let piece = data[start..<min(start + 7, data.count)]
+                return [2, 0x40, start == 0 ? 0 : 0x10, UInt8(piece.count), 0] + piece
+            }
+        }
+        let request = pieces.count - 3
+        let received = Set(request..<pieces.count)
+        let packets = pieces + [CaptureDecoderTests.frame(0x50, [3, 0, 0x0A, 0x12, 0])]
+        #expect(try summary(packets, received: received).enhanced == [.init(number: 0x0A, count: 1)])
+        let text = try lines(packets, received: received, style: .text(isColoured: false))
+        #expect(text.contains { $0.hasSuffix("ATT Read Request (0x0a) 0x0012") })
+    }
+
     @Test("ATT over BR/EDR is counted and shown, as other tools do")
     func classicATT() throws {
         let packets = [

@@ -12,8 +12,8 @@ struct FragmentCounter {
         /// The first eight octets of the payload, the first of them lowest; as many as were captured.
         var first: UInt64
         var capturedByteCount: Int
-        /// The payload of a frame of a signalling channel that came in fragments.
-        var gathered: [UInt8] = []
+        /// Whether it came in fragments: then `gathered` has the payload of a signalling channel.
+        var isGathered = false
     }
 
     enum Outcome {
@@ -37,6 +37,9 @@ struct FragmentCounter {
         var payload: [UInt8] = []
         var isSignalling: Bool { gathered >= 4 && (header >> 16 == 1 || header >> 16 == 5) }
     }
+
+    /// The payload of the last frame of a signalling channel that came in fragments.
+    private(set) var gathered: [UInt8] = []
 
     /// Per adapter: pages of 32 handles in two directions, made when one of them first sends data.
     private var tables: [[[Link]]] = []
@@ -65,7 +68,7 @@ struct FragmentCounter {
         let page = index / Self.pageSize
         if tables[adapter][page].isEmpty { tables[adapter][page] = [Link](repeating: Link(), count: Self.pageSize) }
         return tables[adapter][page][index % Self.pageSize].receive(
-            isContinuation: isContinuation, data: data, stated: stated)
+            isContinuation: isContinuation, data: data, stated: stated, gathered: &gathered)
     }
 
     /// Forgets what links of an ended connection had begun.
@@ -80,7 +83,9 @@ struct FragmentCounter {
 }
 
 extension FragmentCounter.Link {
-    fileprivate mutating func receive(isContinuation: Bool, data: RawSpan, stated: Int) -> FragmentCounter.Outcome {
+    fileprivate mutating func receive(
+        isContinuation: Bool, data: RawSpan, stated: Int, gathered whole: inout [UInt8]
+    ) -> FragmentCounter.Outcome {
         if isContinuation {
             guard received > 0, !isCut else { return isCut ? .pending : .malformed }
         } else {
@@ -113,9 +118,10 @@ extension FragmentCounter.Link {
         guard received >= 4, received >= payloadByteCount + 4 else { return .pending }
         defer { self = FragmentCounter.Link() }
         guard received == payloadByteCount + 4, gathered >= 4 else { return .malformed }
+        if isSignalling { whole = payload }
         return .frame(
             FragmentCounter.Frame(
                 channel: UInt16(header >> 16), payloadByteCount: payloadByteCount, first: first,
-                capturedByteCount: min(gathered - 4, payloadByteCount), gathered: payload))
+                capturedByteCount: min(gathered - 4, payloadByteCount), isGathered: true))
     }
 }

@@ -150,10 +150,11 @@ public struct CaptureSummary: ~Copyable {
                 return PacketCheck.isWholePairing(first: frame.first, count: frame.payloadByteCount, tables)
             case 0x0001, 0x0005:
                 let way = Int(direction.rawValue)
-                if frame.gathered.isEmpty {
-                    follow(data.part(4, frame.payloadByteCount), index, bytes.uint16(1) & 0x0FFF, way)
+                if frame.isGathered {
+                    let gathered = fragments.gathered
+                    follow(gathered.span.bytes, index, bytes.uint16(1) & 0x0FFF, way)
                 } else {
-                    follow(frame.gathered.span.bytes, index, bytes.uint16(1) & 0x0FFF, way)
+                    follow(data.part(4, frame.payloadByteCount), index, bytes.uint16(1) & 0x0FFF, way)
                 }
                 return frame.capturedByteCount < min(frame.payloadByteCount, 4)
                     || PacketCheck.isWholeSignalling(first: frame.first, count: frame.payloadByteCount, tables)

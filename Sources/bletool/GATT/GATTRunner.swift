@@ -93,7 +93,6 @@ struct GATTRunner: Sendable {
         let event: JSONValue = [
             "event": .string(name), "handle": JSONValue(handle.rawValue), "uuid": JSONValue(uuid?.description),
         ]
-        let whole = value.map { event.adding("value", .string(Hexadecimal.text($0))) } ?? event
-        return whole.naming(uuid)
+        return value.map { event.adding("value", .string(Hexadecimal.text($0))) } ?? event
     }
 }
