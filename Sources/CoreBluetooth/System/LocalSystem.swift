@@ -303,6 +303,7 @@ actor LocalSystem: BluetoothSystem {
         }
         apps.receive(event, at: now)
         carryOut()
+        arm()
         return true
     }
 
@@ -310,6 +311,11 @@ actor LocalSystem: BluetoothSystem {
     private func pump() {
         carryOut()
         runner?.settle()
+        arm()
+    }
+
+    /// Sees to it that the apps' machine is told when time has come.
+    private func arm() {
         if let next = apps.nextDeadline {
             deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
         } else {
