@@ -394,6 +394,19 @@ struct CentralTests {
         try await other.wait(for: "rssi")
     }
 
+    @Test("a connection stays pending where the controller gives up at once, and is made in the end (SPEC CEN-9)")
+    func establishmentFails() async throws {
+        let stage = try Stage()
+        let probe = try await found(stage)
+        await stage.changeFaults {
+            $0.failingConnections = 8
+            $0.connectionFailure = .connectionComplete
+        }
+        await probe.run { probe.manager.connect(probe.peripheral) }
+        try await probe.wait(for: "connected connected")
+        #expect(!probe.lines.contains { $0.hasPrefix("failed") })
+    }
+
     @Test("every connected peripheral is retrieved by the service that all have (SPEC REC-6)")
     func retrieveByGenericAccess() async throws {
         let stage = try Stage()

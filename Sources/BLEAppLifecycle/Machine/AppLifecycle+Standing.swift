@@ -88,8 +88,10 @@ extension AppLifecycle {
                     .connect(ConnectRequest(peer: peripheral.address)), from: client,
                     for: .connect(client, peripheral.identifier))
                 managers[index].central.peripherals[session].state = .connecting(token, notBefore: nil)
-            } else if !isOn, let token {
-                cancel(token)
+            } else if !isOn {
+                if let token { cancel(token) }
+                // A delay that is over waits for nothing but Bluetooth now.
+                guard token != nil || notBefore.map({ $0 <= now }) == true else { continue }
                 managers[index].central.peripherals[session].state = .connecting(nil, notBefore: nil)
             }
         }

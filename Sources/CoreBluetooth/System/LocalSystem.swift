@@ -321,6 +321,7 @@ actor LocalSystem: BluetoothSystem {
         }
         apps.receive(event, at: now)
         carryOut()
+        arm()
         return true
     }
 
@@ -328,6 +329,11 @@ actor LocalSystem: BluetoothSystem {
     func pump() {
         carryOut()
         runner?.settle()
+        arm()
+    }
+
+    /// Sees to it that the apps' machine is told when time has come.
+    private func arm() {
         if let next = apps.nextDeadline {
             deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
         } else {

@@ -207,6 +207,20 @@ struct LifeRequirements {
         #expect(central.connections == [peer])
     }
 
+    @Test("a start delay that ends while Bluetooth is off leaves nothing to be done until it is on")
+    func startDelayWhileOff() throws {
+        let station = AppStation(world)
+        air.addPeripheral(Profiles.belt())
+        let central = TestApp(station).central()
+        let peer = try #require(central.discover([Profiles.heartRate]))
+        central.ask(.connect(peer, ConnectOptions(startDelayMilliseconds: 2000)))
+        central.run(.seconds(1))
+        station.apps { $0.transportClosed(at: world.now) }
+        central.run(.seconds(10))
+        #expect(central.connections.isEmpty)
+        #expect(station.apps { $0.nextDeadline } == nil)
+    }
+
     @Test("a link that cannot be established, however often, leaves the connection pending (SPEC CEN-9)")
     func establishmentFails() throws {
         let station = AppStation(world)

@@ -70,6 +70,18 @@ final class Stage: @unchecked Sendable {
         }
     }
 
+    /// Changes how the controllers of all apps misbehave.
+    func changeFaults(_ change: @escaping @Sendable (inout SimulatedControllerFaults) -> Void) async {
+        await withCheckedContinuation { continuation in
+            loop.run {
+                for case let controller? in self.transports.map(\.controller) {
+                    self.air.changeFaults(of: controller, change)
+                }
+                continuation.resume()
+            }
+        }
+    }
+
     // MARK: On the loop
 
     fileprivate func add(_ transport: StageTransport) -> SimulatedControllerID {
