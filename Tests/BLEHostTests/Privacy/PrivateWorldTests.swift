@@ -61,6 +61,8 @@ struct PrivateWorldTests {
 
     static let open = AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: []), interval: .milliseconds(100))
 
+    static let slow = AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: []), interval: .milliseconds(1000))
+
     static func call(_ peer: Int, _ form: AdvertisingTarget.Form) -> HostCommand {
         .advertise(
             AdvertiseRequest(
@@ -142,8 +144,8 @@ struct PrivateWorldTests {
         let (peripheral, central, stranger) = (pair.stations[0], pair.stations[1], pair.stations[2])
         pair.submit(.scan(ScanRequest(allowsDuplicates: true)), to: stranger)
         pair.submit(.scan(ScanRequest(allowsDuplicates: true)), to: central)
-        pair.submit(.advertise(Self.open), to: peripheral)
-        pair.submit(.advertise(Self.open), to: central)
+        pair.submit(.advertise(Self.slow), to: peripheral)
+        pair.submit(.advertise(Self.slow), to: central)
         pair.run(for: .seconds(200))
         pair.submit(.connect(ConnectRequest(peer: Self.identity(0))), to: central)
         pair.run(for: .seconds(200))
@@ -212,6 +214,52 @@ struct PrivateWorldTests {
         #expect(heard() == [false])
         pair.submit(.restoreBonds([Self.bond(1, with: 0)]), to: central)
         #expect(heard() == [true])
+        Self.expectNoRefusal(pair)
+    }
+
+    @Test(
+        "bonds, scans, calls and connections may come and go at any moment: nothing is refused, and all goes on after",
+        arguments: 1...4 as ClosedRange<UInt64>)
+    func anyOrder(seed: UInt64) {
+        var state = seed
+        func draw(_ bound: UInt64) -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state >> 33 % bound
+        }
+        let kinds = Kind.allCases
+        let pair = Self.world([kinds[Int(seed) % kinds.count], .extended, .legacy], friends: [1, 2])
+        let us = pair.stations[0]
+        for number in 1...2 { pair.submit(.advertise(Self.open), to: pair.stations[number]) }
+        var running: [OperationID] = []
+        for _ in 0..<80 {
+            switch draw(8) {
+            case 0: running.append(pair.submit(.scan(ScanRequest()), to: us))
+            case 1: running.append(pair.submit(.advertise(Self.open), to: us))
+            case 2:
+                let forms = AdvertisingTarget.Form.all
+                let usable = seed % 4 == 1 ? Array(forms.prefix(2)) : forms
+                running.append(pair.submit(Self.call(9, usable[Int(draw(UInt64(usable.count)))]), to: us))
+            case 3:
+                let peer = Self.identity(Int(draw(2)) + 1)
+                running.append(pair.submit(.connect(ConnectRequest(peer: peer)), to: us))
+            case 4:
+                if !running.isEmpty {
+                    pair.submit(.cancel(running.remove(at: Int(draw(UInt64(running.count))))), to: us)
+                }
+            case 5: pair.submit(.removeBond(Self.identity(Int(draw(2)) + 1)), to: us)
+            case 6: pair.submit(.restoreBonds((1...2).map { Self.bond($0, with: 0) }), to: us)
+            default: for link in us.links { pair.submit(.disconnect(link.id), to: us) }
+            }
+            pair.run(for: .milliseconds(Int32(draw(3000))))
+        }
+        for operation in running { pair.submit(.cancel(operation), to: us) }
+        pair.submit(.restoreBonds((1...2).map { Self.bond($0, with: 0) }), to: us)
+        for link in us.links { pair.submit(.disconnect(link.id), to: us) }
+        pair.run(for: .seconds(10))
+        us.forget()
+        let last = pair.submit(.connect(ConnectRequest(peer: Self.identity(1))), to: us)
+        #expect(pair.run(for: .seconds(60)) { !us.results(of: last).isEmpty })
+        #expect(us.counters.desynchronisations == 0 && us.counters.controllerResets == 0)
         Self.expectNoRefusal(pair)
     }
 }
