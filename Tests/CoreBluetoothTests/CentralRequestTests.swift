@@ -170,6 +170,57 @@ struct CentralRequestTests {
                 + (key.isEmpty ? [] : [.connect(Self.peer, ConnectOptions())]))
     }
 
+    @Test("a delay and the wish to be connected again are options of a connection (SPEC 2.3)")
+    func furtherOptions() {
+        let (listener, peripheral) = connected()
+        listener.manager.connect(peripheral, options: [CBConnectPeripheralOptionStartDelayKey: 2.5])
+        listener.manager.connect(peripheral, options: [CBConnectPeripheralOptionEnableAutoReconnect: true])
+        #expect(
+            system.takeRequests() == [
+                .connect(Self.peer, ConnectOptions(startDelayMilliseconds: 2500)),
+                .connect(Self.peer, ConnectOptions(reconnectsAutomatically: true)),
+            ])
+    }
+
+    @Test("the newer method of disconnection takes the place of the older one where it is implemented (SPEC 2.3)")
+    func newerMethod() {
+        let newer = NewerListener()
+        let queue = DispatchQueue(label: "newer")
+        let manager = CurrentSystem.$override.withValue(system) { CBCentralManager(delegate: newer, queue: queue) }
+        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        manager.channel.queue.sync {}
+        manager.scanForPeripherals(withServices: nil)
+        system.tell(.discovered(PeripheralDescription(identifier: Self.peer), .init(), rssi: -40))
+        system.tell(.connected(PeripheralDescription(identifier: Self.peer), maximumWriteLength: WriteLimits()))
+        let before = Date().timeIntervalSinceReferenceDate
+        system.tell(
+            .disconnected(Self.peer, .coreBluetooth(.connectionTimeout), microseconds: .max / 2, isReconnecting: true))
+        manager.channel.queue.sync {}
+        #expect(newer.calls.current == ["newer true CBErrorDomain 6"])
+        #expect(newer.peripheral.current?.state == .connecting)
+        #expect(newer.timestamps.current.allSatisfy { $0 >= before && $0 <= Date().timeIntervalSinceReferenceDate })
+    }
+
+    @Test("who registers for connections names devices or services, and is told of both ends (SPEC 2.3)")
+    func connectionEvents() {
+        let (listener, _) = connected()
+        listener.manager.registerForConnectionEvents(options: [
+            .serviceUUIDs: [CBUUID(string: "180D")], .peripheralUUIDs: [UUID(Self.peer)],
+        ])
+        listener.manager.registerForConnectionEvents(options: nil)
+        #expect(
+            system.takeRequests() == [
+                .registerForConnectionEvents(ConnectionEventFilter(peripherals: [Self.peer], services: [Self.heart])),
+                .registerForConnectionEvents(nil),
+            ])
+        listener.forget(keepingPeripherals: true)
+        for isConnected in [true, false] {
+            system.tell(.connectionEvent(PeripheralDescription(identifier: Self.peer), isConnected: isConnected))
+        }
+        listener.settle()
+        #expect(listener.calls == ["event 1", "event 0"])
+    }
+
     @Test("a connection is told with its peripheral, an end with its reason, a failure too (SPEC CEN-8, CEN-24)")
     func connection() {
         let (listener, peripheral) = connected()
@@ -217,7 +268,7 @@ struct CentralRequestTests {
     }
 
     @Test(
-        "the dictionary of a restoration holds peripherals with what was discovered and subscribed, the scan and its options (SPEC SPR-C1 to SPR-C3, SPR-11, SPR-12, SPR-15)"
+        "the dictionary of a restoration holds peripherals with what was discovered and subscribed, the scan and its options (SPEC SPR-C1 to SPR-C3, SPR-11, SPR-12, SPR-15, SPR-35)"
     )
     func restoration() throws {
         let listener = make([CBCentralManagerOptionRestoreIdentifierKey: "belt"])
@@ -328,9 +379,9 @@ struct CentralRequestTests {
         /// Waits until everything that was told before has been handed over.
         func settle() { manager.channel.queue.sync {} }
 
-        func forget() {
+        func forget(keepingPeripherals: Bool = false) {
             calls = []
-            peripherals = []
+            if !keepingPeripherals { peripherals = [] }
             advertisements = []
             signals = []
         }
@@ -356,6 +407,12 @@ struct CentralRequestTests {
         }
 
         func centralManager(
+            _ central: CBCentralManager, connectionEventDidOccur event: CBConnectionEvent, for peripheral: CBPeripheral
+        ) {
+            calls.append("event \(event.rawValue)")
+        }
+
+        func centralManager(
             _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
         ) {
             calls.append("failed \(text(error))")
@@ -365,6 +422,37 @@ struct CentralRequestTests {
             _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
         ) {
             calls.append("disconnected \(text(error))")
+        }
+    }
+
+    /// A delegate that has both methods of disconnection.
+    private final class NewerListener: NSObject, @unchecked Sendable, CBCentralManagerDelegate {
+        // @unchecked Sendable holds because what it keeps is under a lock.
+        let calls = Locked<[String]>([])
+        let timestamps = Locked<[CFAbsoluteTime]>([])
+        let peripheral = Locked<CBPeripheral?>(nil)
+
+        func centralManagerDidUpdateState(_ central: CBCentralManager) {}
+
+        func centralManager(
+            _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+            rssi RSSI: NSNumber
+        ) {
+            self.peripheral.with { $0 = peripheral }
+        }
+
+        func centralManager(
+            _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+        ) {
+            calls.with { $0.append("older") }
+        }
+
+        func centralManager(
+            _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
+            isReconnecting: Bool, error: (any Error)?
+        ) {
+            timestamps.with { $0.append(timestamp) }
+            calls.with { $0.append("newer \(isReconnecting) \(text(error))") }
         }
     }
 

@@ -152,6 +152,16 @@ struct BackgroundRequirements {
         #expect(street.station.logs == [.wakeBudgetExceeded(strikes: 1)])
         world.run(for: .seconds(2))
         #expect(app.actions == [.resume, .expiring, .suspend])
+
+        // Who is done before is not struck.
+        world.run(for: .seconds(30))
+        street.station.forgetOutputs()
+        air.disconnect(street.door)
+        world.run(for: .seconds(5)) { app.wakeCount == 1 }
+        world.run(for: .milliseconds(9900))
+        app.suspend()
+        #expect(app.actions == [.resume, .suspend])
+        #expect(street.station.logs.isEmpty)
     }
 
     @Test("who overran is left asleep for a while at the next event, longer each time (BGX-5)")

@@ -104,7 +104,10 @@ struct ManagerRequirements {
         #expect(named.map(\.uuid) == [Profiles.heartRate])
         central.ask(.discoverServices([]), of: peer)
         central.run(.seconds(2))
-        guard case .servicesDiscovered(let all, nil)? = central.peripheralEvents.last else { return }
+        guard case .servicesDiscovered(let all, nil)? = central.peripheralEvents.last else {
+            Issue.record("not all services")
+            return
+        }
         #expect(Set(all.map(\.uuid)).isSuperset(of: [Profiles.heartRate, Profiles.lock]))
         let main = try #require(all.first { $0.uuid == Profiles.heartRate })
         central.ask(.discoverIncludedServices([], service: main.id), of: peer)
@@ -248,12 +251,16 @@ struct ManagerRequirements {
         one.ask(.startAdvertising(AdvertisementRequest(localName: "One")))
         let remote = CentralStation(world)
         let link = try #require(remote.connect(Profiles.stationAddress))
-        guard case .services(let services)? = remote.gatt(link, .discoverServices(uuids: [])) else { return }
+        guard case .services(let services)? = remote.gatt(link, .discoverServices(uuids: [])) else {
+            Issue.record("no services")
+            return
+        }
         #expect(services.map(\.uuid).contains(Profiles.heartRate))
         #expect(services.map(\.uuid).contains(Profiles.lock))
         #expect(!services.map(\.uuid).contains(Profiles.battery))
         let heart = try #require(services.first { $0.uuid == Profiles.heartRate })
         guard case .includedServices(let inner)? = remote.gatt(link, .discoverIncludedServices(heart.range)) else {
+            Issue.record("no included services")
             return
         }
         #expect(inner.map(\.uuid) == [Profiles.battery])
@@ -343,6 +350,43 @@ struct ManagerRequirements {
         let denied = TestApp(station, "org.example.denied", authorization: .denied)
         #expect(denied.central().states == [.unauthorized])
         #expect(denied.peripheral().states == [.unauthorized])
+    }
+
+    @Test(
+        "what offers notifications or indications can be subscribed to, and nothing else, whatever its descriptors (CEN-15, CEN-16)"
+    )
+    func subscribable() throws {
+        let station = AppStation(world)
+        let properties: [SimulatedProperties] = [.notify, .indicate, .read, [.read, .write]]
+        let configuration = SimulatedDescriptor(
+            .clientCharacteristicConfiguration, value: [0, 0], permissions: [.read, .write])
+        var door = Profiles.door()
+        door.services = [
+            SimulatedService(
+                Profiles.lock,
+                characteristics: properties.enumerated().map { number, properties in
+                    SimulatedCharacteristic(
+                        BluetoothUUID(UInt16(0xFFE1 + number)), properties, value: [0],
+                        descriptors: number == 2 ? [configuration] : [])
+                })
+        ]
+        let device = air.addPeripheral(door)
+        let central = TestApp(station).central()
+        let peer = try #require(central.discover([Profiles.lock]))
+        #expect(central.connect(peer))
+        let list = central.explore(peer, Profiles.lock)
+        central.forget()
+        for characteristic in list { central.ask(.setNotify(true, characteristic: characteristic.id), of: peer) }
+        central.run(.seconds(3))
+        var answers: [RemoteAttributeID: [String]] = [:]
+        for case .notificationStateUpdated(let id, let isNotifying, let error) in central.peripheralEvents {
+            answers[id, default: []].append(isNotifying ? "on" : error == nil ? "off" : "refused")
+        }
+        #expect(list.map { answers[$0.id] } == [["on"], ["on"], ["refused"], ["refused"]])
+        central.forget()
+        for number in 0..<4 { air.setValue([7], of: BluetoothUUID(UInt16(0xFFE1 + number)), on: device) }
+        central.run(.seconds(1))
+        #expect(central.values == [[7], [7]])
     }
 
     @Test("the properties of a characteristic tell which writes it takes: both, one kind or none (CEN-21)")

@@ -57,7 +57,10 @@ struct PreservationScenarios {
             }
         }
         #expect(kinds.prefix(3) == [0, 1, 2])
-        guard case .willRestoreCentral(let restored)? = central.events.first else { return }
+        guard case .willRestoreCentral(let restored)? = central.events.first else {
+            Issue.record("nothing was restored")
+            return
+        }
         #expect(restored.peripherals.map(\.description.identifier) == [peer])
         #expect(restored.peripherals.map(\.description.state) == [.connecting])
         #expect(restored.scan == nil)

@@ -168,7 +168,7 @@ struct AdvertisingPackerTests {
 
     // MARK: Rules
 
-    @Test("a list is incomplete only when a service of its own width was hidden (SPEC 3.4 rule 2)")
+    @Test("a list is incomplete only when a service of its own width was hidden (SPEC 3.4 rule 2, ADV-7)")
     func completeness() throws {
         let packed = try pack(nil, ["180D", Self.five[0], Self.five[1]])
         #expect(hex(packed.advertisement).hasPrefix("02011a03030d181106"))

@@ -133,13 +133,13 @@ struct ControllerSessionTests {
 
     @Test(
         "on a shared controller a link is the link layer's alone: no ATT goes out, and GATT is refused with the reason")
-    func sharedLink() {
+    func sharedLink() throws {
         let rig = HostRig(configuration: HostConfiguration(ownership: .shared))
         rig.start()
         let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
         rig.receive(rig.connectionComplete())
         #expect(rig.results(of: connect).count == 1)
-        guard let link = rig.links.first?.id else { return }
+        let link = try #require(rig.links.first?.id)
         rig.receive(frame: [0x02, 0x00, 0x02], handle: 0x40)
         let read = rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))))
         #expect(rig.results(of: read) == [.failure(.invalidRequest(.notAvailableOnSharedController))])

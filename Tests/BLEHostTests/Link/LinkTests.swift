@@ -206,6 +206,26 @@ struct LinkTests {
         #expect(rig.commands.last == .init(opcode: Disconnect.opcode, parameters: [0x40, 0, 0x13]))
     }
 
+    @Test(
+        "who leaves does not wait: what it asked for is over at once, and answers that come later are nobody's (SPEC CEN-22)"
+    )
+    func leavesWithRequests() {
+        let rig = started()
+        let first = ClientID(rawValue: 1)
+        let second = ClientID(rawValue: 2)
+        for client in [first, second] { rig.submit(.connect(ConnectRequest(peer: HostRig.peer)), from: client) }
+        rig.receive(rig.connectionComplete())
+        rig.receive(frame: [0x03, 0x17, 0x00], handle: 0x40)
+        let link = rig.links[0].id
+        let reads = (0..<3).map { _ in rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))), from: first) }
+        let other = rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))), from: second)
+        rig.submit(.disconnect(link), from: first)
+        for read in reads { #expect(rig.results(of: read) == [.failure(.gatt(.cancelled))]) }
+        for octet in [1, 2] as [UInt8] { rig.receive(frame: [0x0B, octet], handle: 0x40) }
+        for read in reads { #expect(rig.results(of: read).count == 1) }
+        #expect(rig.results(of: other) == [.success(.gatt(.value([2])))])
+    }
+
     @Test("a transaction that is never answered ends after 30 s, and the link with it")
     func transactionTimeout() {
         let rig = started()

@@ -125,6 +125,21 @@ struct GATTServerWriteTests {
         #expect(bench.take() == ["0118050007"])
     }
 
+    @Test("what the app refuses changes nothing that the server keeps, nor does it subscribe (SPEC PER-19)")
+    func preparedBesideConfiguration() throws {
+        let bench = ServerBench(mtu: 23)
+        _ = try bench.publish(.of(0x180D, [.dynamic(0x2A37, [.read, .write, .notify])]))
+        for answer in [GATTAnswer.failure(.unlikelyError), .success] {
+            #expect(bench.ask("160300000001") == ["170300000001"])
+            #expect(bench.ask("16040000000100") == ["17040000000100"])
+            #expect(bench.ask("1801").isEmpty)
+            #expect(bench.server.subscriptions(to: 3).isEmpty)
+            bench.respond(try request(bench).id, answer)
+            #expect(bench.take() == [answer == .success ? "19" : "011803000e"])
+            #expect(bench.server.subscriptions(to: 3).isEmpty == (answer != .success))
+        }
+    }
+
     @Test("prepared writes for two apps ask one after the other, and the first refusal ends it")
     func preparedForTwoApps() throws {
         let bench = try bench()
@@ -144,7 +159,7 @@ struct GATTServerWriteTests {
         #expect(bench.take() == ["011808000e"])
     }
 
-    @Test("prepared writes to values kept here are carried out whole or not at all (pain of issue 3)")
+    @Test("prepared writes to values kept here are carried out whole or not at all (SPEC PER-19, pain of issue 3)")
     func atomic() throws {
         let bench = try rawBench()
         _ = bench.ask("16010000000a")
