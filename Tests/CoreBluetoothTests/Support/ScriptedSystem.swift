@@ -58,6 +58,7 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
     func move(_ move: AppMove) { state.with { $0.moves.append(move) } }
     func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?) {}
     func onExpiration(_ body: (@Sendable () -> Void)?) {}
+    func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings) {}
 }
 
 /// Tells whether code runs on the main queue, on whatever thread that is served by.
