@@ -139,9 +139,9 @@ struct PeripheralTests {
         try await client.wait(for: "notifying FFF1 true nil")
         let length = try await server.wait(for: "subscribed FFF1")
         #expect(length == "subscribed FFF1 514")
+        #expect(await server.run { server.characteristics["FFF1"]!.subscribedCentrals! == server.centrals })
         let isSent = await server.run {
-            #expect(server.characteristics["FFF1"]!.subscribedCentrals! == server.centrals)
-            return server.manager.updateValue(
+            server.manager.updateValue(
                 Data([1, 2, 3]), for: server.characteristics["FFF1"]!, onSubscribedCentrals: [server.centrals[0]])
         }
         #expect(isSent)
