@@ -323,9 +323,6 @@ struct CentralRequestTests {
         "a delegate that leaves out the method of restoration is told so, and hears the state all the same (SPEC SPR-9)"
     )
     func cannotRestore() {
-        let lines = Locked<[String]>([])
-        CBApplication.shared.onLog { line in lines.with { $0.append(line) } }
-        defer { CBApplication.shared.onLog(nil) }
         let listener = PlainListener()
         let queue = DispatchQueue(label: "plain")
         let manager = CurrentSystem.$override.withValue(system) {
@@ -337,11 +334,10 @@ struct CentralRequestTests {
         manager.channel.queue.sync {}
         #expect(listener.states.current == [.poweredOn])
         #expect(
-            lines.current.contains {
-                $0.hasPrefix("API MISUSE: <CBCentralManager")
-                    && $0.hasSuffix(
-                        "has a restore identifier but the delegate does not implement centralManager:willRestoreState:")
-            })
+            system.logs == [
+                "API MISUSE: CBCentralManager has a restore identifier but the delegate does not implement the "
+                    + "centralManager:willRestoreState: method"
+            ])
     }
 
     @Test("the app is told for which managers it was launched, each role under its own name (SPEC SPR-6)")

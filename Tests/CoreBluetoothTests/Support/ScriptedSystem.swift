@@ -11,6 +11,7 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
         var deliver: [@Sendable (ClientEvent) -> Void] = []
         var answer: @Sendable (ClientRequest) -> ClientEvent? = { _ in nil }
         var moves: [AppMove] = []
+        var logs: [String] = []
     }
 
     private let state = Locked(State())
@@ -29,6 +30,8 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
     }
 
     var moves: [AppMove] { state.with { $0.moves } }
+    /// What was complained of.
+    var logs: [String] { state.with { $0.logs } }
 
     /// Tells the manager that was made last.
     func tell(_ event: ClientEvent) { state.with { $0.deliver.last }?(event) }
@@ -54,7 +57,7 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
         return state.with { $0.answer }(request)
     }
 
-    func log(_ message: LogMessage) { MisuseLog.write(message.text) }
+    func log(_ message: LogMessage) { state.with { $0.logs.append(message.text) } }
     func move(_ move: AppMove) { state.with { $0.moves.append(move) } }
     func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?) {}
     func onExpiration(_ body: (@Sendable () -> Void)?) {}
