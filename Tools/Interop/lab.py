@@ -194,7 +194,8 @@ class Lab:
                 time.sleep(0.01)
             time.sleep(0.02)
             for path in glob.glob('/tmp/bt-server-*'):
-                shutil.move(path, self.dir)
+                # By its name, as one that died may have left its socket there.
+                shutil.move(path, self.path(os.path.basename(path)))
         self.endpoint = self.peer_endpoint = f'unix:{self.dir}/bt-server-le'
         self.endpoints = [self.endpoint] * self.count
         self.address = None
