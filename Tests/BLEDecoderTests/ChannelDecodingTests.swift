@@ -94,6 +94,29 @@ struct ChannelDecodingTests {
         #expect(json[7].contains(#""name":"Data","fields":{"length":3,"#), "the channel has ended")
     }
 
+    @Test("options of a configuration are named with their fields; odd and cut ones keep their octets (Vol 3, Part A, 5)")
+    func configurationOptions() throws {
+        let mode: [UInt8] = [4, 9, 3, 10, 20, 0xD0, 0x07, 0xE0, 0x2E, 0xF2, 0x03]
+        let options: [UInt8] = [1, 2, 0x40, 0x03] + mode + [0x85, 1, 0, 7, 1, 9, 0x70, 0, 2, 4, 0xFF]
+        let request: [UInt8] = [4, 7, UInt8(options.count + 4), 0, 0x41, 0, 0, 0] + options
+        let packets = [CaptureDecoderTests.frame(1, request)]
+        let text = try lines(packets, received: [], style: .text(isColoured: false))
+        let expected = [
+            "- Option: Maximum Transmission Unit (0x01)", "MTU: 832",
+            "- Option: Retransmission and Flow Control (0x04)", "Mode: enhanced retransmission (0x03)",
+            "TX Window Size: 10", "Max Transmit: 20", "Retransmission Timeout: 2000 ms", "Monitor Timeout: 12000 ms",
+            "MPS: 1010", "- Option: Frame Check Sequence (0x85), hint", "FCS Type: none (0x00)",
+            "- Option: Extended Window Size (0x07)", "Value: 09", "- Option: 0x70", "Value: (empty)",
+            "- Incomplete option: 0204ff",
+        ]
+        let told = text.drop { !$0.contains("Option") }.map { $0.drop { $0 == " " } }
+        #expect(told == expected.map { Substring($0) })
+        let json = try lines(packets, received: [], style: .json)[0]
+        #expect(json.contains(#""options":[{"option":1,"optionName":"Maximum Transmission Unit","mtu":832},{"option":4"#))
+        #expect(json.contains(#"{"option":112,"value":""},{"incomplete":"0204ff"}]"#))
+        #expect(try summary(packets, received: []).malformed == 0)
+    }
+
     @Test("frames that make up no unit are malformed, in the text and in the count")
     func brokenUnits() throws {
         let packets =

@@ -114,7 +114,7 @@ extension PacketTables {
             case .countedFixedData:
                 guard position + width < bytes.byteCount else { return false }
                 position += 1
-            case .rest, .secretRest, .channels: position = bytes.byteCount
+            case .rest, .secretRest, .channels, .options: position = bytes.byteCount
             default: break
             }
             position += width

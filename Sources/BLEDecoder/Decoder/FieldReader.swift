@@ -22,6 +22,9 @@ struct FieldReader: ~Escapable {
         while index < range.upperBound, !isBroken {
             let field = tables.fields[index]
             switch field.kind {
+            case .options:
+                writeOptions(field, tables, into: &output, facts: &facts)
+                index += 1
             case .group, .bitGroup:
                 writeGroups(field, (index + 1)..<field.argument, tables, into: &output, facts: &facts)
                 index = field.argument
@@ -197,8 +200,45 @@ struct FieldReader: ~Escapable {
             position += 1
             let count = min(Int(bytes.octet(start)), width)
             writeAdvertisingData(bytes.part(start + 1, count), field, into: &output, facts: &facts)
-        case .group, .bitGroup: break
+        case .group, .bitGroup, .options: break
         }
+    }
+
+    /// The options of a channel, up to the end of the bytes (Core 5.4, Vol 3, Part A, 5).
+    @_lifetime(self: copy self)
+    private mutating func writeOptions(
+        _ field: PacketTables.Field, _ tables: borrowing PacketTables, into output: inout DecodedOutput,
+        facts: inout PacketFacts
+    ) {
+        output.beginGroups(field.text)
+        while position < bytes.byteCount {
+            guard position + 2 <= bytes.byteCount, position + 2 + Int(bytes.octet(position + 1)) <= bytes.byteCount
+            else {
+                output.beginGroup()
+                output.begin("Incomplete option", "incomplete")
+                output.bytes(bytes.rest(position))
+                output.end()
+                output.endGroup()
+                position = bytes.byteCount
+                break
+            }
+            let type = bytes.octet(position)
+            let value = bytes.part(position + 2, Int(bytes.octet(position + 1)))
+            position += 2 + value.byteCount
+            let place = Int(tables.channelOptions[Int(type & 0x7F)])
+            output.beginGroup()
+            output.option(type, place >= 0 ? tables.layouts[place].name : nil)
+            if place >= 0, tables.layouts[place].byteCount == value.byteCount {
+                var inner = FieldReader(value)
+                inner.write(tables.layouts[place].fields, tables, into: &output, facts: &facts)
+            } else {
+                output.begin("Value", "value")
+                output.bytes(value)
+                output.end()
+            }
+            output.endGroup()
+        }
+        output.endGroups()
     }
 
     /// - Returns: how many octets follow the one at `start`; `nil` when the packet ends before.

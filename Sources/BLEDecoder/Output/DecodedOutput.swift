@@ -185,6 +185,27 @@ struct DecodedOutput: ~Copyable {
         }
     }
 
+    /// The type of an option of a channel; one with the top bit may be ignored by who does not know it.
+    mutating func option(_ type: UInt8, _ name: Name?) {
+        begin("Option", "option")
+        if isJSON {
+            number(UInt64(type))
+            if let name {
+                buffer.append(",\"optionName\":")
+                quoted(name)
+            }
+        } else {
+            if let name {
+                unsafe buffer.append(name.utf8)
+                buffer.append(" (")
+            }
+            hexadecimal(UInt64(type), width: 1)
+            if name != nil { buffer.append(UInt8(ascii: ")")) }
+            if type & 0x80 != 0 { buffer.append(", hint") }
+        }
+        end()
+    }
+
     mutating func quoted(_ name: Name) {
         buffer.append(UInt8(ascii: "\""))
         unsafe buffer.append(name.utf8)

@@ -34,6 +34,9 @@ enum EnumerationLines {
         connresult|0 success|1 pending|2 PSM not supported|3 security block|4 no resources|6 invalid source channel|7 source channel already in use
         creditresult|0 success|2 SPSM not supported|4 no resources|5 insufficient authentication|6 insufficient authorization|7 encryption key size too short|8 insufficient encryption|9 invalid source channel|a source channel already in use|b unacceptable parameters
         ecreditresult|0 success|2 SPSM not supported|4 some refused, no resources|5 insufficient authentication|6 insufficient authorization|7 encryption key size too short|8 insufficient encryption|9 some refused, invalid source channel|a some refused, source channel already in use|b unacceptable parameters|c invalid parameters|d pending|e authentication pending|f authorization pending
+        channelmode|0 basic|1 retransmission|2 flow control|3 enhanced retransmission|4 streaming
+        fcstype|0 none|1 16-bit
+        servicetype|0 no traffic|1 best effort|2 guaranteed
         configresult|0 success|1 unacceptable parameters|2 rejected|3 unknown options|4 pending
         reconfresult|0 success|1 MTU reduced|2 MPS reduced|3 invalid channel|4 unacceptable parameters
         infotype|1 connectionless MTU|2 extended features|3 fixed channels
@@ -110,8 +113,8 @@ enum ProtocolLines {
         01Command Reject|Reason:u2=reject;Data:*
         02Connection Request|PSM:u2=psm;Source CID:x2
         03Connection Response|Destination CID:x2;Source CID:x2;Result:u2=connresult;Status:u2
-        04Configuration Request|Destination CID:x2;Flags:x2;Options:*
-        05Configuration Response|Source CID:x2;Flags:x2;Result:u2=configresult;Options:*
+        04Configuration Request|Destination CID:x2;Flags:x2;Options:O
+        05Configuration Response|Source CID:x2;Flags:x2;Result:u2=configresult;Options:O
         06Disconnection Request|Destination CID:x2;Source CID:x2
         07Disconnection Response|Destination CID:x2;Source CID:x2
         08Echo Request|Data:*
@@ -133,5 +136,16 @@ enum ProtocolLines {
         18Credit Based Connection Response|MTU:u2;MPS:u2;Initial Credits:u2;Result:u2=ecreditresult;Destination CIDs:C
         19Credit Based Reconfigure Request|MTU:u2;MPS:u2;Destination CIDs:C
         1aCredit Based Reconfigure Response|Result:u2=reconfresult
+        """
+
+    /// Core 5.4, Vol 3, Part A, 5.
+    static let channelOptions: StaticString = """
+        01Maximum Transmission Unit|MTU:u2
+        02Flush Timeout|Flush Timeout:m1000
+        03Quality of Service|Flags:x1;Service Type:u1=servicetype;Token Rate:u4;Token Bucket Size:u4;Peak Bandwidth:u4;Latency:u4;Delay Variation:u4
+        04Retransmission and Flow Control|Mode:u1=channelmode;TX Window Size:u1;Max Transmit:u1;Retransmission Timeout:m1000;Monitor Timeout:m1000;MPS:u2
+        05Frame Check Sequence|FCS Type:u1=fcstype
+        06Extended Flow Specification|Identifier:u1;Service Type:u1=servicetype;Maximum SDU Size:u2;SDU Inter-arrival Time:u4;Access Latency:u4;Flush Timeout:u4
+        07Extended Window Size|Max Window Size:u2
         """
 }

@@ -14,6 +14,7 @@
 ///     b1 b2          bits: shown in hexadecimal, and each bit that is set by its name in `=table`
 ///     B8             bits in so many octets: shown by their count and names
 ///     C              the rest as channel identifiers
+///     O              the rest as options of an L2CAP channel: type, length, and fields by the type
 ///     * S            the rest; the secret rest
 ///     [Name~…]       a count of one octet, then so many groups of fields
 ///     {Name~…}       a group for each bit that is set in the number before
@@ -22,7 +23,7 @@ struct PacketTables {
         enum Kind: UInt8 {
             case number, hexadecimal, signed, power, time, status, opcode, handle, address, bytes, secret, text
             case advertisingData, countedBytes, countedData, countedFixedData, rest, secretRest, group, bitGroup
-            case mask, octetMask, channels
+            case mask, octetMask, channels, options
         }
 
         var kind: Kind
@@ -64,6 +65,8 @@ struct PacketTables {
     private(set) var attOpcodes = [Int16](repeating: -1, count: 256)
     private(set) var smpCodes = [Int16](repeating: -1, count: 256)
     private(set) var signallingCodes = [Int16](repeating: -1, count: 256)
+    /// By the type of an option of a channel, without its top bit.
+    private(set) var channelOptions = [Int16](repeating: -1, count: 256)
     private(set) var status = 0
     private(set) var attError = 0
     private(set) var psm = 0
@@ -89,6 +92,7 @@ struct PacketTables {
         for line in Self.lines(of: ProtocolLines.att) { readLayout(line, digits: 2, into: \.attOpcodes) }
         for line in Self.lines(of: ProtocolLines.smp) { readLayout(line, digits: 2, into: \.smpCodes) }
         for line in Self.lines(of: ProtocolLines.signalling) { readLayout(line, digits: 2, into: \.signallingCodes) }
+        for line in Self.lines(of: ProtocolLines.channelOptions) { readLayout(line, digits: 2, into: \.channelOptions) }
     }
 
     /// The name of a value; `nil` where the table has none.
@@ -231,6 +235,7 @@ struct PacketTables {
         case UInt8(ascii: "b"): appendField(.mask, name: name, width: number, argument: argument)
         case UInt8(ascii: "B"): appendField(.octetMask, name: name, width: number, argument: argument)
         case UInt8(ascii: "C"): appendField(.channels, name: name, width: 0, argument: 0)
+        case UInt8(ascii: "O"): appendField(.options, name: name, width: 0, argument: 0)
         case UInt8(ascii: "S"): appendField(.secretRest, name: name, width: 0, argument: 0)
         case UInt8(ascii: "s"):
             let isStatus = digits.first == UInt8(ascii: "t")
@@ -277,7 +282,7 @@ struct PacketTables {
                 count += 1
                 isFixed = false
             case .countedFixedData: count += 1 + field.width
-            case .bitGroup, .rest, .secretRest, .channels: isFixed = false
+            case .bitGroup, .rest, .secretRest, .channels, .options: isFixed = false
             default: count += field.width
             }
             index = field.kind == .group || field.kind == .bitGroup ? field.argument : index + 1

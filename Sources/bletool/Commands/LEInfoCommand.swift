@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEDecoder
 import BLEJSON
 
 struct LEInfoCommand: ToolCommand {
@@ -56,7 +57,7 @@ struct LEInfoCommand: ToolCommand {
         _ handle: ConnectionHandle, address: DeviceAddress?, _ peer: PeerArgument, _ version: PeerVersion,
         _ features: LEFeatures, on console: Console
     ) {
-        let names = FeatureNames.names(of: features)
+        let names = FeatureNames.leFeatures(features.rawValue)
         let known = address ?? peer.knownAddress
         console.print(
             [

@@ -1,4 +1,5 @@
 import BLE
+import BLEDecoder
 import BLEJSON
 
 /// What a controller is and can do, as `info` prints it.
@@ -25,7 +26,7 @@ struct ControllerOutput {
             "manufacturer": JSONValue(information.companyIdentifier),
             "address": JSONValue(address?.addressText),
             "addressType": JSONValue(address?.kindText),
-            "features": JSONValue(FeatureNames.names(of: information.features)),
+            "features": JSONValue(FeatureNames.leFeatures(information.features.rawValue)),
             "commands": JSONValue(commands),
             "aclLength": JSONValue(information.aclDataLength),
             "aclCount": JSONValue(information.aclDataCount),
@@ -44,7 +45,7 @@ struct ControllerOutput {
             "accept list    \(information.filterAcceptListSize) devices",
             "resolving list \(information.resolvingListSize) devices",
         ]
-        lines += Self.list("features", FeatureNames.names(of: information.features))
+        lines += Self.list("features", FeatureNames.leFeatures(information.features.rawValue))
         lines += Self.list("commands", commands)
         return lines.joined(separator: "\n")
     }
