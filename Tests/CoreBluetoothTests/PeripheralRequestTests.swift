@@ -26,10 +26,17 @@ struct PeripheralRequestTests {
         return listener
     }
 
-    /// A manager that has published one service with one dynamic characteristic, with nothing asked for since.
-    private func published() -> (Listener, CBMutableCharacteristic) {
+    /// A manager that has been told that it is on.
+    private func powered() -> Listener {
         let listener = make()
         system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        listener.settle()
+        return listener
+    }
+
+    /// A manager that has published one service with one dynamic characteristic, with nothing asked for since.
+    private func published() -> (Listener, CBMutableCharacteristic) {
+        let listener = powered()
         let characteristic = CBMutableCharacteristic(
             type: CBUUID(string: "2A37"), properties: [.read, .write, .notify], value: nil,
             permissions: [.readable, .writeable])
@@ -75,7 +82,8 @@ struct PeripheralRequestTests {
         "a service is published with all that is in it, the characteristics that it was given among it (SPEC PER-2, PER-6, MOD-10, MOD-11)"
     )
     func publishes() throws {
-        let listener = make()
+        let listener = powered()
+        listener.forget()
         let cached = CBMutableCharacteristic(
             type: CBUUID(string: "2A38"), properties: .read, value: Data([1]), permissions: .readable)
         let secret = CBMutableCharacteristic(
@@ -104,6 +112,28 @@ struct PeripheralRequestTests {
         system.tell(.serviceAdded(services[1].id, .coreBluetooth(.uuidNotAllowed)))
         listener.settle()
         #expect(listener.calls == ["added 180F nil", "added 180D CBErrorDomain 8"])
+    }
+
+    @Test("what is asked for below poweredOn changes nothing, neither here nor there (SPEC 2.4)")
+    func belowPoweredOn() {
+        let listener = make()
+        let service = CBMutableService(type: CBUUID(string: "180F"), primary: true)
+        _ = system.takeRequests()
+        listener.manager.add(service)
+        #expect(system.takeRequests().isEmpty && !service.isPublished)
+        system.tell(.stateChanged(.poweredOn, .allowedAlways))
+        listener.settle()
+        listener.manager.add(service)
+        #expect(system.takeRequests().count == 1 && service.isPublished)
+        system.tell(.advertisingStarted(nil))
+        system.tell(.stateChanged(.poweredOff, .allowedAlways))
+        listener.settle()
+        listener.manager.remove(service)
+        listener.manager.removeAllServices()
+        listener.manager.stopAdvertising()
+        #expect(system.takeRequests().isEmpty && service.isPublished && listener.manager.isAdvertising)
+        let line = "API MISUSE: <CBPeripheralManager> can only accept this command while in the powered on state"
+        #expect(system.logs == [String](repeating: line, count: 4))
     }
 
     @Test(

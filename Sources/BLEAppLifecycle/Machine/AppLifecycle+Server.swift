@@ -5,7 +5,7 @@ import BLEPackets
 extension AppLifecycle {
     mutating func performPeripheral(_ request: ClientRequest, _ index: Int, at now: Instant) {
         let app = managers[index].app
-        guard state(app) == .poweredOn else {
+        guard state(app) == .poweredOn || state(app) == .poweredOff && request.changesDatabase else {
             if case .updateValue(let query, _, _, _) = request { tell(.updateQueued(query, false), index, at: now) }
             return log(.notPoweredOn(.peripheral), app)
         }
@@ -355,5 +355,16 @@ extension LocalCharacteristic {
             uuid: uuid, properties: octet, permissions: allowed, value: value,
             descriptors: descriptors.map { GATTDescriptorDefinition(uuid: $0.uuid, value: $0.value) },
             needsEncryptionToSubscribe: properties & 0x300 != 0)
+    }
+}
+
+extension ClientRequest {
+    /// Whether the client's own picture changed with it: below `poweredOn` the client drops it, but one that was on its way
+    /// as Bluetooth went off counts on both sides.
+    fileprivate var changesDatabase: Bool {
+        switch self {
+        case .addService, .removeService, .removeAllServices, .stopAdvertising: true
+        default: false
+        }
     }
 }

@@ -53,7 +53,22 @@ extension HostFailure {
         case .publishing(.outOfHandles): .coreBluetooth(.outOfSpace)
         case .publishing: .coreBluetooth(.invalidParameters)
         case .channel(let failure): failure.clientError
+        case .security(let failure), .gatt(.security(let failure)): failure.clientError
         default: .coreBluetooth(.unknown)
+        }
+    }
+}
+
+extension SecurityFailure {
+    /// Why a request that needs a secure link was not carried out.
+    fileprivate var clientError: ClientError {
+        switch self {
+        case .keyMissingAtPeer: .coreBluetooth(.peerRemovedPairingInformation)
+        case .timedOut: .coreBluetooth(.encryptionTimedOut)
+        case .encryptionFailed(let status): .coreBluetooth(status.coreBluetoothError)
+        case .linkLost: .coreBluetooth(.notConnected)
+        case .noKey, .notAvailable, .refusedByUs, .refusedByPeer, .alreadyPairing, .repeatedAttempts, .cancelled:
+            .att(.insufficientAuthentication)
         }
     }
 }

@@ -21,6 +21,18 @@ open class CBAttribute: NSObject {
     /// Whether the attribute stands in the local database, where nothing can be changed (SPEC PER-7).
     var isPublished: Bool { localID.current != nil }
 
+    /// Whether the attribute belongs to the peripheral, or did and is left alone.
+    func isOwned(by peripheral: CBPeripheral) -> Bool {
+        let service: CBService? =
+            switch self {
+            case let service as CBService: service
+            case let characteristic as CBCharacteristic: characteristic.service
+            case let descriptor as CBDescriptor: descriptor.characteristic?.service
+            default: nil
+            }
+        return service?.peripheral == nil || service?.peripheral === peripheral
+    }
+
     /// - Returns: whether a change is allowed; a refused one is logged.
     func mayChange(_ what: String) -> Bool {
         guard isPublished else { return true }

@@ -74,12 +74,12 @@ extension CBPeripheral {
     // MARK: The tree
 
     private func attribute<Kind: CBAttribute>(_ id: RemoteAttributeID, _ kind: Kind.Type) -> Kind? {
-        content.with { $0.attributes[id] as? Kind }
+        content.with { ($0.attributes[id] ?? $0.invalidated[id]) as? Kind }
     }
 
     /// The object that stands for an attribute stays the same when it is discovered again.
     private func object<Kind: CBAttribute>(_ id: RemoteAttributeID, _ uuid: CBUUID, orMake make: () -> Kind) -> Kind {
-        if let known = attribute(id, Kind.self), known.uuid == uuid { return known }
+        if let known = content.with({ $0.attributes[id] as? Kind }), known.uuid == uuid { return known }
         let object = make()
         content.with { $0.attributes[id] = object }
         return object
@@ -141,12 +141,12 @@ extension CBPeripheral {
     }
 
     private static func forget(_ service: CBService, in state: inout State) {
-        if let id = service.remoteID { state.attributes[id] = nil }
-        for characteristic in service.characteristics ?? [] {
-            if let id = characteristic.remoteID { state.attributes[id] = nil }
-            for descriptor in characteristic.descriptors ?? [] {
-                if let id = descriptor.remoteID { state.attributes[id] = nil }
-            }
+        let characteristics = service.characteristics ?? []
+        let attributes: [CBAttribute] = [service] + characteristics + characteristics.flatMap { $0.descriptors ?? [] }
+        for attribute in attributes {
+            guard let id = attribute.remoteID else { continue }
+            state.attributes[id] = nil
+            state.invalidated[id] = attribute
         }
     }
 }

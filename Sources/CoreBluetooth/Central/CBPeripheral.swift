@@ -16,6 +16,8 @@ open class CBPeripheral: CBPeer {
         var state = CBPeripheralState.disconnected
         var services: [CBService]?
         var attributes: [RemoteAttributeID: CBAttribute] = [:]
+        /// What Service Changed took away: requests that were under way end for it all the same.
+        var invalidated: [RemoteAttributeID: CBAttribute] = [:]
         var limits = WriteLimits()
         var takesWritesWithoutResponse = false
     }
@@ -85,24 +87,46 @@ open class CBPeripheral: CBPeer {
 
     /// - Parameter includedServiceUUIDs: `nil` or empty: all.
     open func discoverIncludedServices(_ includedServiceUUIDs: [CBUUID]?, for service: CBService) {
-        ask(about: service) { .discoverIncludedServices([BluetoothUUID](includedServiceUUIDs), service: $0) }
+        ask(about: service) {
+            .discoverIncludedServices([BluetoothUUID](includedServiceUUIDs), service: $0)
+        } refused: {
+            $0.delegate?.peripheral($0, didDiscoverIncludedServicesFor: service, error: $1)
+        }
     }
 
     /// - Parameter characteristicUUIDs: `nil` or empty: all (SPEC CEN-12).
     open func discoverCharacteristics(_ characteristicUUIDs: [CBUUID]?, for service: CBService) {
-        ask(about: service) { .discoverCharacteristics([BluetoothUUID](characteristicUUIDs), service: $0) }
+        ask(about: service) {
+            .discoverCharacteristics([BluetoothUUID](characteristicUUIDs), service: $0)
+        } refused: {
+            $0.delegate?.peripheral($0, didDiscoverCharacteristicsFor: service, error: $1)
+        }
     }
 
     open func discoverDescriptors(for characteristic: CBCharacteristic) {
-        ask(about: characteristic) { .discoverDescriptors(characteristic: $0) }
+        ask(about: characteristic) {
+            .discoverDescriptors(characteristic: $0)
+        } refused: {
+            $0.delegate?.peripheral($0, didDiscoverDescriptorsFor: characteristic, error: $1)
+        }
     }
 
     /// Asks for the whole value; the answer comes by `peripheral(_:didUpdateValueFor:error:)` (SPEC CEN-13, CEN-14).
     open func readValue(for characteristic: CBCharacteristic) {
-        ask(about: characteristic) { .readValue(characteristic: $0) }
+        ask(about: characteristic) {
+            .readValue(characteristic: $0)
+        } refused: {
+            $0.delegate?.peripheral($0, didUpdateValueFor: characteristic, error: $1)
+        }
     }
 
-    open func readValue(for descriptor: CBDescriptor) { ask(about: descriptor) { .readDescriptor($0) } }
+    open func readValue(for descriptor: CBDescriptor) {
+        ask(about: descriptor) {
+            .readDescriptor($0)
+        } refused: {
+            $0.delegate?.peripheral($0, didUpdateValueFor: descriptor, error: $1)
+        }
+    }
 
     /// Octets that one write can carry: 512 with a response, ATT_MTU − 3 without (SPEC 2.3).
     @discardableResult
@@ -115,9 +139,13 @@ open class CBPeripheral: CBPeer {
     open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
         switch type {
         case .withResponse:
-            ask(about: characteristic) { .writeValue([UInt8](data), characteristic: $0) }
+            ask(about: characteristic) {
+                .writeValue([UInt8](data), characteristic: $0)
+            } refused: {
+                $0.delegate?.peripheral($0, didWriteValueFor: characteristic, error: $1)
+            }
         case .withoutResponse:
-            guard let id = remoteID(of: characteristic) else { return }
+            guard let id = remoteID(of: characteristic) else { return channel.log(.unknownAttribute) }
             let request = ClientRequest.peripheral(peer, .writeWithoutResponse([UInt8](data), characteristic: id))
             // Who writes in a loop until `canSendWriteWithoutResponse` is false must see it become false.
             if state == .connected { channel.sendAndWait(request) } else { channel.send(request) }
@@ -129,12 +157,20 @@ open class CBPeripheral: CBPeer {
         if descriptor.uuid.uuidString == CBUUIDClientCharacteristicConfigurationString {
             fatalError(LogMessage.configurationDescriptorWritten.text)
         }
-        ask(about: descriptor) { .writeDescriptor([UInt8](data), $0) }
+        ask(about: descriptor) {
+            .writeDescriptor([UInt8](data), $0)
+        } refused: {
+            $0.delegate?.peripheral($0, didWriteValueFor: descriptor, error: $1)
+        }
     }
 
     /// Subscribes, by notifications where the characteristic offers them, else by indications (SPEC CEN-15, 2.3).
     open func setNotifyValue(_ enabled: Bool, for characteristic: CBCharacteristic) {
-        ask(about: characteristic) { .setNotify(enabled, characteristic: $0) }
+        ask(about: characteristic) {
+            .setNotify(enabled, characteristic: $0)
+        } refused: {
+            $0.delegate?.peripheral($0, didUpdateNotificationStateFor: characteristic, error: $1)
+        }
     }
 
     /// Opens a channel to a number that the peripheral has told.
@@ -142,16 +178,29 @@ open class CBPeripheral: CBPeer {
 
     private func ask(_ request: PeripheralRequest) { channel.send(request, to: peer) }
 
-    private func ask(about attribute: CBAttribute, _ make: (RemoteAttributeID) -> PeripheralRequest) {
-        guard let id = remoteID(of: attribute) else { return }
-        ask(make(id))
+    /// - Parameter refused: tells the delegate of an attribute that stands for nothing any more; it ends the request.
+    private func ask<Attribute: CBAttribute>(
+        about attribute: Attribute, _ make: (RemoteAttributeID) -> PeripheralRequest,
+        refused: @escaping (CBPeripheral, any Error) -> Void
+    ) {
+        if let id = remoteID(of: attribute) { return ask(make(id)) }
+        channel.log(.unknownAttribute)
+        guard attribute.remoteID != nil, attribute.isOwned(by: self), state == .connected else { return }
+        let refusal = Refusal(peripheral: self, tell: refused)
+        channel.queue.async { refusal.tell(refusal.peripheral, CBError(.invalidHandle)) }
     }
 
-    /// `nil`, and a line in the log, for what is no attribute of this peripheral.
+    /// `nil` for what is no attribute of this peripheral, or not any more.
     private func remoteID(of attribute: CBAttribute) -> RemoteAttributeID? {
-        if let id = attribute.remoteID, content.with({ $0.attributes[id] === attribute }) { return id }
-        channel.log(.unknownAttribute)
-        return nil
+        guard let id = attribute.remoteID, content.with({ $0.attributes[id] === attribute }) else { return nil }
+        return id
+    }
+
+    /// A call of the delegate on its way to the delegate's queue.
+    private struct Refusal: @unchecked Sendable {
+        // @unchecked Sendable holds because the closure is called once, on the queue, and only calls the delegate.
+        let peripheral: CBPeripheral
+        let tell: (CBPeripheral, any Error) -> Void
     }
 }
 
@@ -193,6 +242,7 @@ extension CBPeripheral {
             state.state = isReconnecting ? .connecting : .disconnected
             state.takesWritesWithoutResponse = false
             let attributes = state.attributes
+            state.invalidated = [:]
             if !isKnown {
                 state.services = nil
                 state.attributes = [:]

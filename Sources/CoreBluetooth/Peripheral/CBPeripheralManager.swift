@@ -72,6 +72,7 @@ open class CBPeripheralManager: CBManager {
     }
 
     open func stopAdvertising() {
+        guard isReady() else { return }
         content.with { $0.isAdvertising = false }
         channel.send(.stopAdvertising)
     }
@@ -82,10 +83,18 @@ open class CBPeripheralManager: CBManager {
     /// - Precondition: a characteristic with a value is read-only (SPEC PER-3).
     open func add(_ service: CBMutableService) {
         for characteristic in service.characteristics ?? [] { Self.checkCachedValue(of: characteristic) }
+        guard isReady() else { return }
         guard !service.isPublished else {
             return channel.log(.servicePublished)
         }
         channel.send(.addService(publish(service)))
+    }
+
+    /// Whether the app has been told that commands are taken; else a line in the log. What changes objects here and the
+    /// database there must be dropped on both sides.
+    private func isReady() -> Bool {
+        if !isPoweredOn { channel.log(.notPoweredOn(.peripheral)) }
+        return isPoweredOn
     }
 
     private static func checkCachedValue(of characteristic: CBCharacteristic) {
@@ -100,12 +109,14 @@ open class CBPeripheralManager: CBManager {
 
     /// Takes a service out of the local database. One that another service includes is removed after that one.
     open func remove(_ service: CBMutableService) {
+        guard isReady() else { return }
         guard let id = service.localID.current else { return }
         channel.send(.removeService(id))
         unpublish(service)
     }
 
     open func removeAllServices() {
+        guard isReady() else { return }
         channel.send(.removeAllServices)
         for service in content.with({ $0.services }) { unpublish(service) }
     }

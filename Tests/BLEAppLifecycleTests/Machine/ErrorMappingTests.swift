@@ -27,4 +27,19 @@ struct ErrorMappingTests {
         #expect(DisconnectionReason.releasedByClient.clientError == nil)
         #expect(DisconnectionReason.controllerLost.clientError == .coreBluetooth(.unknown))
     }
+
+    @Test("a request that failed for want of security says why (SPEC 2.3)")
+    func security() {
+        let expected: [(SecurityFailure, ClientError)] = [
+            (.keyMissingAtPeer, .coreBluetooth(.peerRemovedPairingInformation)),
+            (.timedOut, .coreBluetooth(.encryptionTimedOut)),
+            (.encryptionFailed(HCIStatus(rawValue: 0x22)), .coreBluetooth(.encryptionTimedOut)),
+            (.refusedByPeer(.pairingNotSupported), .att(.insufficientAuthentication)),
+            (.cancelled, .att(.insufficientAuthentication)), (.linkLost, .coreBluetooth(.notConnected)),
+        ]
+        for (failure, error) in expected {
+            #expect(HostFailure.gatt(.security(failure)).clientError == error)
+            #expect(HostFailure.security(failure).clientError == error)
+        }
+    }
 }
