@@ -5,34 +5,67 @@ public struct ATTError: RawRepresentable, Hashable, Error, Sendable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// The handle names no attribute of the server, or a range begins at zero or ends before its beginning.
     public static let invalidHandle = ATTError(rawValue: 0x01)
+    /// The attribute may never be read by this request, whatever the link's security.
     public static let readNotPermitted = ATTError(rawValue: 0x02)
+    /// The attribute may never be written by this request, whatever the link's security.
     public static let writeNotPermitted = ATTError(rawValue: 0x03)
+    /// The request has a form that its opcode does not allow, such as a wrong length.
     public static let invalidPDU = ATTError(rawValue: 0x04)
+    /// The attribute asks for a key that pairing did not give yet, or for one that is protected against a man in the
+    /// middle. The client pairs and asks again (Core 5.4, Vol 3, Part C, 10.3.1).
     public static let insufficientAuthentication = ATTError(rawValue: 0x05)
+    /// The server does not know the request, or does without it. Commands and signed commands that it does not know get
+    /// no answer at all.
     public static let requestNotSupported = ATTError(rawValue: 0x06)
+    /// The offset of a Read Blob or of a queued write lies behind the end of the value. An offset equal to the length
+    /// of a value that is read is right and gives an empty part.
     public static let invalidOffset = ATTError(rawValue: 0x07)
+    /// The server's user or application did not allow this client to use the attribute.
     public static let insufficientAuthorization = ATTError(rawValue: 0x08)
+    /// The server has no room for another Prepare Write Request; what is in the queue stays there.
     public static let prepareQueueFull = ATTError(rawValue: 0x09)
+    /// The range holds no attribute that was asked for. This is how a search by range ends.
     public static let attributeNotFound = ATTError(rawValue: 0x0A)
+    /// The value cannot be read by Read Blob Request, as Read Request gives the whole of it.
     public static let attributeNotLong = ATTError(rawValue: 0x0B)
+    /// The link is encrypted with a shorter key than the attribute asks for; only new pairing gives a longer one.
     public static let insufficientEncryptionKeySize = ATTError(rawValue: 0x0C)
+    /// The value that is written is longer or shorter than the attribute can hold.
     public static let invalidAttributeValueLength = ATTError(rawValue: 0x0D)
     // swift-format-ignore: DontRepeatTypeInStaticProperties
+    /// Something went wrong in the server that no other code tells.
     public static let unlikelyError = ATTError(rawValue: 0x0E)
+    /// The attribute asks for an encrypted link and this one is not, though the devices are bonded. The client encrypts
+    /// with the key that it has and asks again (Core 5.4, Vol 3, Part C, 10.3.1).
     public static let insufficientEncryption = ATTError(rawValue: 0x0F)
+    /// Read By Group Type Request names a type that groups no attributes in this server.
     public static let unsupportedGroupType = ATTError(rawValue: 0x10)
+    /// The server has too little memory or the like to carry the request out.
     public static let insufficientResources = ATTError(rawValue: 0x11)
+    /// The server's attributes changed and the client still goes by the old ones; it has to discover anew (Core 5.4,
+    /// Vol 3, Part G, 2.5.2.1).
     public static let databaseOutOfSync = ATTError(rawValue: 0x12)
+    /// The value that is written has the right length, but the attribute does not take it.
     public static let valueNotAllowed = ATTError(rawValue: 0x13)
     /// The first of the application's own codes.
     public static let firstOfApplication = ATTError(rawValue: 0x80)
+    /// The write cannot be carried out for another reason than permissions (Core Specification Supplement, Part B).
     public static let writeRequestRejected = ATTError(rawValue: 0xFC)
+    /// The client did not switch on the notification or indication without which the server cannot do what is asked
+    /// (Core Specification Supplement, Part B).
     public static let clientCharacteristicConfigurationImproperlyConfigured = ATTError(rawValue: 0xFD)
+    /// The server still carries out what an earlier request of the same service began
+    /// (Core Specification Supplement, Part B).
     public static let procedureAlreadyInProgress = ATTError(rawValue: 0xFE)
+    /// The value lies outside the range that the profile or service gives it (Core Specification Supplement, Part B).
     public static let outOfRange = ATTError(rawValue: 0xFF)
 
+    /// Whether the code is one of 0x80 to 0x9F, whose meaning the service alone defines.
     @inlinable public var isApplicationError: Bool { rawValue >= 0x80 && rawValue <= 0x9F }
+    /// Whether the code is one of 0xE0 to 0xFF, which mean the same in every profile and service (Core Specification
+    /// Supplement, Part B).
     @inlinable public var isCommonProfileError: Bool { rawValue >= 0xE0 }
 }
 

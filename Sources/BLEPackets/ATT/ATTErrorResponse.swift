@@ -1,11 +1,13 @@
 /// Error Response: a request was refused (Core 5.4, Vol 3, Part F, 3.4.1.1).
 public struct ATTErrorResponse: ATTProtocolDataUnit, Equatable, Sendable {
+    /// 0x01, from the server, in the place of the response. Commands, notifications and confirmations never get one.
     public static let opcode = ATTOpcode.errorResponse
 
     /// The opcode of the request that this answers.
     public var request: ATTOpcode
     /// The attribute at fault; zero when there is none.
     public var handle: AttributeHandle
+    /// The reason for the refusal, as the server sent it; the code may be one that has no name here.
     public var error: ATTError
 
     @inlinable
@@ -15,6 +17,7 @@ public struct ATTErrorResponse: ATTProtocolDataUnit, Equatable, Sendable {
         self.error = error
     }
 
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU has not exactly 5 octets.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)

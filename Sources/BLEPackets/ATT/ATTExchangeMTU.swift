@@ -1,5 +1,6 @@
 /// Exchange MTU Request: the largest PDU that the client can receive (Core 5.4, Vol 3, Part F, 3.4.2.1).
 public struct ATTExchangeMTURequest: ATTProtocolDataUnit, Equatable, Sendable {
+    /// 0x02, from the client, at most once on an LE link.
     public static let opcode = ATTOpcode.exchangeMTURequest
 
     /// Octets, at least 23; a smaller number is kept as it came.
@@ -7,6 +8,7 @@ public struct ATTExchangeMTURequest: ATTProtocolDataUnit, Equatable, Sendable {
 
     @inlinable public init(clientReceiveMTU: UInt16) { self.clientReceiveMTU = clientReceiveMTU }
 
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU has not exactly 3 octets.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -22,6 +24,7 @@ public struct ATTExchangeMTURequest: ATTProtocolDataUnit, Equatable, Sendable {
 
 /// Exchange MTU Response: the largest PDU that the server can receive (Core 5.4, Vol 3, Part F, 3.4.2.2).
 public struct ATTExchangeMTUResponse: ATTProtocolDataUnit, Equatable, Sendable {
+    /// 0x03, from the server. From then on both sides use the smaller one of the two sizes, and never less than 23.
     public static let opcode = ATTOpcode.exchangeMTUResponse
 
     /// Octets, at least 23; a smaller number is kept as it came.
@@ -29,6 +32,7 @@ public struct ATTExchangeMTUResponse: ATTProtocolDataUnit, Equatable, Sendable {
 
     @inlinable public init(serverReceiveMTU: UInt16) { self.serverReceiveMTU = serverReceiveMTU }
 
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU has not exactly 3 octets.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)

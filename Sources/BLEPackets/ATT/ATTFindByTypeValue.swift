@@ -1,10 +1,13 @@
 /// Find By Type Value Request: attributes of a type that hold a value (Core 5.4, Vol 3, Part F, 3.4.3.3).
 public struct ATTFindByTypeValueRequest: ATTProtocolDataUnit, ~Escapable {
+    /// 0x06, from the client: how it finds the primary services of one UUID.
     public static var opcode: ATTOpcode { .findByTypeValueRequest }
 
+    /// Where the server looks. A client goes on behind the last group found until it gets Attribute Not Found.
     public let range: AttributeHandleRange
     /// A UUID of 16 bits: the request has no room for more.
     public let type: UInt16
+    /// What the attribute must hold, octet for octet and in its whole length.
     public let value: RawSpan
 
     @inlinable @_lifetime(copy value)
@@ -14,6 +17,8 @@ public struct ATTFindByTypeValueRequest: ATTProtocolDataUnit, ~Escapable {
         self.value = value
     }
 
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU is shorter than 7 octets. Whether the range
+    ///   is one is for `AttributeHandleRange.isValid` to say.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -33,6 +38,7 @@ public struct ATTFindByTypeValueRequest: ATTProtocolDataUnit, ~Escapable {
 /// Find By Type Value Response: where the attributes begin and where their groups end
 /// (Core 5.4, Vol 3, Part F, 3.4.3.4).
 public struct ATTFindByTypeValueResponse: ATTProtocolDataUnit, ~Escapable {
+    /// 0x07, from the server; it lists as many ranges as the PDU has room for, at least one.
     public static var opcode: ATTOpcode { .findByTypeValueResponse }
 
     @usableFromInline var list: ATTElementList
@@ -64,6 +70,8 @@ public struct ATTFindByTypeValueResponse: ATTProtocolDataUnit, ~Escapable {
     /// Begins a response; its ranges follow with `encode(_:into:)`.
     public static func encodeHeader(into packet: inout PacketWriter) { packet.write(opcode.rawValue) }
 
+    /// Adds a range: first the attribute found, then the last handle of its group, which is the same handle for an
+    /// attribute that begins no group.
     public static func encode(_ range: AttributeHandleRange, into packet: inout PacketWriter) {
         range.encode(into: &packet)
     }

@@ -1,11 +1,15 @@
 /// Find Information Request: handles and types of all attributes in a range (Core 5.4, Vol 3, Part F, 3.4.3.1).
 public struct ATTFindInformationRequest: ATTProtocolDataUnit, Equatable, Sendable {
+    /// 0x04, from the client: how it finds the descriptors of a characteristic.
     public static let opcode = ATTOpcode.findInformationRequest
 
+    /// Where the server looks. A client goes on behind the last handle found until it gets Attribute Not Found.
     public var range: AttributeHandleRange
 
     @inlinable public init(range: AttributeHandleRange) { self.range = range }
 
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU has not exactly 5 octets. Whether the range
+    ///   is one is for `AttributeHandleRange.isValid` to say.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -21,18 +25,25 @@ public struct ATTFindInformationRequest: ATTProtocolDataUnit, Equatable, Sendabl
 
 /// Find Information Response: pairs of handle and type, all types of one width (Core 5.4, Vol 3, Part F, 3.4.3.2).
 public struct ATTFindInformationResponse: ATTProtocolDataUnit, ~Escapable {
+    /// 0x05, from the server; a change of the types' width ends the list, and the client asks again from there.
     public static var opcode: ATTOpcode { .findInformationResponse }
 
     /// What the octet before the list says of the types in it.
     public enum Format: UInt8, Sendable {
+        /// Every type has 16 bits.
         case bits16 = 0x01
+        /// Every type has 128 bits.
         case bits128 = 0x02
 
+        /// Octets of one pair in the list, the two of its handle included.
         @inlinable public var elementLength: Int { self == .bits16 ? 4 : 18 }
     }
 
+    /// One attribute of the server.
     public struct Element: Equatable, Sendable {
+        /// Where the attribute is; handles rise from pair to pair.
         public var handle: AttributeHandle
+        /// The attribute's type: what it is, not what it holds.
         public var type: BluetoothUUID
 
         @inlinable
@@ -42,6 +53,7 @@ public struct ATTFindInformationResponse: ATTProtocolDataUnit, ~Escapable {
         }
     }
 
+    /// How wide the types of all pairs are.
     public let format: Format
     @usableFromInline var list: ATTElementList
 

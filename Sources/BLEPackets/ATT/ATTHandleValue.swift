@@ -1,8 +1,11 @@
 /// Handle Value Notification: a value that changed, unconfirmed (Core 5.4, Vol 3, Part F, 3.4.7.1).
 public struct ATTHandleValueNotification: ATTProtocolDataUnit, ~Escapable {
+    /// 0x1B, from the server, at any time after the client switched notifications on; nobody answers it.
     public static var opcode: ATTOpcode { .handleValueNotification }
 
+    /// The attribute that holds the characteristic's value.
     public let handle: AttributeHandle
+    /// The value from its beginning on, cut at MTU − 3 octets. A client that gets a full PDU may read the rest.
     public let value: RawSpan
 
     @inlinable @_lifetime(copy value)
@@ -11,6 +14,7 @@ public struct ATTHandleValueNotification: ATTProtocolDataUnit, ~Escapable {
         self.value = value
     }
 
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU is shorter than 3 octets.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -27,9 +31,13 @@ public struct ATTHandleValueNotification: ATTProtocolDataUnit, ~Escapable {
 
 /// Handle Value Indication: a value that changed, to be confirmed (Core 5.4, Vol 3, Part F, 3.4.7.2).
 public struct ATTHandleValueIndication: ATTProtocolDataUnit, ~Escapable {
+    /// 0x1D, from the server, which sends no other one before the confirmation. If that does not come within 30 s, the
+    /// bearer may not be used any more.
     public static var opcode: ATTOpcode { .handleValueIndication }
 
+    /// The attribute that holds the characteristic's value.
     public let handle: AttributeHandle
+    /// The value from its beginning on, cut at MTU − 3 octets. A client that gets a full PDU may read the rest.
     public let value: RawSpan
 
     @inlinable @_lifetime(copy value)
@@ -38,6 +46,7 @@ public struct ATTHandleValueIndication: ATTProtocolDataUnit, ~Escapable {
         self.value = value
     }
 
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU is shorter than 3 octets.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -54,10 +63,12 @@ public struct ATTHandleValueIndication: ATTProtocolDataUnit, ~Escapable {
 
 /// Handle Value Confirmation: the indication arrived (Core 5.4, Vol 3, Part F, 3.4.7.3).
 public struct ATTHandleValueConfirmation: ATTProtocolDataUnit, Equatable, Sendable {
+    /// 0x1E, from the client, at once for every indication, also for one that it has no use for.
     public static let opcode = ATTOpcode.handleValueConfirmation
 
     @inlinable public init() {}
 
+    /// - Throws: `DecodingError` when the opcode is another one or anything follows it.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         try parameters(of: pdu, Self.opcode).expectEnd()
@@ -68,10 +79,14 @@ public struct ATTHandleValueConfirmation: ATTProtocolDataUnit, Equatable, Sendab
 
 /// Multiple Handle Value Notification: several values that changed (Core 5.4, Vol 3, Part F, 3.4.7.4).
 public struct ATTMultipleHandleValueNotification: ATTProtocolDataUnit, ~Escapable {
+    /// 0x23, from the server, only to clients that said in Client Supported Features that they understand it.
     public static var opcode: ATTOpcode { .multipleHandleValueNotification }
 
+    /// A characteristic's value in the notification.
     public struct Element: ~Escapable {
+        /// The attribute that holds the characteristic's value.
         public let handle: AttributeHandle
+        /// The octets that the length before them announces.
         public let value: RawSpan
 
         @inlinable @_lifetime(copy value)
@@ -120,6 +135,7 @@ public struct ATTMultipleHandleValueNotification: ATTProtocolDataUnit, ~Escapabl
     /// Begins a notification; its values follow with `encode(_:into:)`.
     public static func encodeHeader(into packet: inout PacketWriter) { packet.write(opcode.rawValue) }
 
+    /// Adds a value of at most 65,535 octets with its handle and length. A notification carries two or more.
     public static func encode(_ element: Element, into packet: inout PacketWriter) {
         packet.write(element.handle.rawValue)
         packet.write(UInt16(truncatingIfNeeded: element.value.byteCount))

@@ -2,36 +2,67 @@
 ///
 /// For those who look at everything that goes by; a machine that waits for one kind decodes that kind.
 public enum ATTPacket: ~Escapable {
+    /// Ends a request that failed.
     case errorResponse(ATTErrorResponse)
+    /// Begins the agreement on the size of PDUs.
     case exchangeMTURequest(ATTExchangeMTURequest)
+    /// Ends the agreement on the size of PDUs.
     case exchangeMTUResponse(ATTExchangeMTUResponse)
+    /// Asks for the handles and types in a range.
     case findInformationRequest(ATTFindInformationRequest)
+    /// Some of the handles and types in the range that was asked for.
     case findInformationResponse(ATTFindInformationResponse)
+    /// Asks where attributes of a type hold a value.
     case findByTypeValueRequest(ATTFindByTypeValueRequest)
+    /// Some of the places that hold the value.
     case findByTypeValueResponse(ATTFindByTypeValueResponse)
+    /// Asks for the values of all attributes of a type in a range.
     case readByTypeRequest(ATTReadByTypeRequest)
+    /// Some of these values, all of one length.
     case readByTypeResponse(ATTReadByTypeResponse)
+    /// Asks for one value.
     case readRequest(ATTReadRequest)
+    /// The value, or as much of it as there was room for.
     case readResponse(ATTReadResponse)
+    /// Asks for one value from an offset on.
     case readBlobRequest(ATTReadBlobRequest)
+    /// The part of the value, or as much of it as there was room for.
     case readBlobResponse(ATTReadBlobResponse)
+    /// Asks for several values whose lengths the client knows.
     case readMultipleRequest(ATTReadMultipleRequest)
+    /// The values without any mark between them.
     case readMultipleResponse(ATTReadMultipleResponse)
+    /// Asks for the groups of a type in a range.
     case readByGroupTypeRequest(ATTReadByGroupTypeRequest)
+    /// Some of these groups, with values of one length.
     case readByGroupTypeResponse(ATTReadByGroupTypeResponse)
+    /// Sets a value and waits for the answer.
     case writeRequest(ATTWriteRequest)
+    /// The value is set.
     case writeResponse(ATTWriteResponse)
+    /// Sets a value without an answer.
     case writeCommand(ATTWriteCommand)
+    /// Sets a value without an answer, and proves who does.
     case signedWriteCommand(ATTSignedWriteCommand)
+    /// Puts a part of a value in the server's queue.
     case prepareWriteRequest(ATTPrepareWriteRequest)
+    /// What the server put in its queue.
     case prepareWriteResponse(ATTPrepareWriteResponse)
+    /// Carries the queue out, or empties it.
     case executeWriteRequest(ATTExecuteWriteRequest)
+    /// The queue is done with.
     case executeWriteResponse(ATTExecuteWriteResponse)
+    /// A value that the server sends unasked.
     case handleValueNotification(ATTHandleValueNotification)
+    /// A value that the server sends unasked and wants confirmed.
     case handleValueIndication(ATTHandleValueIndication)
+    /// The client has the indication.
     case handleValueConfirmation(ATTHandleValueConfirmation)
+    /// Asks for several values of any length.
     case readMultipleVariableRequest(ATTReadMultipleVariableRequest)
+    /// The values, each behind its length.
     case readMultipleVariableResponse(ATTReadMultipleVariableResponse)
+    /// Several values that the server sends unasked.
     case multipleHandleValueNotification(ATTMultipleHandleValueNotification)
     /// An opcode that the specification does not define, and what stands behind it.
     case unknown(ATTOpcode, RawSpan)

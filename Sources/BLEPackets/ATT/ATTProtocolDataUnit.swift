@@ -3,6 +3,7 @@
 /// Every such type has `init(_ pdu: RawSpan) throws(DecodingError)`, which takes the whole PDU with its opcode, and
 /// writes the same bytes with `encode(into:)`. Types that carry a value borrow it from the packet and copy nothing.
 public protocol ATTProtocolDataUnit: ~Escapable {
+    /// The first octet of every PDU of this type; decoding anything else throws `DecodingError.invalidValue`.
     static var opcode: ATTOpcode { get }
 
     /// Writes the whole PDU, opcode first.

@@ -1,7 +1,9 @@
 /// Read By Group Type Request: values and ends of all groups of a type (Core 5.4, Vol 3, Part F, 3.4.4.9).
 public struct ATTReadByGroupTypeRequest: ATTProtocolDataUnit, Equatable, Sendable {
+    /// 0x10, from the client: how it finds all primary services.
     public static let opcode = ATTOpcode.readByGroupTypeRequest
 
+    /// Where the server looks. A client goes on behind the last group found until it gets Attribute Not Found.
     public var range: AttributeHandleRange
     /// Of 16 or 128 bits.
     public var groupType: BluetoothUUID
@@ -12,6 +14,8 @@ public struct ATTReadByGroupTypeRequest: ATTProtocolDataUnit, Equatable, Sendabl
         self.groupType = groupType
     }
 
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU has neither 7 nor 21 octets. Whether the
+    ///   range is one is for `AttributeHandleRange.isValid` to say.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -29,10 +33,14 @@ public struct ATTReadByGroupTypeRequest: ATTProtocolDataUnit, Equatable, Sendabl
 
 /// Read By Group Type Response: groups with values, all values of one length (Core 5.4, Vol 3, Part F, 3.4.4.10).
 public struct ATTReadByGroupTypeResponse: ATTProtocolDataUnit, ~Escapable {
+    /// 0x11, from the server; a change of the values' length ends the list, and the client asks again from there.
     public static var opcode: ATTOpcode { .readByGroupTypeResponse }
 
+    /// A group of attributes, such as a service with everything in it.
     public struct Element: ~Escapable {
+        /// The attribute that opens the group, and the last attribute of the group.
         public let range: AttributeHandleRange
+        /// What the opening attribute holds, for a service its UUID; cut at 251 octets, or MTU − 6 where that is less.
         public let value: RawSpan
 
         @inlinable @_lifetime(copy value)

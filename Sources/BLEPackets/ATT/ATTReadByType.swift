@@ -1,7 +1,9 @@
 /// Read By Type Request: the values of all attributes of a type in a range (Core 5.4, Vol 3, Part F, 3.4.4.1).
 public struct ATTReadByTypeRequest: ATTProtocolDataUnit, Equatable, Sendable {
+    /// 0x08, from the client: how it finds included services and characteristics, or reads a value by its UUID.
     public static let opcode = ATTOpcode.readByTypeRequest
 
+    /// Where the server looks. A client goes on behind the last handle found until it gets Attribute Not Found.
     public var range: AttributeHandleRange
     /// Of 16 or 128 bits.
     public var type: BluetoothUUID
@@ -12,6 +14,8 @@ public struct ATTReadByTypeRequest: ATTProtocolDataUnit, Equatable, Sendable {
         self.type = type
     }
 
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU has neither 7 nor 21 octets. Whether the
+    ///   range is one is for `AttributeHandleRange.isValid` to say.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -29,10 +33,14 @@ public struct ATTReadByTypeRequest: ATTProtocolDataUnit, Equatable, Sendable {
 
 /// Read By Type Response: handles with values, all values of one length (Core 5.4, Vol 3, Part F, 3.4.4.2).
 public struct ATTReadByTypeResponse: ATTProtocolDataUnit, ~Escapable {
+    /// 0x09, from the server; a change of the values' length ends the list, and the client asks again from there.
     public static var opcode: ATTOpcode { .readByTypeResponse }
 
+    /// An attribute of the type that was asked for.
     public struct Element: ~Escapable {
+        /// Where the attribute is; handles rise from element to element.
         public let handle: AttributeHandle
+        /// What the attribute holds, cut at 253 octets, or MTU − 4 where that is less.
         public let value: RawSpan
 
         @inlinable @_lifetime(copy value)

@@ -23,8 +23,11 @@ public struct ATTHandleList: ~Escapable {
 
 /// Read Multiple Request: values of known lengths, run together (Core 5.4, Vol 3, Part F, 3.4.4.7).
 public struct ATTReadMultipleRequest: ATTProtocolDataUnit, ~Escapable {
+    /// 0x0E, from the client, which must know the length of every value but the last.
     public static var opcode: ATTOpcode { .readMultipleRequest }
 
+    /// The attributes to read, in the order in which their values are to come. Taking handles from it takes them from
+    /// what `encode(into:)` writes, too.
     public var handles: ATTHandleList
 
     /// - Throws: `DecodingError` for fewer than two handles and for half a handle.
@@ -48,13 +51,16 @@ public struct ATTReadMultipleRequest: ATTProtocolDataUnit, ~Escapable {
 
 /// Read Multiple Response: the values without their lengths (Core 5.4, Vol 3, Part F, 3.4.4.8).
 public struct ATTReadMultipleResponse: ATTProtocolDataUnit, ~Escapable {
+    /// 0x0F, from the server. One value that cannot be read makes it an Error Response for all.
     public static var opcode: ATTOpcode { .readMultipleResponse }
 
+    /// All values behind each other, cut at MTU − 1 octets; where one ends the PDU does not tell.
     public let values: RawSpan
 
     @inlinable @_lifetime(copy values)
     public init(values: RawSpan) { self.values = values }
 
+    /// - Throws: `DecodingError` when the opcode is another one.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -69,8 +75,11 @@ public struct ATTReadMultipleResponse: ATTProtocolDataUnit, ~Escapable {
 
 /// Read Multiple Variable Request: values of any length (Core 5.4, Vol 3, Part F, 3.4.4.11).
 public struct ATTReadMultipleVariableRequest: ATTProtocolDataUnit, ~Escapable {
+    /// 0x20, from the client.
     public static var opcode: ATTOpcode { .readMultipleVariableRequest }
 
+    /// The attributes to read, in the order in which their values are to come. Taking handles from it takes them from
+    /// what `encode(into:)` writes, too.
     public var handles: ATTHandleList
 
     /// - Throws: `DecodingError` for fewer than two handles and for half a handle.
@@ -96,11 +105,14 @@ public struct ATTReadMultipleVariableRequest: ATTProtocolDataUnit, ~Escapable {
 ///
 /// The server cuts the last value where the PDU is full and still states its whole length.
 public struct ATTReadMultipleVariableResponse: ATTProtocolDataUnit, ~Escapable {
+    /// 0x21, from the server. One value that cannot be read makes it an Error Response for all.
     public static var opcode: ATTOpcode { .readMultipleVariableResponse }
 
+    /// A value with its length, in the place of its handle in the request.
     public struct Element: ~Escapable {
         /// What the attribute holds; more than `value` has where the PDU was full.
         public let length: Int
+        /// What came of the value; all of it unless this is the last one and the PDU was full.
         public let value: RawSpan
 
         @inlinable @_lifetime(copy value)

@@ -1,8 +1,11 @@
 /// Write Request: sets a value and asks for an answer (Core 5.4, Vol 3, Part F, 3.4.5.1).
 public struct ATTWriteRequest: ATTProtocolDataUnit, ~Escapable {
+    /// 0x12, from the client.
     public static var opcode: ATTOpcode { .writeRequest }
 
+    /// The attribute to write, 0x0001 to 0xFFFF.
     public let handle: AttributeHandle
+    /// The whole new value, at most MTU − 3 octets; longer ones are prepared in parts.
     public let value: RawSpan
 
     @inlinable @_lifetime(copy value)
@@ -11,6 +14,7 @@ public struct ATTWriteRequest: ATTProtocolDataUnit, ~Escapable {
         self.value = value
     }
 
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU is shorter than 3 octets.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -27,10 +31,12 @@ public struct ATTWriteRequest: ATTProtocolDataUnit, ~Escapable {
 
 /// Write Response: the value is set (Core 5.4, Vol 3, Part F, 3.4.5.2).
 public struct ATTWriteResponse: ATTProtocolDataUnit, Equatable, Sendable {
+    /// 0x13, from the server, after the value is written.
     public static let opcode = ATTOpcode.writeResponse
 
     @inlinable public init() {}
 
+    /// - Throws: `DecodingError` when the opcode is another one or anything follows it.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         try parameters(of: pdu, Self.opcode).expectEnd()
@@ -41,9 +47,12 @@ public struct ATTWriteResponse: ATTProtocolDataUnit, Equatable, Sendable {
 
 /// Write Command: sets a value and learns nothing of it (Core 5.4, Vol 3, Part F, 3.4.5.3).
 public struct ATTWriteCommand: ATTProtocolDataUnit, ~Escapable {
+    /// 0x52, from the client, at any time; the server answers nothing, and passes over what it cannot carry out.
     public static var opcode: ATTOpcode { .writeCommand }
 
+    /// The attribute to write, 0x0001 to 0xFFFF.
     public let handle: AttributeHandle
+    /// The whole new value, at most MTU − 3 octets.
     public let value: RawSpan
 
     @inlinable @_lifetime(copy value)
@@ -52,6 +61,7 @@ public struct ATTWriteCommand: ATTProtocolDataUnit, ~Escapable {
         self.value = value
     }
 
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU is shorter than 3 octets.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -68,12 +78,15 @@ public struct ATTWriteCommand: ATTProtocolDataUnit, ~Escapable {
 
 /// Signed Write Command: a Write Command that proves its sender (Core 5.4, Vol 3, Part F, 3.4.5.4).
 public struct ATTSignedWriteCommand: ATTProtocolDataUnit, ~Escapable {
+    /// 0xD2, from the client, on links without encryption; the server passes over one whose signature is wrong.
     public static var opcode: ATTOpcode { .signedWriteCommand }
 
     /// Octets of the signature: a counter of four and a code of eight (Core 5.4, Vol 3, Part H, 2.4.5).
     public static var signatureLength: Int { 12 }
 
+    /// The attribute to write, 0x0001 to 0xFFFF.
     public let handle: AttributeHandle
+    /// The whole new value, at most MTU − 15 octets; the signature is no part of it.
     public let value: RawSpan
     /// How often the sender has signed before.
     public let signCounter: UInt32
@@ -88,6 +101,8 @@ public struct ATTSignedWriteCommand: ATTProtocolDataUnit, ~Escapable {
         self.authenticationCode = authenticationCode
     }
 
+    /// Takes the signature apart, but does not check it: that needs the sender's signing key.
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU is shorter than 15 octets.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)

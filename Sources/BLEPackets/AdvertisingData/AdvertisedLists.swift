@@ -1,8 +1,10 @@
 /// UUIDs of one width, one behind the other, read as they are asked for.
 public struct AdvertisedUUIDList: ~Escapable {
     @usableFromInline var reader: PacketReader
+    /// The width that every UUID of the list has.
     public let width: BluetoothUUID.Width
 
+    /// Views a list; octets at its end that make no whole UUID show only when `next()` arrives there.
     @inlinable @_lifetime(copy octets)
     public init(_ octets: RawSpan, width: BluetoothUUID.Width) {
         reader = PacketReader(octets)
@@ -29,8 +31,11 @@ public struct AdvertisedUUIDList: ~Escapable {
 /// Addresses of one type, one behind the other, read as they are asked for.
 public struct AdvertisedAddressList: ~Escapable {
     @usableFromInline var reader: PacketReader
+    /// Public or random, as the type of the structure says for all its addresses.
     public let kind: DeviceAddress.Kind
 
+    /// Views a list of six octets each; octets at its end that make no whole address show only when `next()` arrives
+    /// there.
     @inlinable @_lifetime(copy octets)
     public init(_ octets: RawSpan, kind: DeviceAddress.Kind) {
         reader = PacketReader(octets)

@@ -8,8 +8,10 @@ public struct AdvertisingData: Equatable, Sendable {
     public struct ManufacturerData: Hashable, Sendable {
         /// A company identifier of the Assigned Numbers.
         public var company: UInt16
+        /// What follows the company; only the company knows what it means.
         public var data: [UInt8]
 
+        /// - Parameter data: at most 252 octets find room in a structure.
         public init(company: UInt16, data: [UInt8]) {
             self.company = company
             self.data = data
@@ -18,9 +20,12 @@ public struct AdvertisingData: Equatable, Sendable {
 
     /// Service Data (Core Specification Supplement, Part A, 1.11).
     public struct ServiceData: Hashable, Sendable {
+        /// The service that the data belongs to; the device need not list it among its services.
         public var uuid: BluetoothUUID
+        /// What follows the UUID, in the form that the service defines.
         public var data: [UInt8]
 
+        /// - Parameter data: what finds room in a structure is at most 254 octets less the width of the UUID.
         public init(uuid: BluetoothUUID, data: [UInt8]) {
             self.uuid = uuid
             self.data = data
@@ -29,8 +34,10 @@ public struct AdvertisingData: Equatable, Sendable {
 
     /// Something in the data that breaks the specification.
     public struct Fault: Equatable, Sendable {
+        /// Which of the two packets the fault is in.
         public enum Packet: Sendable { case advertisement, scanResponse }
 
+        /// What is wrong.
         public enum Reason: Equatable, Sendable {
             /// A structure that could not be read, or not to its end.
             case structure(AdvertisingDataType?, DecodingError)
@@ -38,7 +45,9 @@ public struct AdvertisingData: Equatable, Sendable {
             case nonZeroPadding
         }
 
+        /// Where the fault is.
         public var packet: Packet
+        /// What was found there.
         public var reason: Reason
 
         public init(packet: Packet, reason: Reason) {
@@ -56,17 +65,25 @@ public struct AdvertisingData: Equatable, Sendable {
     public var isNameComplete = false
     /// Power at which the device sends, in dBm.
     public var txPower: Int8?
+    /// What the device looks like: category in the upper ten bits, kind in the lower six, numbers of the Assigned
+    /// Numbers.
     public var appearance: UInt16?
     /// Services that the device offers, each once, in the order of their appearance.
     public var serviceUUIDs: [BluetoothUUID] = []
     /// Services that the device looks for, each once, in the order of their appearance.
     public var solicitedServiceUUIDs: [BluetoothUUID] = []
+    /// One entry for each structure, in the order of their appearance, but for those that the scan response repeats;
+    /// the same company may occur several times.
     public var manufacturerData: [ManufacturerData] = []
+    /// One entry for each structure, in the order of their appearance, but for those that the scan response repeats;
+    /// the same service may occur several times.
     public var serviceData: [ServiceData] = []
     /// The joined masks of all overflow areas; `nil` when none was sent.
     public var overflowArea: OverflowArea?
+    /// What was broken, in the order of its appearance; empty for data that follows the specification.
     public var faults: [Fault] = []
 
+    /// What a device says that sends no data.
     public init() {}
 
     /// Reads both packets. What the scan response repeats is not listed again.

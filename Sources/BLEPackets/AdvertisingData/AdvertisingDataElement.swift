@@ -12,14 +12,19 @@ public enum AdvertisingDataElement: ~Escapable {
     case localName(RawSpan, isComplete: Bool)
     /// Power at which the packet was sent, in dBm.
     case txPowerLevel(Int8)
+    /// What the device looks like, a number of the Assigned Numbers; it need not agree with what GATT says.
     case appearance(UInt16)
     /// - Parameter company: a company identifier of the Assigned Numbers.
     case manufacturerData(company: UInt16, RawSpan)
+    /// A service, and data in the form that it defines.
     case serviceData(BluetoothUUID, RawSpan)
+    /// What the peripheral wishes of a link; the central need not heed it.
     case peripheralConnectionIntervalRange(ConnectionIntervalRange)
     /// Devices that the advertisement is meant for.
     case targetAddresses(AdvertisedAddressList)
+    /// The device's address, for use over another channel than advertising.
     case deviceAddress(DeviceAddress)
+    /// What the device can be, and would rather be.
     case role(LERole)
     /// In units of 0.625 ms.
     case advertisingInterval(UInt32)
@@ -38,10 +43,17 @@ public struct AdvertisingFlags: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// The device can be found for a short time only, as after a button was pressed; not together with
+    /// `leGeneralDiscoverable`.
     public static let leLimitedDiscoverable = AdvertisingFlags(rawValue: 0x01)
+    /// The device can be found for as long as it likes. Without either bit it is in no discoverable mode, and a scan
+    /// that looks for discoverable devices passes it over.
     public static let leGeneralDiscoverable = AdvertisingFlags(rawValue: 0x02)
+    /// The device has LE alone, or shows itself so.
     public static let brEdrNotSupported = AdvertisingFlags(rawValue: 0x04)
+    /// The controller can hold links of LE and of BR/EDR to one device at once.
     public static let simultaneousLEAndBREDRController = AdvertisingFlags(rawValue: 0x08)
+    /// The host can hold links of LE and of BR/EDR to one device at once. Newer supplements give the bit no use.
     public static let simultaneousLEAndBREDRHost = AdvertisingFlags(rawValue: 0x10)
 }
 
@@ -50,9 +62,13 @@ public struct LERole: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Waits for links and never makes one.
     public static let peripheralOnly = LERole(rawValue: 0x00)
+    /// Makes links and never waits for one.
     public static let centralOnly = LERole(rawValue: 0x01)
+    /// Can do both and would rather wait for the link.
     public static let bothPeripheralPreferred = LERole(rawValue: 0x02)
+    /// Can do both and would rather make the link.
     public static let bothCentralPreferred = LERole(rawValue: 0x03)
 }
 

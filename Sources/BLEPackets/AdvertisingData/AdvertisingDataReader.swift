@@ -12,6 +12,7 @@ public struct AdvertisingDataReader: ~Escapable {
     /// The reader stands at a zero length, or at a structure that overruns the end.
     @usableFromInline var isStopped = false
 
+    /// - Parameter bytes: the data of one packet without the addresses before it; of any length, also none.
     @inlinable @_lifetime(copy bytes)
     public init(_ bytes: RawSpan) { rest = bytes }
 

@@ -1,8 +1,11 @@
 /// One structure of advertising data: what it is, and its octets, which are borrowed.
 public struct AdvertisingDataStructure: ~Escapable {
+    /// What the octets mean; also types without a name here occur.
     public let type: AdvertisingDataType
+    /// The octets behind the type, at most 254.
     public let data: RawSpan
 
+    /// Puts the two together without a look at the octets; `element()` looks.
     @inlinable @_lifetime(copy data)
     public init(type: AdvertisingDataType, data: RawSpan) {
         self.type = type

@@ -45,6 +45,7 @@ public struct AdvertisingDataWriter: Sendable {
     }
 
     /// - Throws: `DoesNotFit`.
+    /// Appends the flags: three octets, which leave 28 in a legacy packet.
     public mutating func append(_ flags: AdvertisingFlags) throws(DoesNotFit) {
         try begin(.flags, dataByteCount: 1)
         packet.write(flags.rawValue)
@@ -79,24 +80,28 @@ public struct AdvertisingDataWriter: Sendable {
     }
 
     /// - Throws: `DoesNotFit`; a name is never cut here.
+    /// Appends the name in UTF-8, which may take up to four octets for a character.
     public mutating func append(localName: String, isComplete: Bool = true) throws(DoesNotFit) {
         try append(isComplete ? .completeLocalName : .shortenedLocalName, Array(localName.utf8))
     }
 
     /// - Parameter txPowerLevel: dBm.
     /// - Throws: `DoesNotFit`.
+    /// Appends the power at which the packet is going to be sent.
     public mutating func append(txPowerLevel: Int8) throws(DoesNotFit) {
         try begin(.txPowerLevel, dataByteCount: 1)
         packet.write(txPowerLevel)
     }
 
     /// - Throws: `DoesNotFit`.
+    /// Appends a number of the Assigned Numbers that says what the device looks like.
     public mutating func append(appearance: UInt16) throws(DoesNotFit) {
         try begin(.appearance, dataByteCount: 2)
         packet.write(appearance)
     }
 
     /// - Throws: `DoesNotFit`.
+    /// Appends the connection intervals that the device would like.
     public mutating func append(_ range: ConnectionIntervalRange) throws(DoesNotFit) {
         try begin(.peripheralConnectionIntervalRange, dataByteCount: 4)
         packet.write(range.minimum)
@@ -105,6 +110,7 @@ public struct AdvertisingDataWriter: Sendable {
 
     /// - Parameter company: a company identifier of the Assigned Numbers.
     /// - Throws: `DoesNotFit`.
+    /// Appends a company's data: its own octets and four more.
     public mutating func append(manufacturerData data: [UInt8], company: UInt16) throws(DoesNotFit) {
         try begin(.manufacturerSpecificData, dataByteCount: 2 + data.count)
         packet.write(company)
@@ -112,6 +118,7 @@ public struct AdvertisingDataWriter: Sendable {
     }
 
     /// - Throws: `DoesNotFit`.
+    /// Appends data of a service, behind the UUID in its own width.
     public mutating func append(serviceData data: [UInt8], uuid: BluetoothUUID) throws(DoesNotFit) {
         let type: AdvertisingDataType =
             switch uuid.width {

@@ -49,6 +49,7 @@ public struct OverflowArea: Hashable, Sendable {
         high = UInt64(littleEndian: unsafe data.unsafeLoadUnaligned(fromByteOffset: 11, as: UInt64.self))
     }
 
+    /// Whether no bit is set, so that no UUID can be in the mask.
     @inlinable public var isEmpty: Bool { low == 0 && high == 0 }
 
     /// How many bits are set: at least so many UUIDs are in the mask.

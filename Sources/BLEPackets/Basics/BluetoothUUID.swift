@@ -4,8 +4,11 @@
 public struct BluetoothUUID: Sendable {
     /// How many octets the UUID takes in a packet.
     public enum Width: UInt8, Sendable {
+        /// A number that the Bluetooth SIG assigned, on the Bluetooth Base UUID.
         case bits16 = 2
+        /// A number on the Bluetooth Base UUID that is too large for 16 bits. Advertising data has it; ATT does not.
         case bits32 = 4
+        /// The whole UUID, as everyone may make one of their own.
         case bits128 = 16
     }
 
@@ -13,12 +16,14 @@ public struct BluetoothUUID: Sendable {
     public let high: UInt64
     /// The lower 64 of the expanded 128 bits, in textual order.
     public let low: UInt64
+    /// How wide the UUID was written or read. It decides what `encode(into:)` writes, not whether two UUIDs are equal.
     public let width: Width
 
     /// `00000000-0000-1000-8000-00805F9B34FB`, on which the short forms stand.
     @usableFromInline static let baseHigh: UInt64 = 0x0000_0000_0000_1000
     @usableFromInline static let baseLow: UInt64 = 0x8000_0080_5F9B_34FB
 
+    /// A UUID of 16 bits, such as 0x180D.
     @inlinable
     public init(_ short: UInt16) {
         high = UInt64(short) << 32 | Self.baseHigh
@@ -26,6 +31,7 @@ public struct BluetoothUUID: Sendable {
         width = .bits16
     }
 
+    /// A UUID of 32 bits. It keeps this width also where 16 bits would do; see `shortened`.
     @inlinable
     public init(_ short: UInt32) {
         high = UInt64(short) << 32 | Self.baseHigh
@@ -33,6 +39,10 @@ public struct BluetoothUUID: Sendable {
         width = .bits32
     }
 
+    /// A UUID of 128 bits. It keeps this width also on the Bluetooth Base UUID; see `shortened`.
+    /// - Parameters:
+    ///   - high: the first 16 digits of its text.
+    ///   - low: the last 16 digits of its text.
     @inlinable
     public init(high: UInt64, low: UInt64) {
         self.high = high
@@ -48,6 +58,7 @@ public struct BluetoothUUID: Sendable {
     }
 
     /// Reads a UUID of a width that is known, least significant octet first.
+    /// - Throws: `DecodingError.truncated` when fewer octets remain than the width needs.
     @inlinable
     public init(decoding reader: inout PacketReader, width: Width) throws(DecodingError) {
         switch width {

@@ -13,11 +13,17 @@ public enum DecodingError: Error, Equatable, Sendable {
 
     /// The field that held a value outside its range; grows with the codecs.
     public enum Field: Equatable, Sendable {
+        /// What kind of packet this is, in H4, HCI and (`opcode`) the Security Manager; or how an event says it went.
         case packetType, opcode, eventCode, subevent, status
+        /// Of HCI: fields of commands, events and data; `addressType` also of the Security Manager.
         case addressType, role, reportType, boundaryFlag
+        /// Of ATT.
         case attOpcode, elementLength, handle, handleRange, uuidFormat
+        /// Of L2CAP signalling.
         case signallingCode, identifier, result
+        /// Of every layer.
         case count, length, phy, boolean
+        /// Of the Security Manager.
         case ioCapability, keypress
     }
 }

@@ -2,7 +2,9 @@
 public struct DeviceAddress: Hashable, Sendable {
     /// How the address is to be read, as HCI encodes it.
     public enum Kind: UInt8, Sendable {
+        /// Given by the maker, from a block that the IEEE assigned; never changes.
         case `public` = 0x00
+        /// Made by the device; `randomKind` tells which kind it is.
         case random = 0x01
         /// A public identity that the controller found behind a resolvable private address.
         case publicIdentity = 0x02
@@ -15,6 +17,7 @@ public struct DeviceAddress: Hashable, Sendable {
 
     /// The 48 bits, most significant byte first as printed: `0x0000_AABB_CCDD_EEFF`.
     public let value: UInt64
+    /// What the address is; the same 48 bits of another kind are another address.
     public let kind: Kind
 
     /// - Parameter value: 48 bits; what lies above them is dropped.
@@ -25,6 +28,7 @@ public struct DeviceAddress: Hashable, Sendable {
     }
 
     /// Six octets as they stand in a packet, least significant first, and the type that stands beside them.
+    /// - Throws: `DecodingError.truncated` when fewer than six octets remain.
     @inlinable
     public init(decoding reader: inout PacketReader, kind: Kind) throws(DecodingError) {
         let low = try reader.read(UInt32.self)
@@ -41,6 +45,7 @@ public struct DeviceAddress: Hashable, Sendable {
     /// The six octets, least significant first.
     public var octets: [UInt8] { (0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) } }
 
+    /// Whether the 48 bits are a random address, be it as sent or as an identity.
     @inlinable public var isRandom: Bool { kind == .random || kind == .randomIdentity }
 
     /// `nil` for a public address.

@@ -4,10 +4,13 @@
 public struct PacketReader: ~Escapable {
     @usableFromInline var rest: RawSpan
 
+    /// - Parameter bytes: the fields to read, often the rest of a packet; they must outlive the reader.
     @inlinable @_lifetime(copy bytes)
     public init(_ bytes: RawSpan) { rest = bytes }
 
+    /// Whether every byte was taken.
     @inlinable public var isAtEnd: Bool { rest.byteCount == 0 }
+    /// Bytes that have not been taken.
     @inlinable public var remainingCount: Int { rest.byteCount }
 
     /// Reads an integer, least significant byte first.
@@ -24,6 +27,7 @@ public struct PacketReader: ~Escapable {
     }
 
     /// Reads three bytes as an unsigned integer, least significant byte first.
+    /// - Throws: `DecodingError.truncated` when fewer than three bytes remain; none is taken then.
     @inlinable
     public mutating func readUInt24() throws(DecodingError) -> UInt32 {
         guard rest.byteCount >= 3 else { throw .truncated(needed: 3, remaining: rest.byteCount) }
@@ -32,6 +36,7 @@ public struct PacketReader: ~Escapable {
     }
 
     /// Takes the next `count` bytes without copying them.
+    /// - Throws: `DecodingError.truncated` when fewer bytes remain, and for a negative count; none is taken then.
     @inlinable @_lifetime(copy self)
     public mutating func readBytes(_ count: Int) throws(DecodingError) -> RawSpan {
         guard count >= 0, rest.byteCount >= count else { throw .truncated(needed: count, remaining: rest.byteCount) }

@@ -5,6 +5,8 @@ public struct PacketWriter: Sendable {
 
     @usableFromInline var storage: [UInt8]
 
+    /// An empty writer.
+    /// - Parameter capacity: bytes for which there is memory from the beginning; more find room, too.
     @inlinable
     public init(reservingCapacity capacity: Int = 0) {
         self.init(reusing: [])
@@ -15,15 +17,19 @@ public struct PacketWriter: Sendable {
     @usableFromInline
     init(reusing buffer: [UInt8]) { storage = buffer }
 
+    /// Makes room for `capacity` bytes in all, those already written included.
     @inlinable public mutating func reserveCapacity(_ capacity: Int) { storage.reserveCapacity(capacity) }
 
+    /// Bytes written; also the offset at which the next one will stand.
     @inlinable public var count: Int { storage.count }
 
     /// Forgets the bytes and keeps the memory.
     @inlinable public mutating func removeAll() { storage.removeAll(keepingCapacity: true) }
 
+    /// Appends one byte.
     @inlinable public mutating func write(_ value: UInt8) { storage.append(value) }
 
+    /// Appends an integer, least significant byte first.
     @inlinable public mutating func write<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
         var rest = value
         for _ in 0..<MemoryLayout<Value>.size {
@@ -33,25 +39,32 @@ public struct PacketWriter: Sendable {
     }
 
     /// Writes the low three bytes.
+    /// What stands in the uppermost byte is dropped.
     @inlinable public mutating func writeUInt24(_ value: UInt32) {
         write(UInt16(truncatingIfNeeded: value))
         write(UInt8(truncatingIfNeeded: value >> 16))
     }
 
+    /// Appends a copy of the bytes.
     @inlinable public mutating func write(bytes span: RawSpan) {
         unsafe span.withUnsafeBytes { unsafe storage.append(contentsOf: $0) }
     }
 
+    /// Appends the bytes.
     @inlinable public mutating func write(bytes array: [UInt8]) { storage.append(contentsOf: array) }
 
+    /// Appends `count` zero bytes.
+    /// - Parameter count: not negative.
     @inlinable public mutating func write(zeros count: Int) {
         storage.append(contentsOf: repeatElement(0, count: count))
     }
 
     /// Overwrites a byte that was written before, as lengths are known only afterwards.
+    /// - Parameter offset: below `count`; anything else traps.
     @inlinable public mutating func overwrite(_ value: UInt8, at offset: Int) { storage[offset] = value }
 
     /// Overwrites two bytes that were written before.
+    /// - Parameter offset: below `count` − 1; anything else traps.
     @inlinable public mutating func overwrite(_ value: UInt16, at offset: Int) {
         storage[offset] = UInt8(truncatingIfNeeded: value)
         storage[offset + 1] = UInt8(truncatingIfNeeded: value >> 8)

@@ -11,6 +11,7 @@ public struct H4Framer: Sendable {
     private var unfinished: [UInt8] = []
     @usableFromInline var lost: DecodingError?
 
+    /// A framer that stands before the first octet of a packet.
     public init() {}
 
     /// The bytes that wait for the rest of their packet; not zero at the end of a stream means that it was cut.

@@ -1,5 +1,6 @@
 /// A whole packet of an H4 transport in place: its type, and what follows (Core 5.4, Vol 4, Part A, 2).
 public struct H4PacketView: ~Escapable {
+    /// What the first octet says that the packet is.
     public let type: H4PacketType
     /// The packet behind its type, as `HCICommandPacketView`, `ACLDataPacket`, `SynchronousDataPacket`,
     /// `HCIEventPacketView` and `IsochronousDataPacket` read it.

@@ -6,11 +6,14 @@ public protocol HCICommand: Equatable, Sendable {
     /// commands that are answered by Command Status.
     associatedtype ReturnParameters: HCIReturnParameters = CommandStatusOnly
 
+    /// The number under which the controller knows the command.
     static var opcode: HCIOpcode { get }
+    /// Which event the controller answers with at once.
     static var answer: CommandAnswer { get }
 
     /// - Throws: `DecodingError` when the parameters are too short or a field has no meaning.
     init(decoding reader: inout PacketReader) throws(DecodingError)
+    /// Writes the parameters, without opcode and length.
     func encode(into packet: inout PacketWriter)
 }
 
@@ -24,6 +27,7 @@ public protocol HCIReturnParameters: Equatable, Sendable {
     /// - Throws: `DecodingError` when a successful answer is too short. A controller may cut an unsuccessful one
     ///   behind its status; then the remaining fields are zero.
     init(decoding reader: inout PacketReader) throws(DecodingError)
+    /// Writes the return parameters, the status first where there is one.
     func encode(into packet: inout PacketWriter)
 }
 

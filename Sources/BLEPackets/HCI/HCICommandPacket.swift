@@ -1,5 +1,6 @@
 /// A command packet as it crosses HCI, whatever the command (Core 5.4, Vol 4, Part E, 5.4.1).
 public struct HCICommandPacket: Hashable, Sendable {
+    /// Which command this is; also commands that have no type here.
     public var opcode: HCIOpcode
     /// At most 255 octets; what is beyond them is not sent.
     public var parameters: [UInt8]
@@ -9,6 +10,7 @@ public struct HCICommandPacket: Hashable, Sendable {
         self.parameters = parameters
     }
 
+    /// The packet of a command, with its parameters encoded.
     public init<Command: HCICommand>(_ command: Command) {
         var packet = PacketWriter()
         command.encode(into: &packet)
@@ -49,7 +51,9 @@ public struct HCICommandPacket: Hashable, Sendable {
 
 /// A command packet in place, without copying its parameters (Core 5.4, Vol 4, Part E, 5.4.1).
 public struct HCICommandPacketView: ~Escapable {
+    /// Which command this is.
     public let opcode: HCIOpcode
+    /// What stands behind the length, as it came.
     public let parameters: RawSpan
 
     /// - Parameter packet: The packet behind the H4 packet type.

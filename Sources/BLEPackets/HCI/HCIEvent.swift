@@ -2,18 +2,22 @@
 ///
 /// `encode` and `init(decoding:)` handle the parameters alone, for an LE Meta event those behind the subevent code.
 public protocol HCIEvent: Equatable, Sendable {
+    /// What the header says of such an event.
     static var code: HCIEventCode { get }
     /// - Throws: `DecodingError` when the parameters are too short or a field has no meaning.
     init(decoding reader: inout PacketReader) throws(DecodingError)
+    /// Writes the parameters, without code, length and subevent.
     func encode(into packet: inout PacketWriter)
 }
 
 /// An event of the LE Meta family (Core 5.4, Vol 4, Part E, 7.7.65).
 public protocol LEMetaEvent: HCIEvent {
+    /// The first parameter of such an event, which tells it from the others of the family.
     static var subevent: LESubeventCode { get }
 }
 
 extension LEMetaEvent {
+    /// Always `.leMeta`.
     public static var code: HCIEventCode { .leMeta }
 }
 

@@ -4,42 +4,79 @@
 /// Events that an LE host has no use for, those of BR/EDR, of isochronous channels and of the makers, are kept as
 /// bytes, so that nothing is lost. Where speed counts, `HCIEventPacketView` reads an event in place.
 public enum HCIEventPacket: Equatable, Sendable {
+    /// A link ended.
     case disconnectionComplete(DisconnectionComplete)
+    /// A link is encrypted now, or no longer, or could not be.
     case encryptionChange(EncryptionChange)
+    /// Maker and version of the other side's controller.
     case readRemoteVersionInformationComplete(ReadRemoteVersionInformationComplete)
+    /// A command is done; its results.
     case commandComplete(CommandComplete)
+    /// A command has begun, or was refused; its end comes as another event.
     case commandStatus(CommandStatus)
+    /// The controller's hardware failed; only a reset may help.
     case hardwareError(HardwareError)
+    /// Buffers of the controller are free again: the host may send so many more.
     case numberOfCompletedPackets(NumberOfCompletedPackets)
+    /// The host sent more than the controller has room for.
     case dataBufferOverflow(DataBufferOverflow)
+    /// An encrypted link goes on with a new key.
     case encryptionKeyRefreshComplete(EncryptionKeyRefreshComplete)
+    /// No packet of an encrypted link was authenticated for the time that was set.
     case authenticatedPayloadTimeoutExpired(AuthenticatedPayloadTimeoutExpired)
+    /// Like `encryptionChange`, and says how long the key is.
     case encryptionChangeV2(EncryptionChangeV2)
+    /// There is a link, or it could not be made.
     case leConnectionComplete(LEConnectionComplete)
+    /// Legacy advertisements and scan responses that were heard.
     case leAdvertisingReport(LEAdvertisingReport)
+    /// A link has other connection parameters, or kept the old ones.
     case leConnectionUpdateComplete(LEConnectionUpdateComplete)
+    /// What the other side's Link Layer can do.
     case leReadRemoteFeaturesComplete(LEReadRemoteFeaturesComplete)
+    /// The controller of a peripheral asks for the key: the central wants to encrypt.
     case leLongTermKeyRequest(LELongTermKeyRequest)
+    /// The other side asks for other connection parameters.
     case leRemoteConnectionParameterRequest(LERemoteConnectionParameterRequest)
+    /// Packets of a link may be longer or shorter than before.
     case leDataLengthChange(LEDataLengthChange)
+    /// The public key that the controller made.
     case leReadLocalP256PublicKeyComplete(LEReadLocalP256PublicKeyComplete)
+    /// The shared secret that the controller worked out.
     case leGenerateDHKeyComplete(LEGenerateDHKeyComplete)
+    /// Like `connectionComplete`, and tells the resolvable addresses that were used.
     case leEnhancedConnectionComplete(LEEnhancedConnectionComplete)
+    /// An advertisement directed to a resolvable address that the controller could not resolve.
     case leDirectedAdvertisingReport(LEDirectedAdvertisingReport)
+    /// A link runs on other PHYs, or does not, though that was asked for.
     case lePHYUpdateComplete(LEPHYUpdateComplete)
+    /// Extended and legacy advertisements and scan responses that were heard.
     case leExtendedAdvertisingReport(LEExtendedAdvertisingReport)
+    /// The controller follows a periodic train, or could not find it.
     case lePeriodicAdvertisingSyncEstablished(LEPeriodicAdvertisingSyncEstablished)
+    /// Data of a periodic train that was heard.
     case lePeriodicAdvertisingReport(LEPeriodicAdvertisingReport)
+    /// A periodic train was not heard for its timeout and is no longer followed.
     case lePeriodicAdvertisingSyncLost(LEPeriodicAdvertisingSyncLost)
+    /// Scanning ended after the time that was set.
     case leScanTimeout(LEScanTimeout)
+    /// A set stopped advertising: a link came of it, or its time or its events are used up.
     case leAdvertisingSetTerminated(LEAdvertisingSetTerminated)
+    /// Somebody asked an advertising set for its scan response.
     case leScanRequestReceived(LEScanRequestReceived)
+    /// How a new link chooses its channels.
     case leChannelSelectionAlgorithm(LEChannelSelectionAlgorithm)
+    /// The other side of a link told of a periodic train, and the controller follows it or could not find it.
     case lePeriodicAdvertisingSyncTransferReceived(LEPeriodicAdvertisingSyncTransferReceived)
+    /// How exact the other side's sleep clock is.
     case leRequestPeerSCAComplete(LERequestPeerSCAComplete)
+    /// The loss on the way to the other side passed a limit that was set.
     case lePathLossThreshold(LEPathLossThreshold)
+    /// The power of one side of a link changed, or was asked for.
     case leTransmitPowerReporting(LETransmitPowerReporting)
+    /// Another share of its connection events is used by a link.
     case leSubrateChange(LESubrateChange)
+    /// Like `enhancedConnectionComplete`, and names the set or train that the link came of.
     case leEnhancedConnectionCompleteV2(LEEnhancedConnectionCompleteV2)
     /// Any other event: its code and its parameters.
     case other(HCIEventCode, [UInt8])

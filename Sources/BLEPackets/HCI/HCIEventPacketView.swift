@@ -1,5 +1,6 @@
 /// An event packet in place, without copying its parameters (Core 5.4, Vol 4, Part E, 5.4.4).
 public struct HCIEventPacketView: ~Escapable {
+    /// Which event this is; also events that have no type here.
     public let code: HCIEventCode
     /// What stands behind the length; with an LE Meta event the subevent code is the first octet.
     public let parameters: RawSpan

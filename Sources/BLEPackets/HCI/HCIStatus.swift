@@ -3,50 +3,95 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Whether the code is zero; every other one, named here or not, tells of a failure or of why a link ended.
     @inlinable public var isSuccess: Bool { rawValue == 0 }
 
+    /// Done as asked.
     public static let success = HCIStatus(rawValue: 0x00)
+    /// The controller does not have the command.
     public static let unknownCommand = HCIStatus(rawValue: 0x01)
+    /// The handle names no link; often the link has just ended.
     public static let unknownConnectionIdentifier = HCIStatus(rawValue: 0x02)
+    /// The controller's hardware failed, in a way that no other code tells.
     public static let hardwareFailure = HCIStatus(rawValue: 0x03)
+    /// Pairing or authentication gave a wrong result.
     public static let authenticationFailure = HCIStatus(rawValue: 0x05)
+    /// The other side does not have the key with which the link was to be encrypted: it has lost or removed the bond.
     public static let pinOrKeyMissing = HCIStatus(rawValue: 0x06)
+    /// The controller's memory is full, or a list in it.
     public static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
+    /// The link heard nothing for the supervision timeout: out of reach, or switched off.
     public static let connectionTimeout = HCIStatus(rawValue: 0x08)
+    /// The controller cannot hold more links.
     public static let connectionLimitExceeded = HCIStatus(rawValue: 0x09)
+    /// There is a link to this device already.
     public static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)
+    /// The command does not fit the state that the controller is in.
     public static let commandDisallowed = HCIStatus(rawValue: 0x0C)
+    /// The other side lacks the means for the link.
     public static let rejectedLimitedResources = HCIStatus(rawValue: 0x0D)
+    /// The link does not satisfy what the other side demands of its security.
     public static let rejectedForSecurity = HCIStatus(rawValue: 0x0E)
+    /// The other side does not take links from this address.
     public static let rejectedUnacceptableAddress = HCIStatus(rawValue: 0x0F)
+    /// The controller knows the command, but not what a value in it asks for.
     public static let unsupportedFeatureOrParameterValue = HCIStatus(rawValue: 0x11)
+    /// A parameter lies outside its range, or contradicts another one.
     public static let invalidCommandParameters = HCIStatus(rawValue: 0x12)
+    /// The other side ended the link; also the usual reason to give for ending one.
     public static let remoteUserTerminatedConnection = HCIStatus(rawValue: 0x13)
+    /// The other side ended the link because it lacks the means for it.
     public static let remoteDeviceLowResources = HCIStatus(rawValue: 0x14)
+    /// The other side ended the link because it is about to switch itself off.
     public static let remoteDevicePowerOff = HCIStatus(rawValue: 0x15)
+    /// The link ended because this host asked for that.
     public static let connectionTerminatedByLocalHost = HCIStatus(rawValue: 0x16)
+    /// The device does not permit pairing now.
     public static let pairingNotAllowed = HCIStatus(rawValue: 0x18)
+    /// The other side cannot do what was asked; also a reason to give for ending a link.
     public static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
+    /// Something that no other code tells.
     public static let unspecifiedError = HCIStatus(rawValue: 0x1F)
+    /// A value in a packet of the Link Layer is not supported by the side that got it.
     public static let unsupportedLMPParameterValue = HCIStatus(rawValue: 0x20)
+    /// BR/EDR: the devices do not exchange their roles now.
     public static let roleChangeNotAllowed = HCIStatus(rawValue: 0x21)
+    /// The other side's Link Layer did not answer within 40 s; the link ends with this.
     public static let llResponseTimeout = HCIStatus(rawValue: 0x22)
+    /// A procedure of the Link Layer met the same one, which the other side had begun.
     public static let llProcedureCollision = HCIStatus(rawValue: 0x23)
+    /// The encryption that was asked for is not acceptable now.
     public static let encryptionModeNotAcceptable = HCIStatus(rawValue: 0x25)
+    /// The moment at which a change was to hold had gone by when the change arrived; the link ends with this.
     public static let instantPassed = HCIStatus(rawValue: 0x28)
+    /// BR/EDR: one device wanted a kind of key that the other does not take.
     public static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
+    /// A procedure of the Link Layer met a different one with which it does not go together.
     public static let differentTransactionCollision = HCIStatus(rawValue: 0x2A)
+    /// The device cannot tell which channels are good.
     public static let channelClassificationNotSupported = HCIStatus(rawValue: 0x2E)
+    /// What was asked needs a more secure link.
     public static let insufficientSecurity = HCIStatus(rawValue: 0x2F)
+    /// A value lies outside the range that every device must support.
     public static let parameterOutOfMandatoryRange = HCIStatus(rawValue: 0x30)
+    /// The controller is too busy for this; a later try may go well.
     public static let controllerBusy = HCIStatus(rawValue: 0x3A)
+    /// The other side does not take these connection parameters; also a reason to give for ending a link.
     public static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3B)
+    /// Advertising ran for its whole time; for directed advertising: and no link came of it.
     public static let advertisingTimeout = HCIStatus(rawValue: 0x3C)
+    /// A packet of an encrypted link failed its check, as when the two sides use different keys. It ends the link.
     public static let connectionTerminatedDueToMICFailure = HCIStatus(rawValue: 0x3D)
+    /// The link was made, but the other side was not heard within the first six connection events. Common at the edge
+    /// of reach; a new try often goes well. For a periodic train: it was not found.
     public static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3E)
+    /// No advertising set or periodic train has this handle.
     public static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
+    /// An activity ended after as many operations as the host had asked for, as a set after its advertising events.
     public static let limitReached = HCIStatus(rawValue: 0x43)
+    /// The host cancelled what was under way, as with `LEPeriodicAdvertisingCreateSyncCancel`.
     public static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
+    /// A packet that was to be sent, or was received, is longer than allowed.
     public static let packetTooLong = HCIStatus(rawValue: 0x45)
 }
 

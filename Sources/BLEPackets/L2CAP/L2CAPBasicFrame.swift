@@ -9,8 +9,10 @@ public struct L2CAPBasicFrame: ~Escapable {
 
         /// Octets of payload, without the header.
         public var payloadLength: UInt16
+        /// The channel's end at the receiver of the frame.
         public var channelIdentifier: L2CAPChannelIdentifier
 
+        /// - Parameter payloadLength: octets behind the header, not checked against anything.
         @inlinable
         public init(payloadLength: UInt16, channelIdentifier: L2CAPChannelIdentifier) {
             self.payloadLength = payloadLength
@@ -28,6 +30,7 @@ public struct L2CAPBasicFrame: ~Escapable {
             channelIdentifier = L2CAPChannelIdentifier(rawValue: try reader.read())
         }
 
+        /// Writes the four octets of the header; the payload follows.
         @inlinable
         public func encode(into packet: inout PacketWriter) {
             packet.write(payloadLength)
@@ -35,9 +38,12 @@ public struct L2CAPBasicFrame: ~Escapable {
         }
     }
 
+    /// Length and channel, as they stood in the packet.
     public let header: Header
+    /// Everything behind the header.
     public let payload: RawSpan
 
+    /// The channel's end at the receiver of the frame.
     @inlinable public var channelIdentifier: L2CAPChannelIdentifier { header.channelIdentifier }
     /// Octets of payload.
     @inlinable public var length: Int { payload.byteCount }

@@ -2,12 +2,15 @@
 ///
 /// Its description names the PDU and shows no key, so that it can be logged.
 public enum SMPPacket: Hashable, Sendable {
+    /// From the central: what it can do and demands.
     case pairingRequest(PairingFeatures)
+    /// From the peripheral: what it can do and demands.
     case pairingResponse(PairingFeatures)
     /// A confirm value.
     case pairingConfirm(Key128)
     /// A random value.
     case pairingRandom(Key128)
+    /// Ends pairing and says why.
     case pairingFailed(PairingFailedReason)
     /// A long term key.
     case encryptionInformation(Key128)
@@ -15,13 +18,17 @@ public enum SMPPacket: Hashable, Sendable {
     case centralIdentification(encryptedDiversifier: UInt16, randomNumber: UInt64)
     /// An identity resolving key.
     case identityInformation(Key128)
+    /// The public or static random address by which the sender is to be known.
     case identityAddressInformation(DeviceAddress)
     /// A connection signature resolving key.
     case signingInformation(Key128)
+    /// From the peripheral: what it demands of the link. The central encrypts with a key that suffices, or pairs.
     case securityRequest(AuthenticationRequirements)
     /// May be no point of the curve.
     case pairingPublicKey(P256PublicKey)
+    /// A proof that the sender has the shared secret.
     case pairingDHKeyCheck(Key128)
+    /// What the sender's user does while a passkey is typed.
     case keypressNotification(KeypressNotification)
 
     /// Octets of the longest PDU, its opcode included.
@@ -69,6 +76,7 @@ public enum SMPPacket: Hashable, Sendable {
         return Key128(rawValue: try reader.read())
     }
 
+    /// The first octet of the PDU.
     public var opcode: SMPOpcode {
         switch self {
         case .pairingRequest: .pairingRequest
@@ -88,6 +96,7 @@ public enum SMPPacket: Hashable, Sendable {
         }
     }
 
+    /// Writes the whole PDU, opcode first.
     public func encode(into packet: inout PacketWriter) {
         packet.write(opcode.rawValue)
         switch self {

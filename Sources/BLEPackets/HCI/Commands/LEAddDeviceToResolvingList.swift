@@ -6,6 +6,7 @@ public struct LEAddDeviceToResolvingList: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0027)
     public static let answer = CommandAnswer.complete
 
+    /// The address that names the peer in the resolving list: public, or random static.
     public var peerIdentityAddress: DeviceAddress
     /// All zero when the peer has none.
     public var peerIdentityResolvingKey: Key128

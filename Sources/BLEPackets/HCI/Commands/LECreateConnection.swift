@@ -6,7 +6,9 @@ public struct LECreateConnection: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x000D)
     public static let answer = CommandAnswer.status
 
+    /// From the start of one scan to the start of the next.
     public var scanInterval: ScanInterval
+    /// How long each scan is; at most `scanInterval`.
     public var scanWindow: ScanInterval
     public var filterPolicy: InitiatorFilterPolicy
     /// Ignored with the filter accept list.

@@ -9,6 +9,7 @@ public struct LEEnableEncryption: HCICommand {
     public var connectionHandle: ConnectionHandle
     public var randomNumber: UInt64
     public var encryptedDiversifier: UInt16
+    /// The key of the bond, or the short term key of a pairing that is under way.
     public var longTermKey: Key128
 
     public init(

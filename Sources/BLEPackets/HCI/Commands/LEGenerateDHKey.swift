@@ -6,6 +6,7 @@ public struct LEGenerateDHKey: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0026)
     public static let answer = CommandAnswer.status
 
+    /// The peer's public key; not every controller checks that it is a point of the curve.
     public var publicKey: P256PublicKey
 
     public init(publicKey: P256PublicKey) {

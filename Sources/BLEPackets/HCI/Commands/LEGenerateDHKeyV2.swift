@@ -3,6 +3,7 @@ public struct LEGenerateDHKeyV2: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x005E)
     public static let answer = CommandAnswer.status
 
+    /// The peer's public key; not every controller checks that it is a point of the curve.
     public var publicKey: P256PublicKey
     /// Whether the private key is the one that the specification publishes.
     public var usesDebugKey: Bool

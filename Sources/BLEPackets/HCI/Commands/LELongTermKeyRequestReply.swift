@@ -4,6 +4,7 @@ public struct LELongTermKeyRequestReply: HCICommand {
     public static let answer = CommandAnswer.complete
 
     public var connectionHandle: ConnectionHandle
+    /// The key of the bond, or the short term key of a pairing that is under way.
     public var longTermKey: Key128
 
     public init(connectionHandle: ConnectionHandle, longTermKey: Key128) {

@@ -7,6 +7,7 @@ public struct LEPeriodicAdvertisingSetInfoTransfer: HCICommand {
     public var connectionHandle: ConnectionHandle
     /// Handed to the peer's host.
     public var serviceData: UInt16
+    /// Which advertising set, 0x00 to 0xEF.
     public var advertisingHandle: UInt8
 
     public init(connectionHandle: ConnectionHandle, serviceData: UInt16, advertisingHandle: UInt8) {

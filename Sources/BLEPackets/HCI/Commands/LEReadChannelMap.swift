@@ -21,6 +21,7 @@ public struct LEReadChannelMap: HCICommand {
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         public var connectionHandle = ConnectionHandle(rawValue: 0)
+        /// The channels in use; that of a peripheral is what the central told it.
         public var channelMap: ChannelMap = .all
 
         public init(

@@ -13,6 +13,7 @@ public struct LEReadFilterAcceptListSize: HCICommand {
     /// What the controller answers.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
+        /// Entries that the list can hold in all.
         public var size: UInt8 = 0
 
         public init(status: HCIStatus = .success, size: UInt8 = 0) {

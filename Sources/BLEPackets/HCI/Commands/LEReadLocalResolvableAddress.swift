@@ -4,6 +4,7 @@ public struct LEReadLocalResolvableAddress: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x002C)
     public static let answer = CommandAnswer.complete
 
+    /// The address that names the peer in the resolving list: public, or random static.
     public var peerIdentityAddress: DeviceAddress
 
     public init(peerIdentityAddress: DeviceAddress) {
@@ -21,6 +22,7 @@ public struct LEReadLocalResolvableAddress: HCICommand {
     /// What the controller answers.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
+        /// The private address that this device shows to the peer at the moment.
         public var address = DeviceAddress(value: 0, kind: .random)
 
         public init(status: HCIStatus = .success, address: DeviceAddress = DeviceAddress(value: 0, kind: .random)) {

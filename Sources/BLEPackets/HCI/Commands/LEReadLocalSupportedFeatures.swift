@@ -12,6 +12,7 @@ public struct LEReadLocalSupportedFeatures: HCICommand {
     /// What the controller answers.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
+        /// What the controller can do on LE.
         public var features = LEFeatures(rawValue: 0)
 
         public init(status: HCIStatus = .success, features: LEFeatures = LEFeatures(rawValue: 0)) {

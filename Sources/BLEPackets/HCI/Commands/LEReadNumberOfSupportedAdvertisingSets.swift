@@ -13,6 +13,7 @@ public struct LEReadNumberOfSupportedAdvertisingSets: HCICommand {
     /// What the controller answers.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
+        /// Sets that can exist at the same time; the number may change with what else the controller does.
         public var count: UInt8 = 0
 
         public init(status: HCIStatus = .success, count: UInt8 = 0) {

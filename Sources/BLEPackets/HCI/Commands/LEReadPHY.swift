@@ -21,7 +21,9 @@ public struct LEReadPHY: HCICommand {
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         public var connectionHandle = ConnectionHandle(rawValue: 0)
+        /// The PHY from this device to the peer.
         public var transmitPHY = PHY(rawValue: 0)
+        /// The PHY from the peer to this device.
         public var receivePHY = PHY(rawValue: 0)
 
         public init(

@@ -4,6 +4,7 @@ public struct LEReadPeerResolvableAddress: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x002B)
     public static let answer = CommandAnswer.complete
 
+    /// The address that names the peer in the resolving list: public, or random static.
     public var peerIdentityAddress: DeviceAddress
 
     public init(peerIdentityAddress: DeviceAddress) {
@@ -21,6 +22,7 @@ public struct LEReadPeerResolvableAddress: HCICommand {
     /// What the controller answers.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
+        /// The private address that the peer showed last.
         public var address = DeviceAddress(value: 0, kind: .random)
 
         public init(status: HCIStatus = .success, address: DeviceAddress = DeviceAddress(value: 0, kind: .random)) {

@@ -5,6 +5,7 @@ public struct LERemoteConnectionParameterRequestNegativeReply: HCICommand {
     public static let answer = CommandAnswer.complete
 
     public var connectionHandle: ConnectionHandle
+    /// Why, as the peer is told; `unacceptableConnectionParameters` is usual.
     public var reason: HCIStatus
 
     public init(connectionHandle: ConnectionHandle, reason: HCIStatus = .unacceptableConnectionParameters) {

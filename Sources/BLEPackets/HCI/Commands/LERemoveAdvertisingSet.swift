@@ -3,6 +3,7 @@ public struct LERemoveAdvertisingSet: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x003C)
     public static let answer = CommandAnswer.complete
 
+    /// Which advertising set, 0x00 to 0xEF.
     public var advertisingHandle: UInt8
 
     public init(advertisingHandle: UInt8) {

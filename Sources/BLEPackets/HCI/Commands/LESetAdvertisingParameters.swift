@@ -4,7 +4,9 @@ public struct LESetAdvertisingParameters: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0006)
     public static let answer = CommandAnswer.complete
 
+    /// The shortest time between two events that will do.
     public var minimumInterval: AdvertisingInterval
+    /// The longest time between two events that will do; the controller chooses between the two.
     public var maximumInterval: AdvertisingInterval
     public var type: AdvertisingType
     public var ownAddressType: OwnAddressType

@@ -3,6 +3,7 @@ public struct LESetAdvertisingSetRandomAddress: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0035)
     public static let answer = CommandAnswer.complete
 
+    /// Which advertising set, 0x00 to 0xEF.
     public var advertisingHandle: UInt8
     /// Of kind random; the type is not sent.
     public var address: DeviceAddress

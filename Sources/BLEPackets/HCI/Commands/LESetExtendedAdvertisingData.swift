@@ -4,6 +4,7 @@ public struct LESetExtendedAdvertisingData: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0037)
     public static let answer = CommandAnswer.complete
 
+    /// Which advertising set, 0x00 to 0xEF.
     public var advertisingHandle: UInt8
     public var operation: DataFragmentOperation
     public var fragmentPreference: FragmentPreference

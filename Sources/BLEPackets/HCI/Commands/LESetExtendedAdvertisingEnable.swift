@@ -5,6 +5,7 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
 
     /// How long one set runs.
     public struct AdvertisingSet: Hashable, Sendable {
+        /// Which advertising set, 0x00 to 0xEF.
         public var advertisingHandle: UInt8
         /// Units of 10 ms; zero is without end.
         public var duration: UInt16

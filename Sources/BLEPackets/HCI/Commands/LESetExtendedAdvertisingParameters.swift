@@ -7,7 +7,9 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     /// 0 to 0xEF.
     public var advertisingHandle: UInt8
     public var properties: ExtendedAdvertisingProperties
+    /// The shortest time between two events that will do.
     public var minimumInterval: ExtendedAdvertisingInterval
+    /// The longest time between two events that will do; the controller chooses between the two.
     public var maximumInterval: ExtendedAdvertisingInterval
     public var channels: AdvertisingChannels
     public var ownAddressType: OwnAddressType
@@ -16,9 +18,11 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     public var filterPolicy: AdvertisingFilterPolicy
     /// Wish in dBm, -127 to 20; 127 is no wish.
     public var transmitPower: Int8
+    /// On the primary channels: LE 1M or LE Coded; LE 1M for legacy PDUs.
     public var primaryPHY: PHY
     /// Advertising events that may pass before the secondary channel is used.
     public var secondaryMaximumSkip: UInt8
+    /// On the other channels, where extended PDUs carry their data; any PHY.
     public var secondaryPHY: PHY
     /// 0 to 15.
     public var advertisingSetIdentifier: UInt8

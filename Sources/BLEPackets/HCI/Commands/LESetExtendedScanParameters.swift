@@ -7,6 +7,7 @@ public struct LESetExtendedScanParameters: HCICommand {
     /// How to scan on one PHY.
     public struct Parameters: Hashable, Sendable {
         public var type: ScanType
+        /// From the start of one scan to the start of the next.
         public var interval: ScanInterval
         /// How long of each interval the radio listens; not above the interval.
         public var window: ScanInterval

@@ -3,6 +3,7 @@ public struct LESetHostChannelClassification: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0014)
     public static let answer = CommandAnswer.complete
 
+    /// A bit is zero for a channel that is known to be bad, one for the others; at least one must be set.
     public var channelMap: ChannelMap
 
     public init(channelMap: ChannelMap) {

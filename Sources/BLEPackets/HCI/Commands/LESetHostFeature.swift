@@ -6,6 +6,7 @@ public struct LESetHostFeature: HCICommand {
 
     /// The number of a bit of `LEFeatures` that is under the host's control.
     public var bitNumber: UInt8
+    /// Whether the host can do it.
     public var isSupported: Bool
 
     public init(bitNumber: UInt8, isSupported: Bool) {

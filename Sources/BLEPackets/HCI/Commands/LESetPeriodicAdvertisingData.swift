@@ -4,6 +4,7 @@ public struct LESetPeriodicAdvertisingData: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x003F)
     public static let answer = CommandAnswer.complete
 
+    /// Which advertising set, 0x00 to 0xEF.
     public var advertisingHandle: UInt8
     public var operation: DataFragmentOperation
     /// At most 252 octets.

@@ -5,6 +5,7 @@ public struct LESetPeriodicAdvertisingEnable: HCICommand {
     public static let answer = CommandAnswer.complete
 
     public var enable: PeriodicAdvertisingEnable
+    /// Which advertising set, 0x00 to 0xEF.
     public var advertisingHandle: UInt8
 
     public init(enable: PeriodicAdvertisingEnable, advertisingHandle: UInt8) {

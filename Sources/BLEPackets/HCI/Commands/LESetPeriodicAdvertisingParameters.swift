@@ -4,8 +4,11 @@ public struct LESetPeriodicAdvertisingParameters: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x003E)
     public static let answer = CommandAnswer.complete
 
+    /// Which advertising set, 0x00 to 0xEF.
     public var advertisingHandle: UInt8
+    /// The shortest time between two events that will do.
     public var minimumInterval: PeriodicAdvertisingInterval
+    /// The longest time between two events that will do; the controller chooses between the two.
     public var maximumInterval: PeriodicAdvertisingInterval
     public var properties: PeriodicAdvertisingProperties
 

@@ -4,6 +4,7 @@ public struct LESetPrivacyMode: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x004E)
     public static let answer = CommandAnswer.complete
 
+    /// The address that names the peer in the resolving list: public, or random static.
     public var peerIdentityAddress: DeviceAddress
     public var mode: PrivacyMode
 

@@ -4,6 +4,7 @@ public struct LESetScanParameters: HCICommand {
     public static let answer = CommandAnswer.complete
 
     public var type: ScanType
+    /// From the start of one scan to the start of the next.
     public var interval: ScanInterval
     /// How long of each interval the radio listens; not above the interval.
     public var window: ScanInterval

@@ -5,7 +5,9 @@ public struct LESetTransmitPowerReportingEnable: HCICommand {
     public static let answer = CommandAnswer.complete
 
     public var connectionHandle: ConnectionHandle
+    /// Whether changes of this device's power are reported.
     public var reportsLocal: Bool
+    /// Whether changes of the peer's power are reported.
     public var reportsRemote: Bool
 
     public init(connectionHandle: ConnectionHandle, reportsLocal: Bool, reportsRemote: Bool) {

@@ -13,10 +13,13 @@ public struct ReadLocalVersionInformation: HCICommand {
     /// What the controller answers.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
+        /// The version of HCI.
         public var hciVersion = HCIVersion(rawValue: 0)
         /// The maker's own number.
         public var hciSubversion: UInt16 = 0
+        /// The version of the Link Layer, or of LMP on BR/EDR.
         public var lmpVersion = HCIVersion(rawValue: 0)
+        /// The maker of the controller.
         public var manufacturer = CompanyIdentifier(rawValue: 0)
         /// The maker's own number.
         public var lmpSubversion: UInt16 = 0

@@ -2,6 +2,7 @@
 public enum PacketBoundaryFlag: UInt8, Hashable, Sendable {
     /// The first fragment from an LE host: the controller does not flush it.
     case firstNonFlushable = 0b00
+    /// A later fragment of the frame that began last on this link.
     case continuing = 0b01
     /// The first fragment from a controller, or a flushable one from a host.
     case first = 0b10
@@ -14,7 +15,9 @@ public enum PacketBoundaryFlag: UInt8, Hashable, Sendable {
 
 /// Whether data is for one device or for several (Core 5.4, Vol 4, Part E, 5.4.2); LE knows only the first.
 public enum BroadcastFlag: UInt8, Hashable, Sendable {
+    /// For the one device at the other end of the link.
     case pointToPoint = 0b00
+    /// BR/EDR: for all devices of a piconet.
     case broadcast = 0b01
     case reserved2 = 0b10
     case reserved3 = 0b11
@@ -25,8 +28,11 @@ public struct ACLDataPacket: ~Escapable {
     /// Octets of the header, without the H4 packet type.
     public static let headerLength = 4
 
+    /// The link that the data came over, or is for.
     public let connectionHandle: ConnectionHandle
+    /// Whether an L2CAP frame begins here.
     public let boundary: PacketBoundaryFlag
+    /// For whom the data is.
     public let broadcast: BroadcastFlag
     /// A fragment of an L2CAP frame.
     public let data: RawSpan

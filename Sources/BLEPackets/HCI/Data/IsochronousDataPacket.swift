@@ -5,13 +5,19 @@ public struct IsochronousDataPacket: ~Escapable {
 
     /// What a fragment is of its service data unit (Core 5.4, Vol 4, Part E, 5.4.5).
     public enum BoundaryFlag: UInt8, Hashable, Sendable {
+        /// The first of several fragments.
         case first = 0b00
+        /// Neither the first nor the last of several fragments.
         case continuing = 0b01
+        /// The whole unit.
         case complete = 0b10
+        /// The last of several fragments.
         case last = 0b11
     }
 
+    /// The isochronous stream that the data came over, or is for.
     public let connectionHandle: ConnectionHandle
+    /// Which part of its unit the fragment is.
     public let boundary: BoundaryFlag
     /// Whether the load begins with a time stamp of four octets, in microseconds.
     public let hasTimestamp: Bool

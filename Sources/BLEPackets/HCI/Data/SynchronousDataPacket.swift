@@ -3,9 +3,11 @@ public struct SynchronousDataPacket: ~Escapable {
     /// Octets of the header, without the H4 packet type.
     public static let headerLength = 3
 
+    /// The voice link that the data came over, or is for.
     public let connectionHandle: ConnectionHandle
     /// What the controller knows of the data: 0 correct, 1 possibly invalid, 2 nothing received, 3 partly lost.
     public let packetStatus: UInt8
+    /// Octets of voice in the coding of the link, at most 255.
     public let data: RawSpan
 
     /// - Parameter packet: The packet behind the H4 packet type.

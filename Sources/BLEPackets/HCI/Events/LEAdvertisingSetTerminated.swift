@@ -5,6 +5,7 @@ public struct LEAdvertisingSetTerminated: LEMetaEvent {
 
     /// Success when a link ended it.
     public var status: HCIStatus
+    /// Which advertising set, 0x00 to 0xEF.
     public var advertisingHandle: UInt8
     /// The link; meaningless after a failure.
     public var connectionHandle: ConnectionHandle

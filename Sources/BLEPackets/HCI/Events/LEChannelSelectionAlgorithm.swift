@@ -3,6 +3,7 @@ public struct LEChannelSelectionAlgorithm: LEMetaEvent {
     public static let subevent = LESubeventCode.channelSelectionAlgorithm
 
     public var connectionHandle: ConnectionHandle
+    /// Algorithm 2 where both sides have it.
     public var algorithm: ChannelSelectionAlgorithm
 
     public init(connectionHandle: ConnectionHandle, algorithm: ChannelSelectionAlgorithm) {

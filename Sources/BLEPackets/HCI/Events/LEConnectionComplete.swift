@@ -4,11 +4,15 @@ public struct LEConnectionComplete: LEMetaEvent {
 
     public var status: HCIStatus
     public var connectionHandle: ConnectionHandle
+    /// What this device is on the link.
     public var role: ConnectionRole
+    /// The device at the other end of the link.
     public var peerAddress: DeviceAddress
+    /// The connection interval from now on.
     public var interval: ConnectionInterval
     /// Connection events that the peripheral may skip.
     public var latency: UInt16
+    /// How long the link may be silent from now on before it counts as lost.
     public var supervisionTimeout: SupervisionTimeout
     /// Only on a peripheral.
     public var centralClockAccuracy: ClockAccuracy

@@ -4,9 +4,11 @@ public struct LEConnectionUpdateComplete: LEMetaEvent {
 
     public var status: HCIStatus
     public var connectionHandle: ConnectionHandle
+    /// The connection interval from now on.
     public var interval: ConnectionInterval
     /// Connection events that the peripheral may skip.
     public var latency: UInt16
+    /// How long the link may be silent from now on before it counts as lost.
     public var supervisionTimeout: SupervisionTimeout
 
     public init(

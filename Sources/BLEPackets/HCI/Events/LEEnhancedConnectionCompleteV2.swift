@@ -4,6 +4,7 @@ public struct LEEnhancedConnectionCompleteV2: LEMetaEvent {
 
     public var status: HCIStatus
     public var connectionHandle: ConnectionHandle
+    /// What this device is on the link.
     public var role: ConnectionRole
     /// An identity where the controller resolved the peer's address.
     public var peerAddress: DeviceAddress
@@ -11,9 +12,11 @@ public struct LEEnhancedConnectionCompleteV2: LEMetaEvent {
     public var localResolvableAddress: DeviceAddress?
     /// What the peer used; `nil` when that was no private address that was resolved.
     public var peerResolvableAddress: DeviceAddress?
+    /// The connection interval from now on.
     public var interval: ConnectionInterval
     /// Connection events that the peripheral may skip.
     public var latency: UInt16
+    /// How long the link may be silent from now on before it counts as lost.
     public var supervisionTimeout: SupervisionTimeout
     /// Only on a peripheral.
     public var centralClockAccuracy: ClockAccuracy

@@ -10,6 +10,7 @@ public struct LEExtendedAdvertisingReport: LEMetaEvent {
         public var eventType: ExtendedAdvertisingEventType
         /// The advertiser's address as the event holds it; of kind anonymous for an advertiser without one.
         public var reportedAddress: ReportedAddress
+        /// On the primary channels: LE 1M or LE Coded.
         public var primaryPHY: PHY
         /// `nil` when nothing was sent on a secondary channel.
         public var secondaryPHY: PHY?

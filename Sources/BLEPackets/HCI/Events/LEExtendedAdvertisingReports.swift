@@ -34,6 +34,7 @@ public struct LEExtendedAdvertisingReportView: ~Escapable {
     public let eventType: ExtendedAdvertisingEventType
     /// The advertiser's address as the event holds it; of kind anonymous for an advertiser without one.
     public let reportedAddress: ReportedAddress
+    /// On the primary channels: LE 1M or LE Coded.
     public let primaryPHY: PHY
     /// `nil` when nothing was sent on a secondary channel.
     public let secondaryPHY: PHY?

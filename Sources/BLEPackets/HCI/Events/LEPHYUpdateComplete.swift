@@ -4,7 +4,9 @@ public struct LEPHYUpdateComplete: LEMetaEvent {
 
     public var status: HCIStatus
     public var connectionHandle: ConnectionHandle
+    /// The PHY from this device to the peer.
     public var transmitPHY: PHY
+    /// The PHY from the peer to this device.
     public var receivePHY: PHY
 
     public init(status: HCIStatus = .success, connectionHandle: ConnectionHandle, transmitPHY: PHY, receivePHY: PHY) {

@@ -9,6 +9,7 @@ public struct LEPeriodicAdvertisingReport: LEMetaEvent {
     public var rssi: Int8
     /// The kind of constant tone extension; 0xFF for none.
     public var cteType: UInt8
+    /// Whether this is all of the data, or more follows, or the rest was lost.
     public var dataStatus: AdvertisingDataStatus
     /// At most 247 octets.
     public var data: [UInt8]

@@ -8,7 +8,9 @@ public struct LEPeriodicAdvertisingSyncEstablished: LEMetaEvent {
     /// 0 to 15.
     public var advertisingSetIdentifier: UInt8
     public var advertiserAddress: DeviceAddress
+    /// The PHY that the train is sent on.
     public var advertiserPHY: PHY
+    /// Time between two events of the train.
     public var interval: PeriodicAdvertisingInterval
     public var advertiserClockAccuracy: ClockAccuracy
 

@@ -4,6 +4,7 @@ public struct LEReadRemoteFeaturesComplete: LEMetaEvent {
 
     public var status: HCIStatus
     public var connectionHandle: ConnectionHandle
+    /// What the peer says that it can do, or that both sides can do.
     public var features: LEFeatures
 
     public init(status: HCIStatus = .success, connectionHandle: ConnectionHandle, features: LEFeatures) {

@@ -4,10 +4,13 @@ public struct LERemoteConnectionParameterRequest: LEMetaEvent {
     public static let subevent = LESubeventCode.remoteConnectionParameterRequest
 
     public var connectionHandle: ConnectionHandle
+    /// The shortest connection interval that the peer wishes.
     public var minimumInterval: ConnectionInterval
+    /// The longest connection interval that the peer wishes.
     public var maximumInterval: ConnectionInterval
     /// Connection events that the peripheral may skip.
     public var latency: UInt16
+    /// How long the link may be silent before it counts as lost, as the peer wishes.
     public var supervisionTimeout: SupervisionTimeout
 
     public init(

@@ -3,7 +3,9 @@
 public struct LEScanRequestReceived: LEMetaEvent {
     public static let subevent = LESubeventCode.scanRequestReceived
 
+    /// Which advertising set, 0x00 to 0xEF.
     public var advertisingHandle: UInt8
+    /// Who asked; its identity where the controller resolved it.
     public var scannerAddress: DeviceAddress
 
     public init(advertisingHandle: UInt8, scannerAddress: DeviceAddress) {

@@ -10,6 +10,7 @@ public struct LESubrateChange: LEMetaEvent {
     public var latency: UInt16
     /// Events that are used after one that carried data.
     public var continuationNumber: UInt16
+    /// How long the link may be silent from now on before it counts as lost.
     public var supervisionTimeout: SupervisionTimeout
 
     public init(

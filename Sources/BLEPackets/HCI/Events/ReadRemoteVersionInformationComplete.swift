@@ -4,7 +4,9 @@ public struct ReadRemoteVersionInformationComplete: HCIEvent {
 
     public var status: HCIStatus
     public var connectionHandle: ConnectionHandle
+    /// The version of the peer's Link Layer, or of its LMP on BR/EDR.
     public var version: HCIVersion
+    /// The maker of the peer's controller.
     public var manufacturer: CompanyIdentifier
     /// The maker's own number.
     public var subversion: UInt16

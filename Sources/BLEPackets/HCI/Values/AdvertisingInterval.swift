@@ -15,6 +15,8 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
 
     @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
+    /// 20 ms.
     public static let least = AdvertisingInterval(rawValue: 0x0020)
+    /// 10.24 s.
     public static let greatest = AdvertisingInterval(rawValue: 0x4000)
 }

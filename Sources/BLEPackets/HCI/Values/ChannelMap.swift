@@ -4,6 +4,7 @@ public struct ChannelMap: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
 
+    /// All 37 data channels.
     public static let all = ChannelMap(rawValue: 0x1F_FFFF_FFFF)
 
     /// - Throws: `DecodingError.truncated` when fewer than five octets remain.

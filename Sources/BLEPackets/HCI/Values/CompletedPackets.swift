@@ -1,6 +1,8 @@
 /// How many packets of one link are done with (Core 5.4, Vol 4, Part E, 7.7.19).
 public struct CompletedPackets: Hashable, Sendable {
+    /// The link that the packets were for; after its end nothing is reported any more.
     public var connectionHandle: ConnectionHandle
+    /// Packets done with since the last report of this link.
     public var count: UInt16
 
     @inlinable

@@ -15,6 +15,8 @@ public struct ConnectionInterval: RawRepresentable, Hashable, Comparable, Sendab
 
     @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
+    /// 7.5 ms.
     public static let least = ConnectionInterval(rawValue: 0x0006)
+    /// 4 s.
     public static let greatest = ConnectionInterval(rawValue: 0x0C80)
 }

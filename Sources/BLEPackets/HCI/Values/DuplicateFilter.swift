@@ -3,7 +3,9 @@ public struct DuplicateFilter: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Every packet that was heard is reported.
     public static let off = DuplicateFilter(rawValue: 0x00)
+    /// Each advertiser is reported once until scanning ends; new data of it may be reported again.
     public static let on = DuplicateFilter(rawValue: 0x01)
     /// Each scan period reports everyone again.
     public static let resetEachPeriod = DuplicateFilter(rawValue: 0x02)

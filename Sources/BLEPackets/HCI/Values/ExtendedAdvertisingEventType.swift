@@ -3,9 +3,13 @@ public struct ExtendedAdvertisingEventType: OptionSet, Hashable, Sendable {
     public var rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// The advertiser takes links.
     public static let connectable = ExtendedAdvertisingEventType(rawValue: 1 << 0)
+    /// The advertiser has a scan response to give.
     public static let scannable = ExtendedAdvertisingEventType(rawValue: 1 << 1)
+    /// The advertisement is for one device only.
     public static let directed = ExtendedAdvertisingEventType(rawValue: 1 << 2)
+    /// The report holds a scan response, no advertisement.
     public static let scanResponse = ExtendedAdvertisingEventType(rawValue: 1 << 3)
     /// A legacy PDU: the report describes what an old advertiser sent.
     public static let legacy = ExtendedAdvertisingEventType(rawValue: 1 << 4)
@@ -25,6 +29,7 @@ public struct AdvertisingDataStatus: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Nothing is missing; with data in several reports: this is the last.
     public static let complete = AdvertisingDataStatus(rawValue: 0x00)
     /// More data follows in a later report.
     public static let incompleteMoreToCome = AdvertisingDataStatus(rawValue: 0x01)

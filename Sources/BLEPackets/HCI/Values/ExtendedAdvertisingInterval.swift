@@ -4,6 +4,7 @@ public struct ExtendedAdvertisingInterval: RawRepresentable, Hashable, Comparabl
     /// 24 bits; what lies above them is not sent.
     public var rawValue: UInt32
     @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// The same time in the wider field.
     @inlinable public init(_ interval: AdvertisingInterval) { rawValue = UInt32(interval.rawValue) }
 
     /// The nearest whole number of units; what does not fit becomes the least or the greatest.

@@ -5,6 +5,7 @@ public struct Key128: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt128
     @inlinable public init(rawValue: UInt128) { self.rawValue = rawValue }
 
+    /// All bits zero: no secret at all, for fields that hold no key.
     public static let zero = Key128(rawValue: 0)
 
     /// - Parameter octets: 16 octets as they stand in a packet, least significant first; `nil` for another count.

@@ -1,9 +1,12 @@
 /// What a central asks of a link, in the order in which several commands carry it (Core 5.4, Vol 4, Part E, 7.8.12).
 public struct LEConnectionParameters: Hashable, Sendable {
+    /// The shortest connection interval that will do.
     public var minimumInterval: ConnectionInterval
+    /// The longest connection interval that will do; the controller chooses between the two.
     public var maximumInterval: ConnectionInterval
     /// Connection events that the peripheral may skip, 0 to 499.
     public var latency: UInt16
+    /// How long the link may be silent; more than (1 + latency) × `maximumInterval` × 2.
     public var supervisionTimeout: SupervisionTimeout
     /// Wish for the length of a connection event, in units of 0.625 ms; zero is no wish.
     public var minimumEventLength: UInt16

@@ -14,7 +14,10 @@ public struct LegacyAdvertisingEventType: RawRepresentable, Hashable, Sendable {
     /// SCAN_RSP
     public static let scanResponse = LegacyAdvertisingEventType(rawValue: 0x04)
 
+    /// Whether the advertiser takes links. A scan response does not tell.
     @inlinable public var isConnectable: Bool { rawValue <= 1 }
+    /// Whether the advertiser has a scan response to give.
     @inlinable public var isScannable: Bool { rawValue == 0 || rawValue == 2 }
+    /// Whether the report holds a scan response, no advertisement.
     @inlinable public var isScanResponse: Bool { rawValue == 4 }
 }

@@ -1,6 +1,8 @@
 /// Which of its addresses the controller shows (Core 5.4, Vol 4, Part E, 7.8.5).
 public enum OwnAddressType: UInt8, Hashable, Sendable {
+    /// The controller's public address.
     case `public` = 0x00
+    /// The random address that the host set before.
     case random = 0x01
     /// A resolvable private address that the controller makes, else the public one.
     case resolvableOrPublic = 0x02

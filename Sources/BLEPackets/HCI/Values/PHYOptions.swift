@@ -3,11 +3,14 @@ public struct PHYOptions: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// The controller chooses.
     public static let noPreference = PHYOptions(rawValue: 0x00)
     /// 500 kbit/s where possible.
     public static let preferS2 = PHYOptions(rawValue: 0x01)
     /// 125 kbit/s where possible.
     public static let preferS8 = PHYOptions(rawValue: 0x02)
+    /// 500 kbit/s, nothing else.
     public static let requireS2 = PHYOptions(rawValue: 0x03)
+    /// 125 kbit/s, nothing else.
     public static let requireS8 = PHYOptions(rawValue: 0x04)
 }

@@ -5,12 +5,17 @@ public struct PHYPreferences: Hashable, Sendable {
         public var rawValue: UInt8
         @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+        /// From this device to the other.
         public static let transmit = Indifference(rawValue: 1 << 0)
+        /// From the other device to this one.
         public static let receive = Indifference(rawValue: 1 << 1)
     }
 
+    /// Directions in which any PHY will do.
     public var indifference: Indifference
+    /// PHYs to send on; at least one unless the host does not care.
     public var transmitPHYs: PHYSet
+    /// PHYs to receive on; at least one unless the host does not care.
     public var receivePHYs: PHYSet
 
     public init(indifference: Indifference = [], transmitPHYs: PHYSet, receivePHYs: PHYSet) {

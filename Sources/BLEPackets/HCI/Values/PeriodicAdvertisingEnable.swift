@@ -3,6 +3,7 @@ public struct PeriodicAdvertisingEnable: OptionSet, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// The train runs as soon as its set advertises; without this bit it stops.
     public static let enabled = PeriodicAdvertisingEnable(rawValue: 1 << 0)
     /// Lets receivers tell data that they have from new data.
     public static let includesAdvertisingDataInformation = PeriodicAdvertisingEnable(rawValue: 1 << 1)

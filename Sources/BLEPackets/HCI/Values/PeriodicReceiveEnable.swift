@@ -3,6 +3,8 @@ public struct PeriodicReceiveEnable: OptionSet, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// The data of the train is reported; without this bit it is followed in silence.
     public static let reports = PeriodicReceiveEnable(rawValue: 1 << 0)
+    /// Data that was reported is not reported again, as far as the train makes that visible.
     public static let filtersDuplicates = PeriodicReceiveEnable(rawValue: 1 << 1)
 }

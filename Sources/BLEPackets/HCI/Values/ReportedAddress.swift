@@ -8,9 +8,13 @@ public struct ReportedAddress: Hashable, Sendable {
         public var rawValue: UInt8
         @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+        /// A public address, as it was sent.
         public static let `public` = Kind(rawValue: 0x00)
+        /// A random address, as it was sent.
         public static let random = Kind(rawValue: 0x01)
+        /// A public identity that the controller found behind a resolvable private address.
         public static let publicIdentity = Kind(rawValue: 0x02)
+        /// A random static identity that the controller found behind a resolvable private address.
         public static let randomIdentity = Kind(rawValue: 0x03)
         /// A resolvable private target address that the controller could not resolve.
         public static let unresolved = Kind(rawValue: 0xFE)
@@ -18,12 +22,14 @@ public struct ReportedAddress: Hashable, Sendable {
         public static let anonymous = Kind(rawValue: 0xFF)
     }
 
+    /// What the address is; `.anonymous` means that `value` says nothing.
     public var kind: Kind
     /// The 48 bits, most significant byte first as printed.
     public var value: UInt64
 
     /// What a report holds that names nobody: all zero.
     public static let zero = ReportedAddress(kind: .public, value: 0)
+    /// What a report holds of an advertiser that shows no address.
     public static let anonymous = ReportedAddress(kind: .anonymous, value: 0)
 
     @inlinable
@@ -32,6 +38,7 @@ public struct ReportedAddress: Hashable, Sendable {
         self.value = value & 0xFFFF_FFFF_FFFF
     }
 
+    /// The same address as a report names it.
     @inlinable
     public init(_ address: DeviceAddress) {
         self.init(kind: Kind(rawValue: address.kind.rawValue), value: address.value)

@@ -3,6 +3,8 @@ public struct ScanType: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// The scanner only listens, and no advertiser learns of it.
     public static let passive = ScanType(rawValue: 0x00)
+    /// The scanner asks for the scan response of everybody who has one.
     public static let active = ScanType(rawValue: 0x01)
 }

@@ -8,6 +8,7 @@ public struct SubrateParameters: Hashable, Sendable {
     public var maximumLatency: UInt16
     /// Events that are used after one that carried data, 0 to 499.
     public var continuationNumber: UInt16
+    /// How long the link may be silent before it counts as lost.
     public var supervisionTimeout: SupervisionTimeout
 
     public init(

@@ -15,6 +15,8 @@ public struct SupervisionTimeout: RawRepresentable, Hashable, Comparable, Sendab
 
     @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
+    /// 100 ms.
     public static let least = SupervisionTimeout(rawValue: 0x000A)
+    /// 32 s.
     public static let greatest = SupervisionTimeout(rawValue: 0x0C80)
 }

@@ -1,10 +1,12 @@
 /// Command Reject: the answer to a packet that is not understood or cannot be right
 /// (Core 5.4, Vol 3, Part A, 4.1).
 public struct L2CAPCommandReject: L2CAPSignallingCommand {
+    /// 0x01, from both sides. Never an answer to a response.
     public static let code = L2CAPSignallingCode.commandReject
 
     /// Why the packet was rejected, with what belongs to each reason.
     public enum Reason: Equatable, Sendable {
+        /// The code is unknown, or the data has not the form that the code demands.
         case commandNotUnderstood
         /// - Parameter actualMTU: the largest signalling packet that the sender of the reject accepts, in octets.
         case signallingMTUExceeded(actualMTU: UInt16)
@@ -15,10 +17,14 @@ public struct L2CAPCommandReject: L2CAPSignallingCommand {
         case other(reason: UInt16, data: [UInt8])
     }
 
+    /// Why the sender passed the packet over.
     public var reason: Reason
 
+    /// A reject for the packet in whose name it is sent: its identifier goes to `encodePacket(identifier:into:)`.
     public init(reason: Reason) { self.reason = reason }
 
+    /// Never fails for a reason that is unknown or odd: that becomes `.other`.
+    /// - Throws: `DecodingError.truncated` when fewer than two octets remain.
     public init(decoding reader: inout PacketReader) throws(DecodingError) {
         let value = try reader.read(UInt16.self)
         switch (value, reader.remainingCount) {

@@ -1,6 +1,8 @@
 /// Connection Parameter Update Request: a peripheral asks the central for other connection parameters
 /// (Core 5.4, Vol 3, Part A, 4.20).
 public struct L2CAPConnectionParameterUpdateRequest: L2CAPSignallingCommand {
+    /// 0x12, from the peripheral. Where both link layers know the Connection Parameters Request procedure, that serves
+    /// instead.
     public static let code = L2CAPSignallingCode.connectionParameterUpdateRequest
 
     /// The shortest connection interval that is wished, in units of 1.25 ms; 6 to 3200.
@@ -46,6 +48,8 @@ public struct L2CAPConnectionParameterUpdateRequest: L2CAPSignallingCommand {
 
 /// Connection Parameter Update Response: what the central says to the wish (Core 5.4, Vol 3, Part A, 4.21).
 public struct L2CAPConnectionParameterUpdateResponse: L2CAPSignallingCommand {
+    /// 0x13, from the central. An acceptance says that the central is going to ask its controller, not that the link
+    /// has changed.
     public static let code = L2CAPSignallingCode.connectionParameterUpdateResponse
 
     /// Accepted or rejected; other values have no meaning and count as rejected.
@@ -53,10 +57,13 @@ public struct L2CAPConnectionParameterUpdateResponse: L2CAPSignallingCommand {
         public let rawValue: UInt16
         @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+        /// The central is going to change the parameters.
         public static let accepted = Result(rawValue: 0x0000)
+        /// The parameters stay as they are.
         public static let rejected = Result(rawValue: 0x0001)
     }
 
+    /// What the central decided.
     public var result: Result
 
     public init(result: Result) { self.result = result }

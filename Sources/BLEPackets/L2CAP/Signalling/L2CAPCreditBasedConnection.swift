@@ -1,6 +1,7 @@
 /// Credit Based Connection Request: asks for up to five channels at once, the enhanced form
 /// (Core 5.4, Vol 3, Part A, 4.25).
 public struct L2CAPCreditBasedConnectionRequest: L2CAPSignallingCommand {
+    /// 0x17, from both sides.
     public static let code = L2CAPSignallingCode.creditBasedConnectionRequest
     /// Channels that one packet of the enhanced form can name.
     public static let maximumChannelCount = 5
@@ -27,6 +28,8 @@ public struct L2CAPCreditBasedConnectionRequest: L2CAPSignallingCommand {
         sourceChannelIdentifiers = sources
     }
 
+    /// - Throws: `DecodingError.truncated` when the data is too short, `.invalidValue` with field `count` for no
+    ///   channel and for more than five.
     public init(decoding reader: inout PacketReader) throws(DecodingError) {
         spsm = try reader.read()
         maximumTransmissionUnit = try reader.read()
@@ -47,6 +50,7 @@ public struct L2CAPCreditBasedConnectionRequest: L2CAPSignallingCommand {
 
 /// Credit Based Connection Response: which of the channels are there (Core 5.4, Vol 3, Part A, 4.26).
 public struct L2CAPCreditBasedConnectionResponse: L2CAPSignallingCommand {
+    /// 0x18, from both sides. Refused and pending requests get it, too.
     public static let code = L2CAPSignallingCode.creditBasedConnectionResponse
 
     /// The largest service data unit that the sender accepts, in octets; at least 64.
@@ -55,6 +59,8 @@ public struct L2CAPCreditBasedConnectionResponse: L2CAPSignallingCommand {
     public var maximumPayloadSize: UInt16
     /// K-frames that the receiver may send at once on each channel.
     public var initialCredits: UInt16
+    /// One answer for all channels. Where it says that some were refused, the others are there: see
+    /// `destinationChannelIdentifiers`.
     public var result: L2CAPCreditBasedConnectionResult
     /// The channels' ends at the sender of this response, in the order of the request; `.null` for a refused one.
     public var destinationChannelIdentifiers: [L2CAPChannelIdentifier]
@@ -77,6 +83,8 @@ public struct L2CAPCreditBasedConnectionResponse: L2CAPSignallingCommand {
             destinations: request.sourceChannelIdentifiers.map { _ in .null })
     }
 
+    /// - Throws: `DecodingError.truncated` when the data is too short, `.invalidValue` with field `count` for more than
+    ///   five channels; fewer than were asked for, and none, are taken.
     public init(decoding reader: inout PacketReader) throws(DecodingError) {
         maximumTransmissionUnit = try reader.read()
         maximumPayloadSize = try reader.read()

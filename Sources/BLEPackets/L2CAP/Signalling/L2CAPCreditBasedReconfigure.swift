@@ -1,5 +1,6 @@
 /// Credit Based Reconfigure Request: other sizes for channels of the enhanced form (Core 5.4, Vol 3, Part A, 4.27).
 public struct L2CAPCreditBasedReconfigureRequest: L2CAPSignallingCommand {
+    /// 0x19, from both sides, for channels that are there. The new sizes hold for what the receiver sends.
     public static let code = L2CAPSignallingCode.creditBasedReconfigureRequest
 
     /// The largest service data unit that the sender accepts, in octets; at least 64.
@@ -17,6 +18,8 @@ public struct L2CAPCreditBasedReconfigureRequest: L2CAPSignallingCommand {
         destinationChannelIdentifiers = destinations
     }
 
+    /// - Throws: `DecodingError.truncated` when the data is too short, `.invalidValue` with field `count` for no
+    ///   channel and for more than five.
     public init(decoding reader: inout PacketReader) throws(DecodingError) {
         maximumTransmissionUnit = try reader.read()
         maximumPayloadSize = try reader.read()
@@ -33,8 +36,10 @@ public struct L2CAPCreditBasedReconfigureRequest: L2CAPSignallingCommand {
 
 /// Credit Based Reconfigure Response: whether the sizes hold (Core 5.4, Vol 3, Part A, 4.28).
 public struct L2CAPCreditBasedReconfigureResponse: L2CAPSignallingCommand {
+    /// 0x1A, from both sides. With anything but success all channels keep their sizes.
     public static let code = L2CAPSignallingCode.creditBasedReconfigureResponse
 
+    /// Whether all channels have the new sizes, else why none has.
     public var result: L2CAPReconfigureResult
 
     public init(result: L2CAPReconfigureResult) { self.result = result }

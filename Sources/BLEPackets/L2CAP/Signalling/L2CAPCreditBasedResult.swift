@@ -3,21 +3,29 @@ public struct L2CAPCreditBasedConnectionResult: RawRepresentable, Hashable, Send
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// Whether every channel that was asked for is there. In the enhanced form some may be where this is `false`.
     @inlinable public var isSuccess: Bool { rawValue == 0 }
 
     /// The channel is there; in the enhanced form: all channels are.
     public static let success = Self(rawValue: 0x0000)
+    /// Nothing listens at this SPSM.
     public static let spsmNotSupported = Self(rawValue: 0x0002)
     /// No resources; in the enhanced form: some channels were refused for want of resources.
     public static let noResourcesAvailable = Self(rawValue: 0x0004)
+    /// The service asks for a key that pairing did not give yet, or for one that is protected against a man in the
+    /// middle; the client pairs and asks again.
     public static let insufficientAuthentication = Self(rawValue: 0x0005)
+    /// The user or the application did not allow this device to use the service.
     public static let insufficientAuthorization = Self(rawValue: 0x0006)
+    /// The link's encryption key is shorter than the service asks for.
     public static let insufficientEncryptionKeySize = Self(rawValue: 0x0007)
+    /// The service asks for an encrypted link and this one is not; the client encrypts and asks again.
     public static let insufficientEncryption = Self(rawValue: 0x0008)
     /// In the enhanced form: some channels were refused for this.
     public static let invalidSourceChannelIdentifier = Self(rawValue: 0x0009)
     /// In the enhanced form: some channels were refused for this.
     public static let sourceChannelIdentifierAlreadyAllocated = Self(rawValue: 0x000A)
+    /// MTU, MPS or credits are such that the other side cannot work with them.
     public static let unacceptableParameters = Self(rawValue: 0x000B)
     /// Enhanced form only.
     public static let invalidParameters = Self(rawValue: 0x000C)
@@ -34,13 +42,17 @@ public struct L2CAPReconfigureResult: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// Whether all channels have the new sizes.
     @inlinable public var isSuccess: Bool { rawValue == 0 }
 
+    /// All channels have the new sizes.
     public static let success = Self(rawValue: 0x0000)
     /// The MTU of a channel may never become smaller.
     public static let mtuReductionNotAllowed = Self(rawValue: 0x0001)
     /// The MPS may not become smaller when several channels are named.
     public static let mpsReductionNotAllowed = Self(rawValue: 0x0002)
+    /// At least one of the channels is not there.
     public static let invalidDestinationChannelIdentifier = Self(rawValue: 0x0003)
+    /// The sizes cannot be had for another reason.
     public static let unacceptableParameters = Self(rawValue: 0x0004)
 }

@@ -1,5 +1,6 @@
 /// Disconnection Request: ends a credit-based channel (Core 5.4, Vol 3, Part A, 4.6).
 public struct L2CAPDisconnectionRequest: L2CAPSignallingCommand {
+    /// 0x06, from both sides. What still arrives on the channel at the sender is dropped.
     public static let code = L2CAPSignallingCode.disconnectionRequest
 
     /// The channel's end at the receiver of this request.
@@ -27,6 +28,7 @@ public struct L2CAPDisconnectionRequest: L2CAPSignallingCommand {
 ///
 /// Both identifiers repeat those of the request.
 public struct L2CAPDisconnectionResponse: L2CAPSignallingCommand {
+    /// 0x07, from the side that got the request.
     public static let code = L2CAPSignallingCode.disconnectionResponse
 
     /// The channel's end at the sender of this response.

@@ -1,5 +1,6 @@
 /// LE Credit Based Connection Request: asks for one credit-based channel (Core 5.4, Vol 3, Part A, 4.22).
 public struct L2CAPLECreditBasedConnectionRequest: L2CAPSignallingCommand {
+    /// 0x14, from both sides.
     public static let code = L2CAPSignallingCode.leCreditBasedConnectionRequest
 
     /// Simplified Protocol/Service Multiplexer: 0x0001 to 0x007F assigned, 0x0080 to 0x00FF dynamic.
@@ -45,6 +46,7 @@ public struct L2CAPLECreditBasedConnectionRequest: L2CAPSignallingCommand {
 ///
 /// When the result is not success, the other fields say nothing.
 public struct L2CAPLECreditBasedConnectionResponse: L2CAPSignallingCommand {
+    /// 0x15, from both sides.
     public static let code = L2CAPSignallingCode.leCreditBasedConnectionResponse
 
     /// The channel's end at the sender of this response.
@@ -55,6 +57,7 @@ public struct L2CAPLECreditBasedConnectionResponse: L2CAPSignallingCommand {
     public var maximumPayloadSize: UInt16
     /// K-frames that the receiver may send at once.
     public var initialCredits: UInt16
+    /// Whether there is a channel, else why there is none.
     public var result: L2CAPCreditBasedConnectionResult
 
     public init(
@@ -69,6 +72,7 @@ public struct L2CAPLECreditBasedConnectionResponse: L2CAPSignallingCommand {
     }
 
     /// A refusal.
+    /// - Parameter result: any but `.success`.
     public init(refusing result: L2CAPCreditBasedConnectionResult) {
         self.init(
             destination: .null, maximumTransmissionUnit: 0, maximumPayloadSize: 0, initialCredits: 0, result: result)
@@ -93,6 +97,7 @@ public struct L2CAPLECreditBasedConnectionResponse: L2CAPSignallingCommand {
 
 /// Flow Control Credit Indication: more K-frames may be sent on a channel (Core 5.4, Vol 3, Part A, 4.24).
 public struct L2CAPFlowControlCreditIndication: L2CAPSignallingCommand {
+    /// 0x16, from both sides. Nobody answers it, though it has an identifier.
     public static let code = L2CAPSignallingCode.flowControlCreditIndication
 
     /// The channel's end at the sender of this packet.

@@ -2,9 +2,11 @@
 ///
 /// `encode` and `init(decoding:)` handle the data alone; `L2CAPSignallingPacket` views the header before it.
 public protocol L2CAPSignallingCommand: Equatable, Sendable {
+    /// What the header says of such a packet.
     static var code: L2CAPSignallingCode { get }
     /// - Throws: `DecodingError` when the data is too short or a field has no meaning.
     init(decoding reader: inout PacketReader) throws(DecodingError)
+    /// Writes the data, without the header.
     func encode(into packet: inout PacketWriter)
 }
 

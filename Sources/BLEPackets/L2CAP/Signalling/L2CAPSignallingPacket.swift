@@ -10,12 +10,16 @@ public struct L2CAPSignallingPacket: ~Escapable {
         /// Octets that the header itself takes.
         public static let byteCount = 4
 
+        /// What the packet is; codes without a name occur and are to be rejected, not to be passed over.
         public var code: L2CAPSignallingCode
         /// Matches a response to its request; 0x01 to 0xFF.
         public var identifier: UInt8
         /// Octets of data, without the header.
         public var dataLength: UInt16
 
+        /// - Parameters:
+        ///   - identifier: 0x01 to 0xFF; a response repeats that of its request.
+        ///   - dataLength: octets behind the header, not checked against anything.
         @inlinable
         public init(code: L2CAPSignallingCode, identifier: UInt8, dataLength: UInt16) {
             self.code = code
@@ -36,6 +40,7 @@ public struct L2CAPSignallingPacket: ~Escapable {
             guard identifier != 0 else { throw .invalidValue(0, field: .identifier) }
         }
 
+        /// Writes the four octets of the header; the data follows.
         @inlinable
         public func encode(into packet: inout PacketWriter) {
             packet.write(code.rawValue)
@@ -44,10 +49,14 @@ public struct L2CAPSignallingPacket: ~Escapable {
         }
     }
 
+    /// Code, identifier and length, as they stood in the packet.
     public let header: Header
+    /// Everything behind the header, for a `L2CAPSignallingCommand` to read.
     public let data: RawSpan
 
+    /// What the packet is.
     @inlinable public var code: L2CAPSignallingCode { header.code }
+    /// Matches a response to its request; 0x01 to 0xFF.
     @inlinable public var identifier: UInt8 { header.identifier }
 
     /// Views the payload of a frame of the LE signalling channel.

@@ -3,18 +3,31 @@
 /// What LE links do not use (codes 0x02 to 0x05 and 0x08 to 0x0B) and codes that have no meaning stay in `other`, byte
 /// for byte; a host answers them with Command Reject unless they are responses.
 public enum LESignallingCommand: Equatable, Sendable {
+    /// Ends a request that the other side did not understand.
     case commandReject(L2CAPCommandReject)
+    /// Ends a channel.
     case disconnectionRequest(L2CAPDisconnectionRequest)
+    /// A channel is gone.
     case disconnectionResponse(L2CAPDisconnectionResponse)
+    /// From a peripheral: asks for other connection parameters.
     case connectionParameterUpdateRequest(L2CAPConnectionParameterUpdateRequest)
+    /// From a central: what it says to that.
     case connectionParameterUpdateResponse(L2CAPConnectionParameterUpdateResponse)
+    /// Asks for one channel.
     case leCreditBasedConnectionRequest(L2CAPLECreditBasedConnectionRequest)
+    /// The channel, or why there is none.
     case leCreditBasedConnectionResponse(L2CAPLECreditBasedConnectionResponse)
+    /// Credits for one channel; nobody answers.
     case flowControlCreditIndication(L2CAPFlowControlCreditIndication)
+    /// Asks for up to five channels.
     case creditBasedConnectionRequest(L2CAPCreditBasedConnectionRequest)
+    /// Which of them are there.
     case creditBasedConnectionResponse(L2CAPCreditBasedConnectionResponse)
+    /// Asks for other sizes of up to five channels.
     case creditBasedReconfigureRequest(L2CAPCreditBasedReconfigureRequest)
+    /// Whether the sizes hold.
     case creditBasedReconfigureResponse(L2CAPCreditBasedReconfigureResponse)
+    /// A packet that LE links do not use, or that has no meaning.
     case other(code: L2CAPSignallingCode, data: [UInt8])
 
     /// Reads the command in a packet; the identifier stays with the packet.
@@ -41,6 +54,7 @@ public enum LESignallingCommand: Equatable, Sendable {
         }
     }
 
+    /// What the header says of such a packet.
     public var code: L2CAPSignallingCode {
         switch self {
         case .commandReject: L2CAPCommandReject.code
