@@ -57,6 +57,8 @@ open class CBPeripheral: CBPeer {
     @available(*, deprecated, message: "use readRSSI()")
     open var rssi: NSNumber? { nil }
 
+    /// How the peripheral stands to this manager. Changes at once with `connect` and `cancelPeripheralConnection`, and
+    /// with what the delegate is told just before it is told.
     open var state: CBPeripheralState { content.with { $0.state } }
 
     /// Those that were discovered, in the order of the device; `nil` before.
@@ -93,6 +95,7 @@ open class CBPeripheral: CBPeer {
         ask(about: service) { .discoverCharacteristics([BluetoothUUID](characteristicUUIDs), service: $0) }
     }
 
+    /// Asks for all descriptors of a characteristic; `peripheral(_:didDiscoverDescriptorsFor:error:)` follows.
     open func discoverDescriptors(for characteristic: CBCharacteristic) {
         ask(about: characteristic) { .discoverDescriptors(characteristic: $0) }
     }
@@ -102,6 +105,7 @@ open class CBPeripheral: CBPeer {
         ask(about: characteristic) { .readValue(characteristic: $0) }
     }
 
+    /// Asks for the whole value of a descriptor; `peripheral(_:didUpdateValueFor:error:)` for descriptors follows.
     open func readValue(for descriptor: CBDescriptor) { ask(about: descriptor) { .readDescriptor($0) } }
 
     /// Octets that one write can carry: 512 with a response, ATT_MTU − 3 without (SPEC 2.3).
