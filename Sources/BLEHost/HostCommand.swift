@@ -101,6 +101,7 @@ public struct ScanRequest: Hashable, Sendable {
     /// Whether the client is in the background, where it is content with the smaller duty.
     public var isInBackground: Bool
 
+    /// `solicitedServiceUUIDs` is `nil`, and may be set afterwards.
     public init(
         isActive: Bool = true, allowsDuplicates: Bool = false, serviceUUIDs: [BluetoothUUID] = [],
         name: String? = nil, minimumRSSI: Int8? = nil, address: DeviceAddress? = nil, isInBackground: Bool = false

@@ -2,6 +2,7 @@
 public struct JSONProblem: Error, Equatable, Sendable {
     /// Counted from 1.
     public var line: Int
+    /// For people.
     public var message: String
 
     public init(line: Int, message: String) {

@@ -2,17 +2,26 @@
 ///
 /// It needs no library: what these tools read and write of it is small, and output is written a line at a time.
 public enum JSONValue: Equatable, Sendable {
+    /// `null`.
     case null
+    /// `true` or `false`.
     case boolean(Bool)
+    /// A number without fraction and exponent that `Int` can hold.
     case integer(Int)
     /// A finite number with a fraction.
     case number(Double)
+    /// A text.
     case string(String)
+    /// Values in their order.
     case array([JSONValue])
+    /// Members in their order. Read from a text, each key stands once.
     case object([Member])
 
+    /// A key of an object and what stands under it.
     public struct Member: Equatable, Sendable {
+        /// As it was read; what a text escapes is a character here.
         public var key: String
+        /// What stands under the key.
         public var value: JSONValue
 
         public init(key: String, value: JSONValue) {
@@ -23,8 +32,11 @@ public enum JSONValue: Equatable, Sendable {
 
     /// A number or null.
     public init(_ value: (some BinaryInteger)?) { self = value.map { .integer(Int(clamping: $0)) } ?? .null }
+    /// A text or null.
     public init(_ value: String?) { self = value.map { .string($0) } ?? .null }
+    /// A truth value or null.
     public init(_ value: Bool?) { self = value.map { .boolean($0) } ?? .null }
+    /// An array of texts.
     public init(_ values: [String]) { self = .array(values.map { .string($0) }) }
 
     /// The member of an object; `nil` where there is none.
@@ -52,6 +64,7 @@ public enum JSONValue: Equatable, Sendable {
 extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
 {
+    /// An object with its members in this order. A key that stands twice is kept twice.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member(key: $0.0, value: $0.1) })
     }
@@ -69,6 +82,7 @@ extension JSONValue {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Appends the value in one line of UTF-8, without a line's end (RFC 8259).
     public func write(into bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)

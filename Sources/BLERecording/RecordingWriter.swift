@@ -51,6 +51,7 @@ public final class RecordingWriter: HostInputObserver {
     /// Why the recording is not whole: the first thing that could not be written. `nil` while all is well.
     public var failure: RecordingError? { state.withLock { $0.failure } }
 
+    /// Keeps the configuration for the head of the file. Only the first counts: a recording is of one engine.
     public func began(_ configuration: HostConfiguration) {
         state.withLock { state in
             // One engine, one recording: a second beginning could not be repeated from these files.
@@ -71,6 +72,8 @@ public final class RecordingWriter: HostInputObserver {
         }
     }
 
+    /// Writes an input with its time, and a packet into the file of packets as well. The first of all empties both
+    /// files; what cannot be written is told by `failure`.
     public func observe(_ input: HostInput, at time: Instant) {
         state.withLock { state in
             begin(&state)
@@ -82,6 +85,7 @@ public final class RecordingWriter: HostInputObserver {
         }
     }
 
+    /// Writes a packet that the engine sent into the file of packets; what cannot be written is told by `failure`.
     public func observeSent(_ packet: RawSpan, at time: Instant) {
         state.withLock { state in
             begin(&state)

@@ -18,8 +18,11 @@ public final class TappedTransport: HCITransport {
         self.tap = tap
     }
 
+    /// The other transport's.
     public var address: TransportAddress { transport.address }
 
+    /// Starts the other transport. The tap sees each packet of the controller before `receive` does.
+    /// - Throws: what the other transport throws.
     public func start(
         on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
     ) throws(TransportError) {
@@ -33,10 +36,12 @@ public final class TappedTransport: HCITransport {
             closed: closed)
     }
 
+    /// Shows the packet to the tap and sends it, in this order.
     public func send(_ packet: RawSpan) {
         tap(.hostToController, packet, EventLoop.unixMicroseconds)
         transport.send(packet)
     }
 
+    /// Ends the other transport.
     public func close() { transport.close() }
 }

@@ -4,6 +4,7 @@ import BLETransport
 
 /// A controller on a virtual air, played in real time on the loop's thread.
 public final class SimulatedTransport: HCITransport {
+    /// What the transport calls itself; nothing is opened by it.
     public let address: TransportAddress
     private let air: SimulatedAir
     private let controller: SimulatedControllerID
@@ -27,6 +28,7 @@ public final class SimulatedTransport: HCITransport {
         self.address = address
     }
 
+    /// Lets the air's time run from now on. Never throws.
     public func start(
         on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
     ) throws(TransportError) {
@@ -38,12 +40,15 @@ public final class SimulatedTransport: HCITransport {
         arm()
     }
 
+    /// Hands a packet to the controller. What it answers comes after this call, never within it; before `start` and
+    /// after the end packets are dropped.
     public func send(_ packet: RawSpan) {
         guard receive != nil else { return }
         air.send(packet, to: controller, at: airTime)
         planDelivery()
     }
 
+    /// Ends the transport; the time of its air stands still.
     public func close() {
         guard let closed else { return }
         receive = nil

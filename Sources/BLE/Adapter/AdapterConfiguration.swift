@@ -52,6 +52,9 @@ public struct AdapterConfiguration: Sendable {
     public typealias VirtualTransportMaker =
         @Sendable (TransportAddress) throws(TransportError) -> sending any HCITransport
 
+    /// What is no parameter here has its default, and may be set afterwards.
+    /// - Parameter ownAddress: by default public where the controller has an address of its own, else a random static
+    ///   one that is another each time.
     public init(
         ownAddress: OwnAddress = .automatic(fallback: .randomStatic()), timing: Timing = .gateway,
         limits: HostLimits = HostLimits(), tap: (any PacketObserver)? = nil,

@@ -27,8 +27,10 @@ public struct AdapterEvents: AsyncSequence, Sendable {
 
     let stream: AsyncThrowingStream<AdapterEvent, any Error>
 
+    /// For the one loop that is possible: a second iterator would take events from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
 
+    /// Hands out the events in their order until the adapter is lost or closed.
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<AdapterEvent, any Error>.Iterator
 

@@ -23,6 +23,7 @@ public struct Scan: AsyncSequence, Sendable {
     /// Discoveries that nobody took in time.
     public var droppedCount: Int { dropped.value }
 
+    /// Begins a scan, which ends with the iterator.
     public func makeAsyncIterator() -> Iterator {
         let (stream, continuation) = AsyncThrowingStream<Discovery, any Error>.makeStream(
             bufferingPolicy: .bufferingNewest(Self.capacity))
@@ -38,6 +39,7 @@ public struct Scan: AsyncSequence, Sendable {
         return Iterator(base: stream.makeAsyncIterator())
     }
 
+    /// Hands out the discoveries of one scan, in their order.
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<Discovery, any Error>.Iterator
 

@@ -30,8 +30,10 @@ public struct Notifications: AsyncSequence, Sendable {
     /// Values that nobody took in time.
     public var droppedCount: Int { dropped.value }
 
+    /// For the one loop that is possible: a second iterator would take values from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
 
+    /// Hands out the values in their order. They end with `nil` where this side let go of the link, else with an error.
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<Value, any Error>.Iterator
 

@@ -36,8 +36,10 @@ public struct ServiceChanges: AsyncSequence, Sendable {
 
     let notifications: Notifications
 
+    /// For the one loop that is possible: a second iterator would take ranges from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: notifications.makeAsyncIterator()) }
 
+    /// Hands out the ranges in their order; all handles where the peer does not say which.
     public struct Iterator: AsyncIteratorProtocol {
         var base: Notifications.Iterator
 

@@ -30,8 +30,10 @@ public struct ServerEvents: AsyncSequence, Sendable {
 
     let stream: AsyncThrowingStream<ServerEvent, any Error>
 
+    /// For the one loop that is possible: a second iterator would take events from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
 
+    /// Hands out the events in their order until the adapter is lost or closed.
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<ServerEvent, any Error>.Iterator
 

@@ -60,7 +60,7 @@ public enum ClientRequest: Hashable, Codable, Sendable {
     case setConnectionLatency(ConnectionLatency, central: PeerIdentifier)
     /// Followed by `channelPublished`.
     case publishChannel(isEncrypted: Bool)
-    /// Followed by `channelUnpublished`; channels that are open stay so.
+    /// Followed by `channelUnpublished`; channels that were opened by it end (SPEC 2.4).
     case unpublishChannel(psm: UInt16)
 
     // MARK: Both

@@ -22,6 +22,7 @@ public struct CaptureDecoder: ~Copyable {
     public internal(set) var facts = PacketFacts()
     /// In text: where the last packet's headline stands behind time and number, and where its fields begin.
     public private(set) var headlineOffset = 0
+    /// In text: where the last packet's headline ends in `output`, before the line's end; its fields follow.
     public internal(set) var fieldsOffset = 0
 
     var out: DecodedOutput
@@ -46,6 +47,7 @@ public struct CaptureDecoder: ~Copyable {
         get { out.buffer.bytes }
     }
 
+    /// Forgets what `output` held, once it is written elsewhere: what the decoder knows of links stays.
     public mutating func removeOutput() { out.buffer.truncate(to: 0) }
 
     /// How many octets of a headline say what kind of packet it is.

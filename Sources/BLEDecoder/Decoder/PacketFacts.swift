@@ -5,10 +5,15 @@ public struct PacketFacts: Sendable {
         public let rawValue: UInt16
         public init(rawValue: UInt16) { self.rawValue = rawValue }
 
+        /// HCI commands.
         public static let command = Kinds(rawValue: 1)
+        /// HCI events, advertising reports among them.
         public static let event = Kinds(rawValue: 2)
+        /// ACL data, whatever it carries.
         public static let acl = Kinds(rawValue: 4)
+        /// Synchronous data: voice over BR/EDR.
         public static let sco = Kinds(rawValue: 8)
+        /// Isochronous data.
         public static let iso = Kinds(rawValue: 16)
         /// Notes of the capture program and packets of unknown type.
         public static let other = Kinds(rawValue: 32)
@@ -16,7 +21,9 @@ public struct PacketFacts: Sendable {
         public static let l2cap = Kinds(rawValue: 64)
         /// L2CAP signalling.
         public static let signalling = Kinds(rawValue: 128)
+        /// PDUs of the Attribute Protocol, on enhanced bearers and over BR/EDR, too.
         public static let att = Kinds(rawValue: 256)
+        /// PDUs of the Security Manager Protocol, over LE and over BR/EDR.
         public static let smp = Kinds(rawValue: 512)
         /// Advertising reports.
         public static let advertising = Kinds(rawValue: 1024)
@@ -26,9 +33,11 @@ public struct PacketFacts: Sendable {
 
     /// The number of the record in the capture, from 1.
     public internal(set) var frame = 0
+    /// The kind of its HCI packet, and the kinds of what that carries.
     public internal(set) var kinds = Kinds()
     /// Whether the host sent it; `nil` for notes.
     public internal(set) var isFromHost: Bool?
+    /// Microseconds since 1970-01-01 00:00 UTC, as in the capture.
     public internal(set) var timestampMicroseconds: Int64 = 0
     /// The connection that it belongs to, by its number in the order in which connections began; `nil` for none.
     public internal(set) var connection: Int?
@@ -78,9 +87,11 @@ public struct PacketFacts: Sendable {
 public struct DecodingFilter: Sendable {
     /// Any of these; empty: all.
     public var kinds = PacketFacts.Kinds()
+    /// Data on this connection, and commands and events that name it; `nil`: all.
     public var connectionHandle: UInt16?
     /// 48 bits, the first octet of the text highest.
     public var address: UInt64?
+    /// PDUs of ATT that name this attribute; `nil`: all packets.
     public var attributeHandle: UInt16?
 
     public init(

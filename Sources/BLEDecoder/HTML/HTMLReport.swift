@@ -13,6 +13,7 @@ public struct HTMLReport: ~Copyable {
     /// How many packets the page shows.
     public private(set) var rowCount = 0
 
+    /// - Parameter filter: which packets the page shows.
     public init(filter: DecodingFilter = DecodingFilter()) {
         decoder = CaptureDecoder(style: .text(isColoured: false), filter: filter, showsTime: false)
     }
@@ -23,6 +24,7 @@ public struct HTMLReport: ~Copyable {
         get { buffer.bytes }
     }
 
+    /// Forgets what `output` held, once it is written elsewhere.
     public mutating func removeOutput() { buffer.truncate(to: 0) }
 
     /// Writes the head of the page.

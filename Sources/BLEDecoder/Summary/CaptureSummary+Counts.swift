@@ -1,7 +1,9 @@
 extension CaptureSummary {
     /// A number of the protocol, and how many packets had it.
     public struct Count: Equatable, Sendable {
+        /// An opcode, a code or a channel identifier, as the list says.
         public var number: UInt16
+        /// Never zero: what no packet had is not in a list.
         public var count: Int
     }
 

@@ -7,10 +7,15 @@ import BLEPackets
 public struct CaptureSummary: ~Copyable {
     /// Records of every kind, notes of the capture program among them.
     public private(set) var frames = 0
+    /// Packets with HCI commands, whole or not.
     public private(set) var commands = 0
+    /// Packets with HCI events, whole or not.
     public private(set) var events = 0
+    /// Packets with ACL data: fragments, not frames.
     public private(set) var aclPackets = 0
+    /// Packets with synchronous data.
     public private(set) var scoPackets = 0
+    /// Packets with isochronous data.
     public private(set) var isoPackets = 0
     /// Notes, and packets whose type is unknown.
     public private(set) var others = 0
@@ -37,6 +42,7 @@ public struct CaptureSummary: ~Copyable {
 
     /// How many devices advertised; at most `AddressSet.maximumCount` are told apart.
     public var distinctAdvertisers: Int { addresses.count }
+    /// Whether there were more devices than can be told apart: then `distinctAdvertisers` is too small.
     public var hasMoreAdvertisers: Bool { addresses.isFull }
 
     /// Counts a record.

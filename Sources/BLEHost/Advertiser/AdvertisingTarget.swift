@@ -22,6 +22,7 @@ public struct AdvertisingTarget: Hashable, Sendable {
 
     /// A bonded peer's identity, or any address.
     public var peer: DeviceAddress
+    /// For how long, and by what kind of advertisement, the peer is called.
     public var form: Form
 
     public init(peer: DeviceAddress, form: Form = .lowDutyCycle) {

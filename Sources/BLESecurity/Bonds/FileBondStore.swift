@@ -39,6 +39,9 @@ public final class FileBondStore: BondStore {
         lock = FileLock(path: path + "/lock", patienceMilliseconds: lockPatienceMilliseconds)
     }
 
+    /// What the folder holds. Where they are missing, the folder and the key of private addresses are made.
+    /// - Throws: `BondStoreError.busy` where another process holds the lock for longer than 3 s, `unknownVersion` for a
+    ///   file of a later version, `system` for everything else.
     public func load() throws(BondStoreError) -> StoredBonds {
         var kept = BondFile()
         var key = Key128.zero
@@ -72,6 +75,9 @@ public final class FileBondStore: BondStore {
         }
     }
 
+    /// Takes a bond out. Nothing is made where there is no file.
+    /// - Returns: whether there was such a bond.
+    /// - Throws: as `load()`.
     @discardableResult
     public func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
         guard access(file, F_OK) == 0 || errno != ENOENT else { return false }

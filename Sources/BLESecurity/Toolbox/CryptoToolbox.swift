@@ -10,6 +10,8 @@ public struct CryptoToolbox: SecurityToolbox {
     /// It keeps nothing; several are as good as one.
     public init() {}
 
+    /// Answers at once; may be called from any thread. A key or block of another length than 16 octets, and more than
+    /// 4096 random octets, are failures.
     public func answer(_ request: ToolboxRequest) -> ToolboxResult {
         switch request {
         case .random(let count): random(count)

@@ -165,6 +165,9 @@ public struct SimulatedScriptedPeer {
     /// Gets each PDU too and gives those to send later, by microseconds from now, in order.
     public var respondLater: ((_ pdu: [UInt8]) -> [(microseconds: Int64, pdu: [UInt8])])?
 
+    /// - Parameters:
+    ///   - name: what the device advertises where `advertisement` is `nil`.
+    ///   - respond: gets each PDU of channel 4 and gives those to send at once.
     public init(
         name: String, address: DeviceAddress, advertisement: SimulatedAdvertisement? = nil, rssi: Int8 = -55,
         link: SimulatedLinkBehaviour = .init(), greeting: [[UInt8]] = [],

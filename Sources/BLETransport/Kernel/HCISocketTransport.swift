@@ -130,6 +130,8 @@ public final class HCISocketTransport: HCITransport {
 
     deinit { buffer.deallocate() }
 
+    /// Begins to deliver packets; of a shared adapter what its controller sends, not what the kernel does.
+    /// - Throws: when the loop cannot watch the socket.
     public func start(
         on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
     ) throws(TransportError) {
@@ -137,8 +139,10 @@ public final class HCISocketTransport: HCITransport {
         self.receive = receive
     }
 
+    /// Sends a packet in one piece, at once or as soon as the kernel takes it.
     public func send(_ packet: RawSpan) { port.send(packet) }
 
+    /// Ends the transport; the kernel has the adapter again as it was found.
     public func close() {
         receive = nil
         port.close()

@@ -2,18 +2,23 @@ import CLinux
 import Glibc
 
 extension EventLoop: SerialExecutor {
+    /// Runs a job of an actor on the loop, after what is queued already. May be called from any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         enqueue(.job(UnownedJob(job)))
     }
 
+    /// For an actor that lives on this loop. It does not keep the loop: the actor has to.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         UnownedSerialExecutor(ordinary: self)
     }
 
+    /// Ends the program unless it is called on the loop's thread; what `assumeIsolated` comes to on an actor of this
+    /// loop.
     public func checkIsolated() {
         precondition(isOnLoop, "not on the event loop's thread")
     }
 
+    /// Whether this is the loop's thread; never `nil`.
     public func isIsolatingCurrentContext() -> Bool? { isOnLoop }
 
     /// Runs `work` on the loop, after what is queued already. May be called from any thread.

@@ -36,6 +36,8 @@ public final class StreamTransport: HCITransport {
 
     deinit { buffer.deallocate() }
 
+    /// Begins to read; a packet is delivered as soon as all its octets are there.
+    /// - Throws: when the loop cannot watch the descriptor.
     public func start(
         on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
     ) throws(TransportError) {
@@ -43,8 +45,10 @@ public final class StreamTransport: HCITransport {
         self.receive = receive
     }
 
+    /// Writes a packet, at once or as soon as the kernel takes it.
     public func send(_ packet: RawSpan) { port.send(packet) }
 
+    /// Ends the transport and closes its descriptor.
     public func close() {
         receive = nil
         port.close()

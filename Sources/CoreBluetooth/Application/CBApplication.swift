@@ -5,6 +5,7 @@ import Foundation
 ///
 /// On a gateway an app is in the foreground until something says otherwise.
 public final class CBApplication: Sendable {
+    /// The one of this process.
     public static let shared = CBApplication(system: { CurrentSystem.system })
 
     private let system: @Sendable () -> any BluetoothSystem
@@ -12,11 +13,15 @@ public final class CBApplication: Sendable {
 
     /// Something that the user is to know, and may bring the app to the foreground for (SPEC ALR-1 to ALR-4).
     public struct Alert: Sendable {
+        /// A peripheral that connected, disconnected or sent a value while the app could not hear of it (SPEC ALR-1 to
+        /// ALR-3); or Bluetooth that was off when a manager was made with `CBCentralManagerOptionShowPowerAlertKey`.
         public enum Kind: Sendable { case connection, disconnection, notification, powerOff }
 
+        /// What happened.
         public let kind: Kind
         /// The peripheral that it is about; `nil` where it is about none.
         public let identifier: UUID?
+        /// What the peripheral calls itself, or advertised; `nil` where that is not known or it is about no peripheral.
         public let name: String?
     }
 

@@ -27,10 +27,15 @@ public protocol CBPairingAgent: Sendable {
 }
 
 extension CBPairingAgent {
+    /// Shows nothing.
     public func display(passkey: UInt32, for peer: CBPairingPeer) async {}
+    /// Gives up.
     public func enterPasskey(for peer: CBPairingPeer) async -> UInt32? { nil }
+    /// Says no.
     public func compare(_ number: UInt32, with peer: CBPairingPeer) async -> Bool { false }
+    /// Says no.
     public func consents(to peer: CBPairingPeer) async -> Bool { false }
+    /// Takes no notice.
     public func ended(_ error: (any Error)?, with peer: CBPairingPeer) async {}
 }
 

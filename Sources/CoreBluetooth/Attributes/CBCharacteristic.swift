@@ -69,6 +69,7 @@ open class CBMutableCharacteristic: CBCharacteristic {
     /// The centrals that want to hear of changes (SPEC 2.4).
     open var subscribedCentrals: [CBCentral]? { content.with { $0.subscribedCentrals } }
 
+    /// To be set before the service is published (SPEC PER-7).
     override open var properties: CBCharacteristicProperties {
         get { super.properties }
         set { if mayChange("properties") { content.with { $0.properties = newValue } } }
@@ -80,6 +81,8 @@ open class CBMutableCharacteristic: CBCharacteristic {
         set { content.with { $0.value = newValue } }
     }
 
+    /// User description and presentation format; the system adds the client's configuration itself. To be set before
+    /// the service is published (SPEC PER-7). A descriptor that stood in another characteristic moves here.
     override open var descriptors: [CBDescriptor]? {
         get { super.descriptors }
         set {

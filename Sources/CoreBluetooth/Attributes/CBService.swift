@@ -36,6 +36,8 @@ open class CBService: CBAttribute {
 
 /// A service that an app publishes with `CBPeripheralManager.add(_:)` (SPEC MOD-8, PER-6).
 open class CBMutableService: CBService {
+    /// A service without characteristics: `characteristics` is set before it is published (SPEC MOD-11).
+    /// - Parameter isPrimary: whether the service means something by itself (SPEC MOD-10).
     public init(type UUID: CBUUID, primary isPrimary: Bool) { super.init(uuid: UUID, isPrimary: isPrimary) }
 
     /// Services that were published before.

@@ -23,8 +23,11 @@ open class CBCentralManager: CBManager {
     /// One object for each device (SPEC 2.3), for as long as the app keeps it (SPEC CEN-6).
     let known = WeakTable<PeerIdentifier, CBPeripheral>()
 
+    /// A manager on the main queue, without a delegate: one that is set later hears of the state then.
     public convenience init() { self.init(delegate: nil, queue: nil, options: nil) }
 
+    /// A manager without options, which is not preserved.
+    /// - Parameter queue: where the delegates are called; `nil`: the main queue (SPEC CEN-1).
     public convenience init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?) {
         self.init(delegate: delegate, queue: queue, options: nil)
     }

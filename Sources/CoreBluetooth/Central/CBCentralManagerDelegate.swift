@@ -10,21 +10,41 @@ import Foundation
 /// later: Swift chooses the default for the class that declares the conformance.
 public protocol CBCentralManagerDelegate: NSObjectProtocol {
     /// The manager's state changed; the first call comes soon after the manager was made.
+    /// Below `.poweredOn` the scan is over and connections are gone, with no other call for them; below `.poweredOff`
+    /// all peripherals have to be found or retrieved anew (SPEC 2.3).
     func centralManagerDidUpdateState(_ central: CBCentralManager)
 
     /// The first call of all where a preserved manager is restored (SPEC SPR-10).
+    /// - Parameter dict: under the keys that begin with `CBCentralManagerRestoredState`, as far as there was something:
+    ///   the peripherals, the services scanned for and the options of that scan (SPEC SPR-12).
     func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any])
 
     /// A device was heard. Keep `peripheral` to connect to it (SPEC CEN-6).
+    /// Called once for a device and again when what it advertises changes; where duplicates are allowed, for each
+    /// packet (SPEC CEN-25 to CEN-27).
     /// - Parameter RSSI: dBm; 127 when it is unknown.
     func centralManager(
         _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
         rssi RSSI: NSNumber)
 
+    /// The connection can be used: ATT_MTU has been agreed on, or the device took longer than 5 s to do so (SPEC CEN-8,
+    /// 2.3).
+    ///
+    /// Follows `connect(_:options:)`, however long that takes, at once where the connection stands already; and,
+    /// unasked, a loss after which the system connects again by itself. What was discovered over an earlier connection
+    /// stands for nothing.
     func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral)
 
+    /// The wish for a connection is over without one; a device that is merely away never causes this (SPEC CEN-9,
+    /// REC-5).
+    /// - Parameter error: never `nil`: `CBError.unknownDevice` where the system does not know the identifier,
+    ///   `.connectionLimitReached` where no more connections can be held, else what the controller's reason means, or
+    ///   `.connectionFailed`.
     func centralManager(_ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?)
 
+    /// The connection is over for this manager, or the wish for one was cancelled (SPEC CEN-24). What was asked of the
+    /// peripheral and not answered ends with it: no call of its delegate follows. Not called when Bluetooth goes off:
+    /// the state tells that.
     /// - Parameter error: `nil` where the app itself ended the connection.
     func centralManager(
         _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?)
@@ -46,6 +66,7 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
 }
 
 extension CBCentralManagerDelegate {
+    /// Complains in the log: a manager with a restore identifier needs this call (SPEC SPR-9).
     public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
         central.channel.log(.restorationNotImplemented(.central))
     }

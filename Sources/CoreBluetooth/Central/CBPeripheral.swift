@@ -59,6 +59,8 @@ open class CBPeripheral: CBPeer {
     @available(*, deprecated, message: "use readRSSI()")
     open var rssi: NSNumber? { nil }
 
+    /// How the peripheral stands to this manager. Changes at once with `connect` and `cancelPeripheralConnection`, and
+    /// with what the delegate is told just before it is told.
     open var state: CBPeripheralState { content.with { $0.state } }
 
     /// Those that were discovered, in the order of the device; `nil` before.
@@ -103,6 +105,7 @@ open class CBPeripheral: CBPeer {
         }
     }
 
+    /// Asks for all descriptors of a characteristic; `peripheral(_:didDiscoverDescriptorsFor:error:)` follows.
     open func discoverDescriptors(for characteristic: CBCharacteristic) {
         ask(about: characteristic) {
             .discoverDescriptors(characteristic: $0)
@@ -120,6 +123,7 @@ open class CBPeripheral: CBPeer {
         }
     }
 
+    /// Asks for the whole value of a descriptor; `peripheral(_:didUpdateValueFor:error:)` for descriptors follows.
     open func readValue(for descriptor: CBDescriptor) {
         ask(about: descriptor) {
             .readDescriptor($0)

@@ -25,7 +25,12 @@ open class CBL2CAPChannel: NSObject {
 
     /// The device at the other end.
     open var peer: CBPeer! { device }
+    /// What comes from the other device. `read` gives 0 while there is nothing, and −1 unless the stream is open. It
+    /// ends when either side closes the channel; when the connection is lost, `streamError` is
+    /// `CBError.peripheralDisconnected`. Closing either stream closes the channel.
     open var inputStream: InputStream! { input }
+    /// What goes to the other device. `write` tells how many octets were taken, 0 while there is no room, and −1 unless
+    /// the channel and the stream are open. Closing either stream closes the channel.
     open var outputStream: OutputStream! { output }
     /// The number under which the channel is offered.
     open var psm: CBL2CAPPSM { number }

@@ -10,8 +10,11 @@ public let CBATTErrorDomain: String = "CBATTErrorDomain"
 ///
 /// It is an `NSError` of the domain `CBATTErrorDomain` as well: `(error as NSError).code` is the code's raw value.
 public struct CBATTError: _BridgedStoredNSError, Sendable {
+    /// The error as Foundation carries it.
     public let _nsError: NSError
 
+    /// Takes an error as it is, whatever its domain; Foundation's bridging asks for it. Apps use `init(_:)`, which
+    /// checks.
     public init(_nsError error: NSError) { _nsError = error }
 
     /// An error with its text for people.
@@ -24,29 +27,67 @@ public struct CBATTError: _BridgedStoredNSError, Sendable {
         self.init(_nsError: error)
     }
 
+    /// As Foundation asks for it: `CBATTErrorDomain`.
     public static var errorDomain: String { CBATTErrorDomain }
+    /// As Foundation's bridging asks for it: `CBATTErrorDomain`.
     public static var _nsErrorDomain: String { CBATTErrorDomain }
 
+    /// The octet that an attribute server answers with (Core 5.4, Vol 3, Part F, 3.4.1.1).
+    ///
+    /// An app meets it twice: as a central, in the error of a delegate's call, where the peripheral answered so; and as
+    /// a peripheral, where it refuses a request itself with `CBPeripheralManager.respond(to:withResult:)`. What this
+    /// system answers to centrals by itself is said at each code. An octet without a case comes as an `NSError` of this
+    /// domain (SPEC 2.1).
     public enum Code: Int, Sendable, _ErrorCodeProtocol {
+        /// The error that a code makes; Foundation's bridging asks for it.
         public typealias _ErrorType = CBATTError
 
+        /// The request is carried out: for `respond(to:withResult:)` alone.
         case success = 0x00
+        /// No attribute has this handle, often because the peripheral's services have changed. This system answers it
+        /// to centrals that ask for a service which has been removed.
         case invalidHandle = 0x01
+        /// This system answers it unless the properties have `read` and the permissions allow reading (SPEC PER-2,
+        /// CEN-14).
         case readNotPermitted = 0x02
+        /// This system answers it unless both properties and permissions allow this kind of writing (SPEC PER-2).
         case writeNotPermitted = 0x03
+        /// The request cannot be taken apart, or is longer than ATT_MTU; this system answers it, too.
         case invalidPdu = 0x04
+        /// The central has to pair first. To an app it is told only where pairing could not help (SPEC 2.3). This
+        /// system answers it to a central that has not paired, for values that need encryption (SPEC 2.4).
         case insufficientAuthentication = 0x05
+        /// Also told here, without asking the peripheral, by `setNotifyValue(_:for:)` where nobody can subscribe
+        /// (SPEC CEN-15, CEN-16), and answered for a delegate that does not implement the call for reads or writes.
         case requestNotSupported = 0x06
+        /// The offset lies behind the end of the value. This system answers it for values that it keeps; for dynamic
+        /// values the app has to (SPEC PER-14).
         case invalidOffset = 0x07
+        /// The user of the other device, or its app, does not allow it; pairing does not cure that, and is not tried
+        /// (SPEC 2.3). This system never answers it by itself.
         case insufficientAuthorization = 0x08
+        /// A central prepared more writes than this system keeps for one.
         case prepareQueueFull = 0x09
+        /// Nothing in the range is of the type. Ends a discovery without being told as an error.
         case attributeNotFound = 0x0A
+        /// The value fits into one answer. Ends the reading of a long value without being told as an error.
         case attributeNotLong = 0x0B
+        /// The key of the connection is shorter than is demanded; told when a new pairing could not make it longer
+        /// (SPEC 2.3). This system demands no length for an app's values.
         case insufficientEncryptionKeySize = 0x0C
+        /// The value is longer or shorter than the attribute takes. Told here, without asking the peripheral, when more
+        /// than 512 octets are to be written; answered to centrals that write more.
         case invalidAttributeValueLength = 0x0D
+        /// No code says it better. This system answers it while the app may not serve in the background (SPEC FGO-3,
+        /// 2.4), and where the manager has no delegate.
         case unlikelyError = 0x0E
+        /// The connection has to be encrypted first. To an app it is told only where pairing could not help (SPEC 2.3).
+        /// This system answers it to a central that has paired, on a connection that is not encrypted (SPEC 2.4).
         case insufficientEncryption = 0x0F
+        /// The attributes of this type hold no others. This system answers it to centrals that look for groups which
+        /// are no services.
         case unsupportedGroupType = 0x10
+        /// The peripheral has no room for the request. This system never answers it by itself.
         case insufficientResources = 0x11
 
         /// Whether an error is of this code, be it a value of this type or an `NSError` of its domain.
@@ -56,23 +97,41 @@ public struct CBATTError: _BridgedStoredNSError, Sendable {
         }
     }
 
+    /// The request is carried out: see `Code.success`.
     public static var success: Code { .success }
+    /// No attribute has this handle: see `Code.invalidHandle`.
     public static var invalidHandle: Code { .invalidHandle }
+    /// The value cannot be read: see `Code.readNotPermitted`.
     public static var readNotPermitted: Code { .readNotPermitted }
+    /// The value cannot be written in this way: see `Code.writeNotPermitted`.
     public static var writeNotPermitted: Code { .writeNotPermitted }
+    /// The request breaks the protocol: see `Code.invalidPdu`.
     public static var invalidPdu: Code { .invalidPdu }
+    /// The devices have to pair first: see `Code.insufficientAuthentication`.
     public static var insufficientAuthentication: Code { .insufficientAuthentication }
+    /// The request is unknown, or nobody can subscribe: see `Code.requestNotSupported`.
     public static var requestNotSupported: Code { .requestNotSupported }
+    /// The offset lies behind the value: see `Code.invalidOffset`.
     public static var invalidOffset: Code { .invalidOffset }
+    /// The other side does not allow it: see `Code.insufficientAuthorization`.
     public static var insufficientAuthorization: Code { .insufficientAuthorization }
+    /// Too many writes were prepared: see `Code.prepareQueueFull`.
     public static var prepareQueueFull: Code { .prepareQueueFull }
+    /// Nothing of this type is there: see `Code.attributeNotFound`.
     public static var attributeNotFound: Code { .attributeNotFound }
+    /// The value fits into one answer: see `Code.attributeNotLong`.
     public static var attributeNotLong: Code { .attributeNotLong }
+    /// The key is too short: see `Code.insufficientEncryptionKeySize`.
     public static var insufficientEncryptionKeySize: Code { .insufficientEncryptionKeySize }
+    /// The value's length is none that is taken: see `Code.invalidAttributeValueLength`.
     public static var invalidAttributeValueLength: Code { .invalidAttributeValueLength }
+    /// No code says it better: see `Code.unlikelyError`.
     public static var unlikelyError: Code { .unlikelyError }
+    /// The connection has to be encrypted first: see `Code.insufficientEncryption`.
     public static var insufficientEncryption: Code { .insufficientEncryption }
+    /// The attributes hold no others: see `Code.unsupportedGroupType`.
     public static var unsupportedGroupType: Code { .unsupportedGroupType }
+    /// The peripheral has no room: see `Code.insufficientResources`.
     public static var insufficientResources: Code { .insufficientResources }
 }
 

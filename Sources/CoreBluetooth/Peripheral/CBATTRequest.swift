@@ -24,8 +24,10 @@ open class CBATTRequest: NSObject {
     private let fixedCharacteristic: CBCharacteristic
     private let fixedOffset: Int
 
+    /// Who asks.
     open var central: CBCentral { fixedCentral }
 
+    /// What is asked for: the `CBMutableCharacteristic` that the app published.
     open var characteristic: CBCharacteristic { fixedCharacteristic }
 
     /// Where in the value the octets begin (SPEC PER-14).

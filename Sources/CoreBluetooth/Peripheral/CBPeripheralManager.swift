@@ -18,8 +18,11 @@ open class CBPeripheralManager: CBManager {
     let content: Locked<State>
     let centrals = WeakTable<PeerIdentifier, CBCentral>()
 
+    /// A manager on the main queue, without a delegate: one that is set later hears of the state then.
     public convenience init() { self.init(delegate: nil, queue: nil, options: nil) }
 
+    /// A manager without options, which is not preserved.
+    /// - Parameter queue: where the delegate is called; `nil`: the main queue (SPEC PER-1).
     public convenience init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?) {
         self.init(delegate: delegate, queue: queue, options: nil)
     }
@@ -71,6 +74,7 @@ open class CBPeripheralManager: CBManager {
                     unsupportedKeys: data.keys.filter { !allowed.contains($0) }.sorted())))
     }
 
+    /// Ends what this manager advertises (SPEC PER-12); what others advertise goes on. The delegate is not called.
     open func stopAdvertising() {
         guard isReady() else { return }
         content.with { $0.isAdvertising = false }
@@ -115,6 +119,8 @@ open class CBPeripheralManager: CBManager {
         unpublish(service)
     }
 
+    /// Takes all services of this manager out of the local database; what others published stays. The delegate is not
+    /// called.
     open func removeAllServices() {
         guard isReady() else { return }
         channel.send(.removeAllServices)

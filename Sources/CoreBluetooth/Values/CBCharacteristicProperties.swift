@@ -7,11 +7,19 @@ public struct CBCharacteristicProperties: OptionSet, Hashable, Sendable {
 
     /// Not for characteristics that an app publishes.
     public static let broadcast = CBCharacteristicProperties(rawValue: 0x01)
+    /// The value can be read with `CBPeripheral.readValue(for:)` (SPEC CEN-14).
     public static let read = CBCharacteristicProperties(rawValue: 0x02)
+    /// The value can be written with `.withoutResponse` (SPEC CEN-20, CEN-21).
     public static let writeWithoutResponse = CBCharacteristicProperties(rawValue: 0x04)
+    /// The value can be written with `.withResponse` (SPEC CEN-19, CEN-21).
     public static let write = CBCharacteristicProperties(rawValue: 0x08)
+    /// Centrals can subscribe; changes are sent without being confirmed. Taken before `indicate` where both are there
+    /// (SPEC CEN-16, 2.3).
     public static let notify = CBCharacteristicProperties(rawValue: 0x10)
+    /// Centrals can subscribe; each change is confirmed before the next is sent (SPEC CEN-16).
     public static let indicate = CBCharacteristicProperties(rawValue: 0x20)
+    /// The value can be written without a response by centrals that sign what they write, or whose connection is
+    /// encrypted.
     public static let authenticatedSignedWrites = CBCharacteristicProperties(rawValue: 0x40)
     /// Not for characteristics that an app publishes.
     public static let extendedProperties = CBCharacteristicProperties(rawValue: 0x80)
@@ -26,7 +34,9 @@ public struct CBAttributePermissions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
+    /// Every central may read it, where the properties have `read`, too (SPEC PER-2).
     public static let readable = CBAttributePermissions(rawValue: 0x01)
+    /// Every central may write it, in the ways that the properties name (SPEC PER-2).
     public static let writeable = CBAttributePermissions(rawValue: 0x02)
     /// Only trusted centrals can read.
     public static let readEncryptionRequired = CBAttributePermissions(rawValue: 0x04)

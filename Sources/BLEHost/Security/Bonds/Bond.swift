@@ -96,14 +96,17 @@ extension SigningKey: CustomStringConvertible {
 #if !hasFeature(Embedded)
 extension Bond: CustomDebugStringConvertible, CustomReflectable {
     public var debugDescription: String { description }
+    /// Empty, so that nothing that prints the parts of a value prints a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension LongTermKey: CustomReflectable {
+    /// Empty, so that nothing that prints the parts of a value prints a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension SigningKey: CustomReflectable {
+    /// Empty, so that nothing that prints the parts of a value prints a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -53,6 +53,7 @@ extension LocalIdentity: CustomStringConvertible {
 #if !hasFeature(Embedded)
 extension LocalIdentity: Codable {}
 extension LocalIdentity: CustomReflectable {
+    /// Empty, so that nothing that prints the parts of a value prints a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 #endif
