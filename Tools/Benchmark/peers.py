@@ -290,7 +290,7 @@ def main():
     measured(size, 'firmware example, static and stripped', needs_peers=False)
     measured(size_with_pairing, 'firmware example with pairing, static and stripped', needs_peers=False)
     measured(memory, 'memory of the firmware example, scanning', build_firmware, 'ADAPTER', '4')
-    tool = os.environ.get('BLETOOL') or os.path.join(ROOT, '.build', 'release', 'bletool')
+    tool = os.environ.get('BLETOOL') or os.path.join(ROOT, '.build', 'bletool')
     for measure, name, *rest in (
             (attribute_server, 'requests of bletool att-server'),
             (pairing, 'first SMP packet to encryption over btvirt, against Bumble'),
@@ -298,7 +298,7 @@ def main():
         if os.path.exists(tool):
             measured(measure, name, tool, *rest, needs_peers=measure is not attribute_server)
         elif wanted(name):
-            row(name, remark=f'no {tool}: swift build -c release --product bletool')
+            row(name, remark=f'no {tool}: Tools/release')
 
 
 main()
