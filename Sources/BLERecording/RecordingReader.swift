@@ -24,6 +24,7 @@ public struct RecordingReader: ~Copyable {
     private var received = PacketQueue()
     private var sent = PacketQueue()
     private var receivedCount: UInt64 = 0
+    private var lastTime = Instant.zero
 
     /// Opens both files and reads the configuration.
     /// - Throws: `RecordingError`.
@@ -69,6 +70,11 @@ public struct RecordingReader: ~Copyable {
             isEnded = true
             return nil
         }
+        guard recorded.time >= lastTime else {
+            throw .malformedLine(
+                path: files.inputs, line: lines.lineNumber, reason: "its time runs backwards")
+        }
+        lastTime = recorded.time
         if let input = recorded.input { return (input, recorded.time) }
         guard let number = recorded.packet else {
             throw .malformedLine(path: files.inputs, line: lines.lineNumber, reason: "it names no input")

@@ -72,7 +72,7 @@ public enum Replayer {
         }
         outcome.unreachedPacketCount = reader.unreachedPacketCount
         outcome.isCut = reader.isCut
-        outcome.duration = .microseconds(time.microseconds - (beginning ?? time).microseconds)
+        outcome.duration = (beginning ?? time).distance(to: time)
         return outcome
     }
 }

@@ -18,8 +18,8 @@ struct PlayedCapture {
 
     /// `FILE@RATE` plays so many times faster, unless a file has that very name.
     static func pathAndRate(_ text: String) -> (path: String, rate: Double) {
-        guard let mark = text.lastIndex(of: "@"), let rate = Double(text[text.index(after: mark)...]), rate > 0,
-            rate <= 1e6, access(text, F_OK) != 0
+        guard let mark = text.lastIndex(of: "@"), let rate = Double(text[text.index(after: mark)...]),
+            PlayedPace.rates.contains(rate), access(text, F_OK) != 0
         else { return (text, 1) }
         return (String(text[..<mark]), rate)
     }
@@ -82,7 +82,9 @@ struct PlayedCapture {
     ) {
         let start = first ?? time
         first = start
-        reports.append((max(reports.last?.time ?? 0, time - start), report))
+        // A clock that was set back while it was recorded makes the reports come together, not wait.
+        let (distance, isTooFar) = time.subtractingReportingOverflow(start)
+        reports.append((isTooFar ? reports.last?.time ?? 0 : max(reports.last?.time ?? 0, distance), report))
     }
 
     private static func extended(_ report: LEAdvertisingReport.Report) -> LEExtendedAdvertisingReport.Report {
@@ -140,8 +142,9 @@ struct PlayedCapture {
         let controller = air.addController(configuration)
         // Only what was recorded is reported; the peers below advertise so that they can be connected to.
         air.changeFaults(of: controller) { $0.silencesReports = true }
-        for session in sessions { session.join(air, rate: rate) }
-        if !reports.isEmpty { ReportPlayer(reports: reports, rate: rate, controller: controller).wait(on: air) }
+        let pace = PlayedPace(rate: rate)
+        for session in sessions { session.join(air, pace) }
+        if !reports.isEmpty { ReportPlayer(reports: reports, pace: pace, controller: controller).wait(on: air) }
         return (air, controller)
     }
 }
@@ -149,16 +152,16 @@ struct PlayedCapture {
 /// Plays reports while the host scans.
 private final class ReportPlayer {
     private let reports: [(time: Int64, report: LEExtendedAdvertisingReport.Report)]
-    private let rate: Double
+    private let pace: PlayedPace
     private let controller: SimulatedControllerID
     private var next = 0
 
     init(
-        reports: [(time: Int64, report: LEExtendedAdvertisingReport.Report)], rate: Double,
+        reports: [(time: Int64, report: LEExtendedAdvertisingReport.Report)], pace: PlayedPace,
         controller: SimulatedControllerID
     ) {
         self.reports = reports
-        self.rate = rate
+        self.pace = pace
         self.controller = controller
     }
 
@@ -177,7 +180,7 @@ private final class ReportPlayer {
             next += 1
         }
         guard next < reports.count else { return }
-        let distance = Int64(Double(reports[next].time - time) / rate)
+        let distance = pace.microseconds(reports[next].time - time)
         air.schedule(at: air.nowMicroseconds + distance) { self.play(on: $0) }
     }
 }

@@ -16,8 +16,8 @@ struct PlayedSession {
     var exchanges: [Exchange] = []
 
     /// Puts the peer on the air, where it can be connected to.
-    func join(_ air: SimulatedAir, rate: Double) {
-        let responder = Responder(exchanges: exchanges, rate: rate)
+    func join(_ air: SimulatedAir, _ pace: PlayedPace) {
+        let responder = Responder(exchanges: exchanges, pace: pace)
         var peer = SimulatedScriptedPeer(name: "", address: peer) { responder.answer($0) }
         peer.respondLater = { responder.later($0) }
         air.addScriptedPeer(peer)
@@ -26,13 +26,13 @@ struct PlayedSession {
     /// Finds the recorded answer; a request that stands there several times gets its answers in turn.
     private final class Responder {
         private let exchanges: [Exchange]
-        private let rate: Double
+        private let pace: PlayedPace
         private var used: Set<Int> = []
         private var found: Int?
 
-        init(exchanges: [Exchange], rate: Double) {
+        init(exchanges: [Exchange], pace: PlayedPace) {
             self.exchanges = exchanges
-            self.rate = rate
+            self.pace = pace
         }
 
         func answer(_ pdu: [UInt8]) -> [[UInt8]] {
@@ -58,7 +58,7 @@ struct PlayedSession {
 
         func later(_ pdu: [UInt8]) -> [(microseconds: Int64, pdu: [UInt8])] {
             guard let found else { return [] }
-            return exchanges[found].later.map { (Int64(Double($0.microseconds) / rate), $0.pdu) }
+            return exchanges[found].later.map { (pace.microseconds($0.microseconds), $0.pdu) }
         }
     }
 }
@@ -143,7 +143,7 @@ struct SessionCollector {
             session.exchanges[position].response = pdu
         case .notification, .indication:
             guard !isFromHost, let last = session.exchanges.indices.last else { return }
-            session.exchanges[last].later.append((max(0, time - session.exchanges[last].time), pdu))
+            session.exchanges[last].later.append((max(0, time &- session.exchanges[last].time), pdu))
         case .confirmation, .unknown: break
         }
     }

@@ -133,6 +133,34 @@ struct ForeignFormatTests {
         #expect(reader.foreignRecordCount == 5)
     }
 
+    @Test("a description that is longer than any record, or too short, counts as an interface all the same")
+    func oddDescriptions() {
+        var file = FileBuilder(bigEndian: false)
+        file.section()
+        file.interface(link: 187, options: (0..<3).map { _ in (1, [UInt8](repeating: 0x61, count: 65_000)) })
+        file.block(1) { $0.u32(187) }
+        file.interface(link: 201)
+        file.enhancedPacket(interface: 2, ticks: 1, [0, 0, 0, 0] + reset)
+        file.enhancedPacket(interface: 0, ticks: 2, reset)
+        file.enhancedPacket(interface: 1, ticks: 3, reset)
+        let reading = Reading(file.bytes)
+        #expect(reading.records.map(\.time) == [1, 2])
+        #expect(reading.errors.isEmpty)
+    }
+
+    @Test("whether a file holds notes of the Linux monitor is known before its first record")
+    func monitorIsKnown() throws {
+        for (link, holds) in [(UInt16(254), true), (201, false)] {
+            var file = FileBuilder(bigEndian: true)
+            file.section()
+            file.interface(link: link)
+            file.enhancedPacket(ticks: 1, [0, 0, 0, 0, 1, 3, 12, 0])
+            let reader = try CaptureReader(bytes: file.bytes)
+            let isKnown = reader.holdsMonitorRecords
+            #expect(isKnown == holds)
+        }
+    }
+
     @Test("sections follow each other in different orders, each with its own interfaces")
     func sections() {
         var file = FileBuilder(bigEndian: false)

@@ -35,6 +35,23 @@ struct CaptureDecoderTests {
         #expect(lines[2...].contains("      Own Address Type: random (0x01)"))
     }
 
+    @Test("any time that a file can state is shown, as a date of its own")
+    func times() throws {
+        let dates: [(UInt64, String)] = [
+            (0, "== -1-12-20 UTC\n< 00:00:00.000000"), (.max, "< 23:59:59.999999"), (1 << 63, "< "),
+            ((1 << 63) - 1, "< "),
+        ]
+        for (time, expected) in dates {
+            var bytes = CaptureBytes.btsnoop([[1, 3, 0x0C, 0]])
+            for octet in 0..<8 { bytes[32 + octet] = UInt8(time >> UInt64(56 - 8 * octet) & 0xFF) }
+            var reader = try CaptureReader(bytes: bytes)
+            var decoder = CaptureDecoder(style: .text(isColoured: false))
+            while let record = try reader.next() { decoder.decode(record) }
+            let text = decoder.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            #expect(text.contains(expected) && text.contains("Reset"), "\(text)")
+        }
+    }
+
     @Test("discovery gives names to handles; a response is paired with its request")
     func discovery() throws {
         let packets = [

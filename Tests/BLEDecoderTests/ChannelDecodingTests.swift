@@ -94,6 +94,39 @@ struct ChannelDecodingTests {
         #expect(json[7].contains(#""name":"Data","fields":{"length":3,"#), "the channel has ended")
     }
 
+    @Test("an indication does not hide the request that its sender has under way (Core 5.4, Vol 3, Part F, 3.3.2)")
+    func requestAndIndication() throws {
+        let onFixed: [[UInt8]] = [[0x0A, 0x12, 0], [0x1D, 0x15, 0, 7], [0x0B, 1], [0x1E]]
+        for (channel, back) in [(UInt8(4), UInt8(4)), (0x50, 0x40)] {
+            let packets =
+                Self.enhanced
+                + onFixed.enumerated().map { index, pdu in
+                    let unit = channel == 4 ? pdu : [UInt8(pdu.count), 0] + pdu
+                    return CaptureDecoderTests.frame(index < 2 ? channel : back, unit)
+                }
+            let json = try lines(packets, received: [1, 4, 5], style: .json)
+            #expect(json[4].contains(#""handle":18"#) && json[4].contains(#""request":3,"#))
+            #expect(json[5].contains(#""handle":21"#) && json[5].contains(#""request":4,"#))
+        }
+    }
+
+    @Test("of a frame on a signalling channel that comes in pieces no more is held than can open a channel")
+    func boundedSignalling() {
+        var counter = FragmentCounter()
+        let payload = [UInt8](repeating: 8, count: 4000)
+        let whole = [UInt8(payload.count & 0xFF), UInt8(payload.count >> 8), 5, 0] + payload
+        var outcomes: [Int] = []
+        for (place, start) in stride(from: 0, to: whole.count, by: 500).enumerated() {
+            let piece = Array(whole[start..<min(start + 500, whole.count)])
+            let outcome = counter.receive(
+                adapter: 0, handleField: place == 0 ? 0x0040 : 0x1040, direction: .hostToController,
+                data: piece.span.bytes, stated: piece.count)
+            if case .frame(let frame) = outcome { outcomes.append(frame.payloadByteCount) }
+        }
+        #expect(outcomes == [4000])
+        #expect(counter.gathered.count == 256)
+    }
+
     @Test("options of a configuration have names and fields, odd and cut ones their octets (Vol 3, Part A, 5)")
     func configurationOptions() throws {
         let mode: [UInt8] = [4, 9, 3, 10, 20, 0xD0, 0x07, 0xE0, 0x2E, 0xF2, 0x03]

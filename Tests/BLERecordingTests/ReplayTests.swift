@@ -131,6 +131,7 @@ struct ReplayTests {
         "inputs that are none are told with their line, never a trap",
         arguments: [
             "{", "[]", "{\"at\":1}", "{\"at\":1,\"packet\":7}", "{\"at\":\"x\"}", "\u{0}", "{\"at\":1,\"command\":{}}",
+            "{\"at\":-9223372036854775808,\"advance\":true}",
         ])
     func malformed(_ line: String) throws {
         let folder = try TemporaryFolder()

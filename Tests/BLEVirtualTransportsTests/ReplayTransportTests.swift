@@ -77,6 +77,34 @@ struct ReplayTransportTests {
         #expect(times == [1_000, 51_000, 176_000])
     }
 
+    @Test("clocks that jumped while it was recorded neither stop the playing nor break it")
+    func oddClocks() throws {
+        let pace = PlayedPace(rate: 1)
+        #expect(pace.microseconds(.max) == PlayedPace.longestSilence)
+        #expect(pace.microseconds(.min) == 0)
+        #expect(PlayedPace(rate: PlayedPace.rates.lowerBound).microseconds(.max) == 1000 * PlayedPace.longestSilence)
+        #expect(PlayedCapture.pathAndRate("file@1e-300").rate == 1)
+        #expect(PlayedCapture.pathAndRate("file@0.5").rate == 0.5)
+
+        var writer = PacketWriter()
+        LEAdvertisingReport(reports: [
+            .init(
+                eventType: .nonConnectableUndirected, address: DeviceAddress(value: 0xC0_0000_000001, kind: .random),
+                data: [2, 1, 6], rssi: -50)
+        ]).encodePacket(into: &writer)
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var capture = try CaptureWriter(path: path, format: .btsnoop)
+        // btsnoop counts from the year 0 and can hold any time of 64 bits.
+        for time in [-8_000_000_000_000_000_000, 9_000_000_000_000_000_000, 0] as [Int64] {
+            _ = try capture.append(
+                packet: writer.bytes.span.bytes, direction: .controllerToHost, timestampMicroseconds: time)
+        }
+        try capture.close()
+        let times = try PlayedCapture(path: path).reports.map(\.time)
+        #expect(times.count == 3 && times == times.sorted() && times[0] == 0)
+    }
+
     @Test("what cannot be played is told with its file and the reason")
     func unusable() async throws {
         for text in ["replay:/nonexistent/file", "sim:/nonexistent/file", "replay:\(#filePath)", "sim:\(#filePath)"] {

@@ -61,6 +61,47 @@ struct DecodeRunTests {
         #expect(try await ToolRun("decode", folder.path + "/none").status == 1)
     }
 
+    @Test("a capture from a pipe is read once, from its beginning to its end")
+    func pipe() async throws {
+        let folder = try TestFolder()
+        let content = try Data(contentsOf: URL(filePath: session))
+        let pipe = Pipe()
+        let writing = Thread {
+            pipe.fileHandleForWriting.write(content)
+            try? pipe.fileHandleForWriting.close()
+        }
+        writing.start()
+        let run = try await ToolRun(
+            "--json", "convert", "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)", folder.path + "/out.pcapng")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try run.objects.first?["records"] as? Int == 142)
+    }
+
+    @Test("a page never takes the place of the capture that it shows")
+    func pageOntoItself() async throws {
+        let folder = try TestFolder()
+        let file = folder.path + "/a.btsnoop"
+        try FileManager.default.copyItem(atPath: session, toPath: file)
+        let run = try await ToolRun("decode", file, "--html", file)
+        #expect(run.status == 1 && run.errors.contains("is the file to read"))
+        #expect(try Data(contentsOf: URL(filePath: file)) == Data(contentsOf: URL(filePath: session)))
+    }
+
+    @Test("a command about a connection belongs to its device (--address)")
+    func commandsOfAddress() async throws {
+        let file = Self.fixtures + "/btvirt-encrypt-with-a-bond.btsnoop"
+        let all = try await ToolRun("--json", "decode", file, "--kind", "command")
+        let opened = try await ToolRun("--json", "decode", file, "--kind", "acl")
+        let handle = try #require(try opened.objects.first?["connectionHandle"] as? Int)
+        let events = try await ToolRun("--json", "decode", file, "--kind", "event")
+        let connected = try #require(
+            try events.objects.first { (($0["name"] as? String) ?? "").contains("Connection Complete") })
+        let address = try #require((connected["fields"] as? [String: Any])?["peerAddress"] as? String)
+        let shown = try await ToolRun("--json", "decode", file, "--kind", "command", "--address", address)
+        #expect(try shown.objects.contains { $0["name"] as? String == "LE Enable Encryption" })
+        #expect(try shown.objects.count < all.objects.count && handle >= 0)
+    }
+
     @Test("a capture is never converted onto itself")
     func ontoItself() async throws {
         let folder = try TestFolder()

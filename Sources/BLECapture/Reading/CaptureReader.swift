@@ -23,7 +23,8 @@ public struct CaptureReader: ~Copyable {
     /// The last count of lost packets that the capture program wrote beside a record (btsnoop, obsolete pcapng blocks).
     public internal(set) var droppedPacketCount: UInt32 = 0
 
-    /// Whether the file holds records of the Linux monitor, which may be notes; pcapng tells it with its first record.
+    /// Whether the file holds records of the Linux monitor, which may be notes; later interfaces of a pcapng file, behind
+    /// its first packet, can still tell so.
     public internal(set) var holdsMonitorRecords = false
 
     /// Where in the file the next record starts.
@@ -78,7 +79,13 @@ public struct CaptureReader: ~Copyable {
         switch decoder {
         case .btsnoop(.monitor): holdsMonitorRecords = true
         case .pcap(let header): holdsMonitorRecords = header.link == .linuxMonitor
-        default: break
+        case .pcapng:
+            do { _ = try readDescriptions() } catch {
+                // The first call of `next` tells it.
+                failure = error
+                damagedRecordCount += 1
+            }
+        case .packetLogger, .btsnoop: break
         }
     }
 

@@ -1,15 +1,7 @@
 extension CaptureReader {
     /// Blocks: type, total length, body, total length again; lengths are multiples of four.
     mutating func nextPcapNG() throws(CaptureError) -> FoundRecord? {
-        while try fill(12) {
-            if buffer.load(at: 0, bigEndian: true) == PcapNG.sectionHeaderBlock {
-                try readSectionHeader()
-                continue
-            }
-            let isBigEndian = section.isBigEndian
-            let type: UInt32 = buffer.load(at: 0, bigEndian: isBigEndian)
-            let total: UInt32 = buffer.load(at: 4, bigEndian: isBigEndian)
-            guard total >= 12, total % 4 == 0 else { throw failure(.invalidLength(UInt64(total))) }
+        while let (type, total) = try readDescriptions() {
             switch type {
             case PcapNG.enhancedPacketBlock, PcapNG.obsoletePacketBlock, PcapNG.simplePacketBlock:
                 guard total <= Self.maximumRecordByteCount else {
@@ -19,14 +11,31 @@ extension CaptureReader {
                 }
                 try fillBlock(total)
                 if let found = try takePacketBlock(type, Int(total)) { return found }
-            case PcapNG.interfaceDescriptionBlock where total <= Self.maximumRecordByteCount:
-                try fillBlock(total)
-                readInterface(Int(total))
-                buffer.consume(Int(total))
             default:
                 try skipBlock(total)
                 if PcapNG.foreignRecordBlocks.contains(type) { foreignRecordCount += 1 }
             }
+        }
+        return nil
+    }
+
+    /// Takes headers of sections and descriptions of interfaces up to the next block of another kind, which stays.
+    /// - Returns: type and length of that block; `nil` at the end of the file.
+    mutating func readDescriptions() throws(CaptureError) -> (type: UInt32, total: UInt32)? {
+        while try fill(12) {
+            if buffer.load(at: 0, bigEndian: true) == PcapNG.sectionHeaderBlock {
+                try readSectionHeader()
+                continue
+            }
+            let type: UInt32 = buffer.load(at: 0, bigEndian: section.isBigEndian)
+            let total: UInt32 = buffer.load(at: 4, bigEndian: section.isBigEndian)
+            guard total >= 12, total % 4 == 0 else { throw failure(.invalidLength(UInt64(total))) }
+            guard type == PcapNG.interfaceDescriptionBlock else { return (type, total) }
+            // Of a description that is longer than any record the beginning counts.
+            let held = min(Int(total), Self.maximumRecordByteCount)
+            if held == Int(total) { try fillBlock(total) } else { _ = try fill(held) }
+            readInterface(Int(total), held: held)
+            if held == Int(total) { buffer.consume(held) } else { try skipBlock(total) }
         }
         return nil
     }
@@ -76,14 +85,17 @@ extension CaptureReader {
     }
 
     /// Interface description: link type (16 bits), reserved (16), snap length (32), options.
-    private mutating func readInterface(_ total: Int) {
+    ///
+    /// Each block counts, whatever is wrong with it: packets name their interfaces by number.
+    private mutating func readInterface(_ total: Int, held: Int) {
         let isBigEndian = section.isBigEndian
         let number = section.interfaces.count
-        guard total >= 20, number < PcapNGSection.maximumInterfaceCount else { return }
+        guard number < PcapNGSection.maximumInterfaceCount else { return }
+        guard total >= 20 else { return section.interfaces.append(PcapNGInterface()) }
         var interface = PcapNGInterface(
             link: LinkType(rawValue: UInt32(buffer.load(at: 8, bigEndian: isBigEndian, as: UInt16.self))),
             snapLength: buffer.load(at: 12, bigEndian: isBigEndian), adapter: UInt16(truncatingIfNeeded: number))
-        forEachOption(from: 16, to: total - 4) { buffer, code, position, count in
+        forEachOption(from: 16, to: min(total - 4, held)) { buffer, code, position, count in
             switch code {
             case PcapNG.timeResolution where count >= 1:
                 interface.clock.setResolution(buffer.load(at: position, bigEndian: isBigEndian))

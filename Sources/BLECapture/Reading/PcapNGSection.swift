@@ -35,8 +35,8 @@ struct PcapNGInterface {
     /// `nil` for a link type that carries no HCI packets.
     var link: LinkType?
     /// The most octets of a packet that are kept; 0 for no limit.
-    var snapLength: UInt32
-    var adapter: UInt16
+    var snapLength: UInt32 = 0
+    var adapter: UInt16 = 0
     var clock = PcapNGClock()
 }
 

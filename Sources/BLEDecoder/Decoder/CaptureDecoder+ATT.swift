@@ -98,7 +98,7 @@ extension CaptureDecoder {
         }
         // Commands, notifications and confirmations are not answered.
         if opcode & 0x40 == 0, opcode != 0x1B, opcode != 0x23 {
-            table.links[index].setRequest(request, on: channel, way: way)
+            table.links[index].setRequest(request, on: channel, way: way, isIndication: opcode == 0x1D)
         }
     }
 
@@ -121,12 +121,15 @@ extension CaptureDecoder {
     private mutating func writeResponse(
         _ opcode: UInt8, _ index: Int, _ channel: Int?, _ way: Int, _ pdu: RawSpan
     ) {
-        let asked = table.links[index].request(on: channel, way: 1 - way)
         // A confirmation answers an indication, each response the request before it in number.
+        let isIndication = opcode == 0x1E
+        let asked = table.links[index].request(on: channel, way: 1 - way, isIndication: isIndication)
         let isAnswer = asked.map { opcode == 0x01 ? $0.opcode == pdu.octet(1) : $0.opcode == opcode &- 1 } ?? false
         let request = isAnswer ? asked : nil
-        if isAnswer { table.links[index].setRequest(nil, on: channel, way: 1 - way) }
-        let server = opcode == 0x1E ? 1 - way : way
+        if isAnswer {
+            table.links[index].setRequest(nil, on: channel, way: 1 - way, isIndication: isIndication)
+        }
+        let server = isIndication ? 1 - way : way
         if opcode == 0x01 {
             headlineError(pdu)
             if pdu.uint16(2) != 0 { headlineHandle(pdu.uint16(2), index, server) }

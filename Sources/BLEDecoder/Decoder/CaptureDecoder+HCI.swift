@@ -1,7 +1,7 @@
 import BLECapture
 
 extension CaptureDecoder {
-    mutating func writeCommand(_ bytes: RawSpan, _ isShortened: Bool) {
+    mutating func writeCommand(_ bytes: RawSpan, _ isShortened: Bool, _ adapter: Int) {
         guard bytes.byteCount >= 4 else {
             title("HCI Command")
             out.beginFields()
@@ -19,7 +19,11 @@ extension CaptureDecoder {
         if bytes.byteCount != 4 + Int(bytes.octet(3)), !isShortened {
             malformed("the length in its header is not the packet's", bytes, isSecret: holdsKeys(place))
         } else if place >= 0 {
-            writeFields(tables.layouts[place].fields, parameters, isShortened, isSecret: holdsKeys(place))
+            let fields = tables.layouts[place].fields
+            writeFields(fields, parameters, isShortened, isSecret: holdsKeys(place))
+            if let first = fields.first, tables.fields[first].kind == .handle, parameters.byteCount >= 2 {
+                noteLink(parameters.uint16(0) & 0x0FFF, adapter)
+            }
         } else {
             writeRest(parameters)
         }

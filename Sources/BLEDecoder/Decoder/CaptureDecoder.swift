@@ -100,7 +100,7 @@ public struct CaptureDecoder: ~Copyable {
         case 0x01:
             facts.kinds = .command
             begin(record, direction, "command", "command", .command)
-            writeCommand(bytes, isShortened)
+            writeCommand(bytes, isShortened, adapter)
         case 0x04:
             facts.kinds = .event
             begin(record, direction, "event", "event  ", .event)
@@ -174,8 +174,8 @@ public struct CaptureDecoder: ~Copyable {
 
     /// `< 12:34:56.123456 #12 `: `<` for what the host sends, `>` for what it gets; a line before it for each new day.
     private mutating func writeTime(_ time: Int64, _ direction: CaptureDirection?) {
-        let seconds = time >= 0 ? time / 1_000_000 : (time - 999_999) / 1_000_000
-        let today = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let (seconds, fraction) = Self.floored(time, by: 1_000_000)
+        let (today, ofDay) = Self.floored(seconds, by: 86_400)
         if today != day {
             day = today
             let (year, month, date) = Self.civil(today)
@@ -187,7 +187,6 @@ public struct CaptureDecoder: ~Copyable {
             out.buffer.append(decimal: UInt64(date), digits: 2)
             out.buffer.append(" UTC\n")
         }
-        let ofDay = UInt64(truncatingIfNeeded: seconds - today * 86_400)
         switch direction {
         case .hostToController: out.buffer.append("< ")
         case .controllerToHost: out.buffer.append("> ")
@@ -200,11 +199,17 @@ public struct CaptureDecoder: ~Copyable {
         out.buffer.append(UInt8(ascii: ":"))
         out.buffer.append(decimal: ofDay % 60, digits: 2)
         out.buffer.append(UInt8(ascii: "."))
-        out.buffer.append(decimal: UInt64(truncatingIfNeeded: time - seconds * 1_000_000), digits: 6)
+        out.buffer.append(decimal: fraction, digits: 6)
         out.buffer.append(" #")
         out.buffer.append(decimal: UInt64(frameCount))
         out.plain()
         out.buffer.append(UInt8(ascii: " "))
+    }
+
+    /// Quotient and remainder of any time, also one long before 1970.
+    private static func floored(_ value: Int64, by divisor: Int64) -> (quotient: Int64, remainder: UInt64) {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, UInt64(remainder + divisor)) : (quotient, UInt64(remainder))
     }
 
     /// The date of a day counted from 1970-01-01, in the Gregorian calendar.

@@ -92,10 +92,11 @@ enum HTMLPage {
         const css=name=>getComputedStyle(document.documentElement).getPropertyValue(name).trim();
         let colours=[],ink="",dim="",rule="",bad="",accent="";
         function readColours(){colours=KINDS.map(k=>css(k[2]));ink=css("--text");dim=css("--dim");rule=css("--line");bad=css("--bad");accent=css("--accent")}
-        const lastTime=ROWS.reduce((m,r)=>Math.max(m,r[1]),1);
-        const off=new Set();let query="",tab=-1,shown=[],selected=-1,from=0,to=lastTime,rowHeight=ROW,haystack=null;
+        // A clock may have been set back: the first row need not be the earliest.
+        const firstTime=ROWS.reduce((m,r)=>Math.min(m,r[1]),0),lastTime=ROWS.reduce((m,r)=>Math.max(m,r[1]),firstTime+1),whole=lastTime-firstTime;
+        const off=new Set();let query="",tab=-1,shown=[],selected=-1,from=firstTime,to=lastTime,rowHeight=ROW,haystack=null;
         const seconds=us=>(us/1e6).toFixed(6);
-        const clock=us=>new Date((START+us)/1000).toISOString().slice(11,23);
+        const clock=us=>{const d=new Date((START+us)/1000);return isNaN(d)?"?":d.toISOString().replace(/^.*T/,"").slice(0,12)};
         const nice=us=>us>=1e6?(us/1e6).toFixed(us>=1e8?0:2)+" s":us>=1e3?(us/1e3).toFixed(us>=1e5?0:1)+" ms":Math.round(us)+" µs";
         const links=new Map();
         for(let i=0;i<ROWS.length;i++){const c=ROWS[i][4];if(c<0)continue;
@@ -185,17 +186,17 @@ enum HTMLPage {
           if(selected>=0&&ROWS[selected][1]>=from&&ROWS[selected][1]<=to){g.strokeStyle=accent;g.lineWidth=2;const at=x(ROWS[selected][1]);g.beginPath();g.moveTo(at,0);g.lineTo(at,L.count*lane);g.stroke()}
           g.fillStyle=dim;const step=[1,2,5].flatMap(m=>[...Array(14).keys()].map(e=>m*10**e)).sort((a,b)=>a-b).find(s=>s>=span/Math.max(2,width/110))||span;
           for(let t=Math.ceil(from/step)*step;t<=to;t+=step){g.textAlign=x(t)>w-30?"right":"center";g.fillText(t>=1e6||t===0&&step>=1e6?(t/1e6).toFixed(step>=1e6?0:step>=1e5?1:step>=1e4?2:3)+" s":nice(t),x(t),h-8)}
-          $("range").textContent=clock(from)+" – "+clock(to)+" UTC";$("scale").textContent=nice(span)+" across · ×"+(lastTime/span).toFixed(lastTime/span<10?1:0)}
-        function zoom(factor,centre){const span=to-from,n=Math.min(lastTime,Math.max(50,span*factor));const m=centre===undefined?.5:centre;
-          const at=from+span*m;from=Math.max(0,Math.min(lastTime-n,at-n*m));to=from+n;later()}
+          $("range").textContent=clock(from)+" – "+clock(to)+" UTC";$("scale").textContent=nice(span)+" across · ×"+(whole/span).toFixed(whole/span<10?1:0)}
+        function zoom(factor,centre){const span=to-from,n=Math.min(whole,Math.max(50,span*factor));const m=centre===undefined?.5:centre;
+          const at=from+span*m;from=Math.max(firstTime,Math.min(lastTime-n,at-n*m));to=from+n;later()}
         let pending=0;function later(){if(pending)return;pending=1;setTimeout(()=>{pending=0;select()},16)}
-        $("in").onclick=()=>zoom(.5);$("out").onclick=()=>zoom(2);$("all").onclick=()=>{from=0;to=lastTime;rowHeight=ROW;select()};
+        $("in").onclick=()=>zoom(.5);$("out").onclick=()=>zoom(2);$("all").onclick=()=>{from=firstTime;to=lastTime;rowHeight=ROW;select()};
         const place=e=>{const b=$("timeline").getBoundingClientRect(),label=b.width>500?118:0;return Math.min(1,Math.max(0,(e.clientX-b.left-label)/(b.width-label)))};
         $("timeline").addEventListener("wheel",e=>{e.preventDefault();zoom(Math.exp(Math.sign(e.deltaY)*.25),place(e))},{passive:false});
         let drag=null;
         $("timeline").onpointerdown=e=>{drag={x:e.clientX,from,to,moved:false};$("timeline").setPointerCapture(e.pointerId)};
         $("timeline").onpointermove=e=>{if(!drag)return;if(Math.abs(e.clientX-drag.x)>3)drag.moved=true;
-          const n=drag.to-drag.from,d=(drag.x-e.clientX)/$("timeline").clientWidth*n;from=Math.max(0,Math.min(lastTime-n,drag.from+d));to=from+n;later()};
+          const n=drag.to-drag.from,d=(drag.x-e.clientX)/$("timeline").clientWidth*n;from=Math.max(firstTime,Math.min(lastTime-n,drag.from+d));to=from+n;later()};
         $("timeline").onpointerup=e=>{if(drag&&!drag.moved&&shown.length){const t=from+place(e)*(to-from);let best=shown[0];
           for(const i of shown)if(Math.abs(ROWS[i][1]-t)<Math.abs(ROWS[best][1]-t))best=i;open(best);
           $("view").scrollTop=shown.indexOf(best)*(tab<0?ROW:rowHeight)-$("view").clientHeight/2;draw()}drag=null};

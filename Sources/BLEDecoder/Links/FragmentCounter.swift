@@ -35,6 +35,8 @@ struct FragmentCounter {
         var first: UInt64 = 0
         /// The payload on a signalling channel, for what it tells of others.
         var payload: [UInt8] = []
+        /// No frame of a signalling channel that opens a channel is longer.
+        static let heldByteCount = 256
         var isSignalling: Bool { gathered >= 4 && (header >> 16 == 1 || header >> 16 == 5) }
     }
 
@@ -110,8 +112,11 @@ extension FragmentCounter.Link {
             position += 1
         }
         // Behind the header, of which the first fragment may hold a part.
-        if isSignalling, payload.count < 1024 {
-            unsafe data.rest(max(0, 4 - received)).withUnsafeBytes { unsafe payload.append(contentsOf: $0) }
+        if isSignalling {
+            let room = Self.heldByteCount - payload.count
+            unsafe data.rest(max(0, 4 - received)).withUnsafeBytes {
+                unsafe payload.append(contentsOf: $0.prefix(room))
+            }
         }
         received += stated
         let payloadByteCount = Int(header & 0xFFFF)

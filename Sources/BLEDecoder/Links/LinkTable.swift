@@ -31,9 +31,10 @@ struct Link {
     var lastUse = 0
     /// By the direction of their octets.
     var assemblies = [Assembly(), Assembly()]
-    /// By the direction of the request, on the fixed channel.
-    var requests: [Request?] = [nil, nil]
-    /// On other channels, by their keys.
+    /// On the fixed channel, by the direction and the kind of what waits: as client a device has one request under
+    /// way, and as server one indication besides (Core 5.4, Vol 3, Part F, 3.3.2).
+    private var requests: [Request?] = [nil, nil, nil, nil]
+    /// On other channels, by their keys and the kind.
     private var channelRequests: [UInt32: Request] = [:]
     /// Of the host's server and the peer's.
     var databases = [AttributeDatabase(), AttributeDatabase()]
@@ -55,17 +56,18 @@ struct Link {
         UInt32(channels.channels[channel].identifiers[way]) << 1 | UInt32(way)
     }
 
-    /// The request that waits in one direction, on a dynamic channel or the fixed one.
-    func request(on channel: Int?, way: Int) -> Request? {
-        channel.map { channelRequests[key($0, way)] } ?? requests[way]
+    /// The request, or the indication, that waits in one direction, on a dynamic channel or the fixed one.
+    func request(on channel: Int?, way: Int, isIndication: Bool) -> Request? {
+        guard let channel else { return requests[way << 1 | (isIndication ? 1 : 0)] }
+        return channelRequests[key(channel, way) << 1 | (isIndication ? 1 : 0)]
     }
 
-    mutating func setRequest(_ request: Request?, on channel: Int?, way: Int) {
+    mutating func setRequest(_ request: Request?, on channel: Int?, way: Int, isIndication: Bool) {
         guard let channel else {
-            requests[way] = request
+            requests[way << 1 | (isIndication ? 1 : 0)] = request
             return
         }
-        channelRequests[key(channel, way)] = request
+        channelRequests[key(channel, way) << 1 | (isIndication ? 1 : 0)] = request
     }
 
     /// Keeps octets of a unit; none of it where there is no room for them, or the capture has not all.
@@ -97,7 +99,7 @@ struct Link {
             for way in 0...1 where channels.channels[index].unitLengths[way] >= 0 { keys.insert(key(index, way)) }
         }
         for key in units.keys.filter({ !keys.contains($0) }) { forgetUnit(key) }
-        if channelRequests.count > ChannelTable.maximumCount { channelRequests = [:] }
+        if channelRequests.count > 2 * ChannelTable.maximumCount { channelRequests = [:] }
     }
 }
 

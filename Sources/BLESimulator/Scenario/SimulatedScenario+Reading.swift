@@ -198,7 +198,7 @@ extension SimulatedScenario {
     /// An opcode as a number or in hexadecimal behind 0x.
     private func opcode(_ object: ScenarioObject) throws(Problem) -> HCIOpcode {
         switch object["opcode"] {
-        case .number(let number)? where 0...65535 ~= number && number == number.rounded():
+        case .integer(let number)? where 0...65535 ~= number:
             return HCIOpcode(rawValue: UInt16(number))
         case .string(let text)? where text.hasPrefix("0x"):
             if let value = UInt16(text.dropFirst(2), radix: 16) { return HCIOpcode(rawValue: value) }

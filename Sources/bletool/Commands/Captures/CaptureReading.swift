@@ -16,6 +16,8 @@ struct CaptureReading: ~Copyable {
 
     var format: CaptureFormat { reader.format }
     var recordCount: UInt64 { reader.recordCount }
+    /// Whether the file holds records of the Linux monitor.
+    var holdsMonitorRecords: Bool { reader.holdsMonitorRecords }
     /// Records of pcapng interfaces that carry something else than HCI packets.
     var foreignRecordCount: UInt64 { reader.foreignRecordCount }
 
@@ -30,11 +32,15 @@ struct CaptureReading: ~Copyable {
         byteCount = console.showsProgress && stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : nil
     }
 
-    /// Whether a file holds records of the Linux monitor; pcapng tells it with its first record, which is read for it.
-    static func holdsMonitorRecords(path: String) -> Bool {
-        guard path != "-", var reader = try? CaptureReader(path: path) else { return false }
-        if reader.format == .pcapng { _ = try? reader.next() }
-        return reader.holdsMonitorRecords
+    /// - Throws: `Failure` when what is to be written is the very file that is read.
+    static func checkDiffer(_ input: String, _ output: String) throws {
+        var first = stat()
+        var second = stat()
+        let isKnown = (input == "-" ? fstat(0, &first) : stat(input, &first)) == 0 && stat(output, &second) == 0
+        guard isKnown, first.st_mode & S_IFMT == S_IFREG else { return }
+        if first.st_dev == second.st_dev, first.st_ino == second.st_ino {
+            throw Failure("\(output) is the file to read")
+        }
     }
 
     /// Gives each record that can be read. Damage is told on standard error, the first few times.

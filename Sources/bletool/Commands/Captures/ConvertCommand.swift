@@ -58,11 +58,11 @@ struct ConvertCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         let console = session.console
-        guard !isSameFile() else { throw Failure("\(output) is the file to read") }
+        try CaptureReading.checkDiffer(input, output)
         var reading = try CaptureReading(path: input, console: console)
         var (written, left): (UInt64, UInt64) = (0, 0)
         do {
-            var writer = try open(holdsMonitorRecords: CaptureReading.holdsMonitorRecords(path: input))
+            var writer = try open(holdsMonitorRecords: reading.holdsMonitorRecords)
             try reading.readAll { try writer.append($0) }
             try writer.close()
             (written, left) = (writer.recordCount, writer.unrepresentableCount)
@@ -99,13 +99,5 @@ struct ConvertCommand: ToolCommand {
         return try CaptureWriter(
             path: output, format: format, flushing: .bytes(256 << 10),
             resolution: nanoseconds ? .nanoseconds : .microseconds, link: frames)
-    }
-
-    private func isSameFile() -> Bool {
-        var first = stat()
-        var second = stat()
-        guard stat(input, &first) == 0, stat(output, &second) == 0 else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
-            && first.st_mode & S_IFMT == S_IFREG
     }
 }

@@ -122,21 +122,29 @@ struct DecodeCommand: ToolCommand {
                 throw failure
             }
         } else if let html {
+            try CaptureReading.checkDiffer(file, html)
             try writePage(html, &reading, console)
         } else {
             var decoder = CaptureDecoder(
                 style: console.isJSON ? .json : .text(isColoured: console.showsColours), filter: filter)
-            try reading.readAll { record in
-                decoder.decode(record)
-                guard decoder.output.byteCount > 48 << 10 || console.isTerminal else { return }
-                console.write(decoder.output)
-                decoder.removeOutput()
-                if console.outputHasEnded { throw Failure.interrupted }
+            do {
+                try reading.readAll { record in
+                    decoder.decode(record)
+                    guard decoder.output.byteCount > 48 << 10 || console.isTerminal else { return }
+                    console.write(decoder.output)
+                    decoder.removeOutput()
+                    if console.outputHasEnded { throw OutputEnded() }
+                }
+            } catch is OutputEnded {
+                // Who reads, such as `head`, has seen enough.
+                return
             }
             console.write(decoder.output)
         }
         try reading.end()
     }
+
+    private struct OutputEnded: Error {}
 
     private func writePage(_ path: String, _ reading: inout CaptureReading, _ console: Console) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
