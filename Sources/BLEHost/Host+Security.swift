@@ -182,7 +182,7 @@ extension Host {
         // Nobody here gave a key: a link that says so all the same is treated as a plain one.
         case .off: return
         }
-        links[slot].security.requestDeadline = nil
+        if !isGood || links[slot].security.isRequestMet { links[slot].security.requestDeadline = nil }
         tellServerOfSecurity(slot)
         events.append(.encryptionChanged(id, linkSecurity(of: slot)))
         if links[slot].security.machine != nil {
@@ -222,6 +222,12 @@ extension Host {
 
     /// What waited for the security of a link goes on, or ends.
     mutating func securityEnded(_ slot: Int, _ failure: SecurityFailure?, at now: Instant) {
+        // The central may have answered our request with a bond's key instead of pairing.
+        if links[slot].security.requestDeadline == nil {
+            endPairOperations(
+                slot,
+                failure.map { .failure(.security($0)) } ?? .success(.paired(PairingSummary(linkSecurity(of: slot)))))
+        }
         let waiting = links[slot].security.encryptOperations
         links[slot].security.encryptOperations = []
         for operation in waiting {
@@ -339,7 +345,6 @@ extension Host {
         }
         if let limit = links[slot].security.requestDeadline, limit <= now {
             links[slot].security.requestDeadline = nil
-            endPairOperations(slot, .failure(.security(.timedOut)))
             securityEnded(slot, .timedOut, at: now)
         }
     }
