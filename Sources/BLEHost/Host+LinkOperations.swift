@@ -243,12 +243,12 @@ extension Host {
             commands.append(
                 LERemoteConnectionParameterRequestReply(
                     connectionHandle: event.connectionHandle, parameters: LEConnectionParameters(wished)),
-                purpose: .unattended)
+                purpose: .unattendedOnLink(event.connectionHandle))
         } else {
             commands.append(
                 LERemoteConnectionParameterRequestNegativeReply(
                     connectionHandle: event.connectionHandle, reason: .unacceptableConnectionParameters),
-                purpose: .unattended)
+                purpose: .unattendedOnLink(event.connectionHandle))
         }
     }
 

@@ -134,7 +134,8 @@ extension Host {
             let (key, properties) = keyForRequest(event, slot)
         else {
             commands.append(
-                LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle), purpose: .unattended)
+                LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle),
+                purpose: .unattendedOnLink(event.connectionHandle))
             if let slot = links.slot(of: event.connectionHandle), links[slot].security.machine == nil {
                 events.append(.pairing(links[slot].id, .failed(.noKey)))
             }
