@@ -122,9 +122,8 @@ extension Host {
     }
 
     private mutating func beginChange(_ slot: Int, to key: LinkSecurityState.Key, at now: Instant) {
-        let wasOn = links[slot].security.keyInUse != nil
         links[slot].security.encryption = .changing(
-            key, deadline: now.advanced(by: Self.encryptionPatience), wasOn: wasOn)
+            key, deadline: now.advanced(by: Self.encryptionPatience), from: links[slot].security.keyInUse)
     }
 
     /// The central encrypts the link and the peripheral's key is wanted (Core 5.4, Vol 4, Part E, 7.7.65.5).
@@ -172,14 +171,22 @@ extension Host {
         encryptionEnded(slot, isOn: isOn, status: status, at: now)
     }
 
-    mutating func encryptionEnded(_ slot: Int, isOn: Bool, status: HCIStatus, at now: Instant) {
+    /// - Parameter hasBegun: whether the controllers were at it at all: a command that was refused leaves the old key.
+    mutating func encryptionEnded(
+        _ slot: Int, isOn: Bool, status: HCIStatus, hasBegun: Bool = true, at now: Instant
+    ) {
         let id = links[slot].id
         let isGood = isOn && status.isSuccess
+        var isInDoubt = false
         switch links[slot].security.encryption {
-        case .changing(let key, _, _): links[slot].security.encryption = isGood ? .on(key) : .off
+        case .changing(let key, _, let old):
+            let left = hasBegun ? nil : old
+            links[slot].security.encryption = isGood ? .on(key) : left.map { .on($0) } ?? .off
+            isInDoubt = !isGood && old != nil && left == nil
         case .on:
             if isGood { return }
             links[slot].security.encryption = .off
+            isInDoubt = true
         // Nobody here gave a key: a link that says so all the same is treated as a plain one.
         case .off: return
         }
@@ -195,6 +202,8 @@ extension Host {
             bondRefused(slot, status, at: now)
         }
         guard links.slot(of: id) != nil else { return }
+        // Who took the link for encrypted must not go on in the clear.
+        if isInDoubt { close(slot, reason: .authenticationFailure, at: now) }
         releaseHeld(slot, at: now)
     }
 

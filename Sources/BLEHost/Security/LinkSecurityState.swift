@@ -11,8 +11,8 @@ struct LinkSecurityState {
 
     enum Encryption: Equatable {
         case off
-        /// The controllers are at it, towards this key.
-        case changing(Key, deadline: Instant, wasOn: Bool)
+        /// The controllers are at it, towards this key; where the link was encrypted already, from another.
+        case changing(Key, deadline: Instant, from: Key?)
         case on(Key)
     }
 
