@@ -305,6 +305,8 @@ extension Host {
         links[slot].security.heldFrames = []
         links[slot].security.heldPDUs = []
         for frame in frames where !links[slot].isClosing {
+            // It was counted when it was held.
+            if frame.tag == .none { links[slot].unsentAnswers -= 1 }
             send(frame.payload, on: .attributeProtocol, slot: slot, tag: frame.tag, at: now)
         }
         for pdu in pdus {

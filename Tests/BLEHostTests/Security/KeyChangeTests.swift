@@ -38,6 +38,33 @@ struct KeyChangeTests {
         packet.count > 3 && packet[0] == 1 && packet[1] == code && packet[2] == 0x20
     }
 
+    @Test(
+        "answers that wait for the end of a change are bounded: a peer that asks on and on ends (Core 5.4, Vol 3, Part F, 3.3.2)"
+    )
+    func boundedAnswers() {
+        let rig = encrypting()
+        // Indications, each of which wants a confirmation.
+        for _ in 0..<60 { rig.receive(frame: [0x1D, 3, 0, 1], handle: 0x40) }
+        #expect(rig.data.isEmpty && rig.count(of: Disconnect.opcode) == 0)
+        let patient = rig.counters.floodedLinks
+        for _ in 0..<10 { rig.receive(frame: [0x1D, 3, 0, 1], handle: 0x40) }
+        #expect(patient == 0 && rig.counters.floodedLinks > 0)
+        #expect(rig.count(of: Disconnect.opcode) == 1)
+        rig.receive(EncryptionChange(connectionHandle: Self.handle, state: .on))
+        #expect(rig.data.isEmpty)
+    }
+
+    @Test("answers that waited for the end of a change all go then, and count no longer")
+    func releasedAnswers() {
+        let rig = encrypting()
+        for _ in 0..<60 { rig.receive(frame: [0x1D, 3, 0, 1], handle: 0x40) }
+        rig.receive(EncryptionChange(connectionHandle: Self.handle, state: .on))
+        #expect(rig.data.count { $0.last == 0x1E } == 60)
+        for _ in 0..<200 { rig.receive(frame: [0x1D, 3, 0, 1], handle: 0x40) }
+        #expect(rig.data.count { $0.last == 0x1E } == 260)
+        #expect(rig.count(of: Disconnect.opcode) == 0)
+    }
+
     @Test("a new key that the controller never begins with leaves the link encrypted with the old one (SEC-4)")
     func neverBegun() throws {
         let two = paired()
