@@ -237,6 +237,7 @@ extension Host {
         resolvingList = ControllerResolvingList()
         scanMachine.controllerReset()
         initiator.controllerReset()
+        acceptListLimit = .max
         advertisingMachine.controllerReset()
         callDeadline = nil
         needsConvergence = true
