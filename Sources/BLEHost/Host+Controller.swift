@@ -168,7 +168,7 @@ extension Host {
             linkCommandAnswered(procedure, on: link, status, opcode, parameters, at: now)
         case .client(let operation):
             complete(operation, .success(.hciAnswer(parameters.copied())))
-        case .unattended: break
+        case .unattendedOnLink, .unattended: break
         }
     }
 
@@ -189,7 +189,7 @@ extension Host {
             linkCommandFailed(procedure, on: link, .commandTimeout(command.opcode), at: now)
         case .client(let operation):
             complete(operation, .failure(.commandTimeout(command.opcode)))
-        case .unattended: break
+        case .unattendedOnLink, .unattended: break
         }
     }
 
@@ -237,6 +237,7 @@ extension Host {
         resolvingList = ControllerResolvingList()
         scanMachine.controllerReset()
         initiator.controllerReset()
+        acceptListLimit = .max
         advertisingMachine.controllerReset()
         callDeadline = nil
         needsConvergence = true

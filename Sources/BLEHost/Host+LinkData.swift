@@ -55,7 +55,6 @@ extension Host {
     mutating func send(
         _ payload: [UInt8], on channel: L2CAPChannelIdentifier, slot: Int, tag: ATTSendTag = .none, at now: Instant
     ) {
-        if channel == .attributeProtocol, hold(payload, tag: tag, slot: slot) { return }
         if tag == .none {
             // One answer is unsent at a time where both sides keep to the protocol (Core 5.4, Vol 3, Part F, 3.3.2).
             guard links[slot].unsentAnswers < Self.unsentAnswerLimit else {
@@ -64,6 +63,7 @@ extension Host {
             }
             links[slot].unsentAnswers += 1
         }
+        if channel == .attributeProtocol, hold(payload, tag: tag, slot: slot) { return }
         acl.append(.init(channel: channel, payload: payload, tag: tag), to: slot, of: &links)
     }
 

@@ -158,7 +158,8 @@ extension Host {
         if procedure == .encrypt || procedure == .replyWithKey, let slot = links.slot(of: id) {
             var status = HCIStatus.connectionTimeout
             if case .controller(let refusal, _) = failure { status = refusal }
-            return encryptionEnded(slot, isOn: false, status: status, at: now)
+            // A peripheral that is asked for a key has its encryption paused already.
+            return encryptionEnded(slot, isOn: false, status: status, hasBegun: procedure != .encrypt, at: now)
         }
         guard let slot = links.slot(of: id), let operationClass = procedure.operationClass else { return }
         finishLinkOperation(operationClass, on: slot, with: .failure(failure), at: now)
@@ -243,12 +244,12 @@ extension Host {
             commands.append(
                 LERemoteConnectionParameterRequestReply(
                     connectionHandle: event.connectionHandle, parameters: LEConnectionParameters(wished)),
-                purpose: .unattended)
+                purpose: .unattendedOnLink(event.connectionHandle))
         } else {
             commands.append(
                 LERemoteConnectionParameterRequestNegativeReply(
                     connectionHandle: event.connectionHandle, reason: .unacceptableConnectionParameters),
-                purpose: .unattended)
+                purpose: .unattendedOnLink(event.connectionHandle))
         }
     }
 

@@ -50,6 +50,7 @@ extension Host {
             advertisingEnded(byConnection: status.isSuccess, at: now)
             guard status.isSuccess else { return }
         }
+        commands.removeWaiting(on: handle)
         noteNaming(of: peer)
         switch identity(behind: peer) {
         case .identity(let identity):
@@ -83,7 +84,7 @@ extension Host {
         guard !links.isFull, role == .peripheral || !waiting.isEmpty else {
             // Nobody waits for it any more: the connection won the race against its cancellation.
             for pending in waiting { complete(pending.operation, .failure(.limitReached)) }
-            commands.append(Disconnect(connectionHandle: handle), purpose: .unattended)
+            commands.append(Disconnect(connectionHandle: handle), purpose: .unattendedOnLink(handle))
             return
         }
         var link = Link(
@@ -146,7 +147,7 @@ extension Host {
                 LESetDataLength(
                     connectionHandle: link.handle, transmitOctets: information.maximumTransmitOctets,
                     transmitTime: information.maximumTransmitMicroseconds),
-                purpose: .unattended)
+                purpose: .unattendedOnLink(link.handle))
         }
     }
 
@@ -234,6 +235,7 @@ extension Host {
 
     mutating func disconnectionCompleted(_ event: DisconnectionComplete, at now: Instant) {
         guard event.status.isSuccess else { return }
+        commands.removeWaiting(on: event.connectionHandle)
         if resolver.forget(event.connectionHandle) { return parked.linkClosed(event.connectionHandle, at: now) }
         guard let slot = links.slot(of: event.connectionHandle) else { return }
         linkEnded(slot, reason: .controller(event.reason), at: now)

@@ -34,16 +34,18 @@ extension Host {
         links[slot].security.requestDeadline = nil
         links[slot].security.machine?.cancel()
         drainPairing(slot, at: now)
+        // With nothing begun yet nobody else would tell those that wait for it.
+        if !links[slot].security.isBusy { securityEnded(slot, .cancelled, at: now) }
         return true
     }
 
-    /// - Returns: whether the question was still open.
+    /// - Returns: whether the question was still open and the answer is one to it.
     mutating func answerPairing(_ question: PairingQuestionID, _ answer: PairingAnswer, at now: Instant) -> Bool {
         for slot in links.slotRange where links.isOccupied(slot) && links[slot].security.question?.id == question {
-            links[slot].security.question = nil
-            links[slot].security.machine?.userAnswered(answer, at: now)
+            let isTaken = links[slot].security.machine?.userAnswered(answer, at: now) ?? false
+            if isTaken { links[slot].security.question = nil }
             drainPairing(slot, at: now)
-            return true
+            return isTaken
         }
         return false
     }

@@ -19,7 +19,8 @@ extension Host {
         let oneAtATime = mustNotInitiateWhileScanning || !information.canInitiateWhileScanning
         let plan = connector.plan(
             timing: configuration.timing, policy: configuration.pendingConnections,
-            acceptListSize: Int(information.filterAcceptListSize), onSight: oneAtATime && wantsScan != nil,
+            acceptListSize: min(Int(information.filterAcceptListSize), acceptListLimit),
+            onSight: oneAtATime && wantsScan != nil,
             resolving: configuration.ownership == .exclusive ? resolving : [], at: now)
         // Where only one is possible, scanning makes room for an attempt, and an attempt waits until scanning is off.
         let isInitiatorNeeded = plan != nil || initiator.isBusy
@@ -123,6 +124,8 @@ extension Host {
             commands.append(LECreateConnectionCancel(), purpose: .initiate)
         case .fail(let plan, let status):
             connectionRefused(plan, status, at: now)
+        case .forgoAcceptList(let plan, let status):
+            acceptListRefused(plan, status)
         }
     }
 
@@ -162,6 +165,16 @@ extension Host {
                     ownAddressType: ownAddressType, parameters: LEConnectionParameters(parameters)),
                 purpose: .initiate)
         }
+    }
+
+    /// The controller, or another stack's use of it, does not let us have the accept list: the peers take turns in a
+    /// shorter one, or without. None of them is to blame, so that no operation ends (SPEC CEN-9).
+    private mutating func acceptListRefused(_ plan: Initiator.Plan, _ status: HCIStatus) {
+        acceptListLimit = 1
+        if status == .memoryCapacityExceeded, case .acceptList(let peers, _) = plan {
+            acceptListLimit = max(1, peers.count - 1)
+        }
+        needsConvergence = true
     }
 
     /// The controller refused to look for a peer.

@@ -122,9 +122,8 @@ extension Host {
     }
 
     private mutating func beginChange(_ slot: Int, to key: LinkSecurityState.Key, at now: Instant) {
-        let wasOn = links[slot].security.keyInUse != nil
         links[slot].security.encryption = .changing(
-            key, deadline: now.advanced(by: Self.encryptionPatience), wasOn: wasOn)
+            key, deadline: now.advanced(by: Self.encryptionPatience), from: links[slot].security.keyInUse)
     }
 
     /// The central encrypts the link and the peripheral's key is wanted (Core 5.4, Vol 4, Part E, 7.7.65.5).
@@ -134,7 +133,8 @@ extension Host {
             let (key, properties) = keyForRequest(event, slot)
         else {
             commands.append(
-                LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle), purpose: .unattended)
+                LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle),
+                purpose: .unattendedOnLink(event.connectionHandle))
             if let slot = links.slot(of: event.connectionHandle), links[slot].security.machine == nil {
                 events.append(.pairing(links[slot].id, .failed(.noKey)))
             }
@@ -171,18 +171,26 @@ extension Host {
         encryptionEnded(slot, isOn: isOn, status: status, at: now)
     }
 
-    mutating func encryptionEnded(_ slot: Int, isOn: Bool, status: HCIStatus, at now: Instant) {
+    /// - Parameter hasBegun: whether the controllers were at it at all: a command that was refused leaves the old key.
+    mutating func encryptionEnded(
+        _ slot: Int, isOn: Bool, status: HCIStatus, hasBegun: Bool = true, at now: Instant
+    ) {
         let id = links[slot].id
         let isGood = isOn && status.isSuccess
+        var isInDoubt = false
         switch links[slot].security.encryption {
-        case .changing(let key, _, _): links[slot].security.encryption = isGood ? .on(key) : .off
+        case .changing(let key, _, let old):
+            let left = hasBegun ? nil : old
+            links[slot].security.encryption = isGood ? .on(key) : left.map { .on($0) } ?? .off
+            isInDoubt = !isGood && old != nil && left == nil
         case .on:
             if isGood { return }
             links[slot].security.encryption = .off
+            isInDoubt = true
         // Nobody here gave a key: a link that says so all the same is treated as a plain one.
         case .off: return
         }
-        links[slot].security.requestDeadline = nil
+        if !isGood || links[slot].security.isRequestMet { links[slot].security.requestDeadline = nil }
         tellServerOfSecurity(slot)
         events.append(.encryptionChanged(id, linkSecurity(of: slot)))
         if links[slot].security.machine != nil {
@@ -194,6 +202,8 @@ extension Host {
             bondRefused(slot, status, at: now)
         }
         guard links.slot(of: id) != nil else { return }
+        // Who took the link for encrypted must not go on in the clear.
+        if isInDoubt { close(slot, reason: .authenticationFailure, at: now) }
         releaseHeld(slot, at: now)
     }
 
@@ -222,6 +232,12 @@ extension Host {
 
     /// What waited for the security of a link goes on, or ends.
     mutating func securityEnded(_ slot: Int, _ failure: SecurityFailure?, at now: Instant) {
+        // The central may have answered our request with a bond's key instead of pairing.
+        if links[slot].security.requestDeadline == nil {
+            endPairOperations(
+                slot,
+                failure.map { .failure(.security($0)) } ?? .success(.paired(PairingSummary(linkSecurity(of: slot)))))
+        }
         let waiting = links[slot].security.encryptOperations
         links[slot].security.encryptOperations = []
         for operation in waiting {
@@ -289,6 +305,8 @@ extension Host {
         links[slot].security.heldFrames = []
         links[slot].security.heldPDUs = []
         for frame in frames where !links[slot].isClosing {
+            // It was counted when it was held.
+            if frame.tag == .none { links[slot].unsentAnswers -= 1 }
             send(frame.payload, on: .attributeProtocol, slot: slot, tag: frame.tag, at: now)
         }
         for pdu in pdus {
@@ -339,7 +357,6 @@ extension Host {
         }
         if let limit = links[slot].security.requestDeadline, limit <= now {
             links[slot].security.requestDeadline = nil
-            endPairOperations(slot, .failure(.security(.timedOut)))
             securityEnded(slot, .timedOut, at: now)
         }
     }

@@ -62,6 +62,8 @@ public struct Host: ~Copyable {
     var callDeadline: Instant?
     /// The controller refused to initiate while it scanned: from now on it does one at a time.
     var mustNotInitiateWhileScanning = false
+    /// How long an accept list the controller takes, where that is less than it says.
+    var acceptListLimit = Int.max
     var gattServer = GATTServer()
     var channelListeners = ChannelListeners()
     var links: LinkTable

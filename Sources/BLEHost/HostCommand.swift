@@ -47,7 +47,8 @@ public enum HostCommand: Equatable, Sendable {
     /// Pairs, as the central; as the peripheral asks the central to. `nil`: as `SecuritySettings.pairing` says. Ends with
     /// `paired`; cancelling it ends the pairing.
     case pair(LinkID, PairingOptions?)
-    /// Answers a question of `PairingEvent`, once. Ends with `accepted`: whether it was still open.
+    /// Answers a question of `PairingEvent`, once. Ends with `accepted`: whether it was still open
+    /// and the answer is one to it; one of another kind leaves it open.
     case answerPairing(PairingQuestionID, PairingAnswer)
     /// Encrypts a link with the key of its bond; never pairs as the central.
     case encrypt(LinkID)

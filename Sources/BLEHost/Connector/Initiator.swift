@@ -22,6 +22,8 @@ struct Initiator {
         case cancel
         /// The controller refused the plan.
         case fail(Plan, HCIStatus)
+        /// The controller did not take the accept list of the plan.
+        case forgoAcceptList(Plan, HCIStatus)
     }
 
     private enum State {
@@ -71,10 +73,7 @@ struct Initiator {
     mutating func completed(_ status: HCIStatus, at now: Instant) -> Action {
         switch state {
         case .preparing(let plan, var remaining):
-            guard status.isSuccess else {
-                state = .idle
-                return fail(plan, status)
-            }
+            guard status.isSuccess else { return refused(plan, status, isList: true) }
             guard let next = remaining.popLast() else {
                 // The wish may have changed while the list was written; then there is nothing to cancel yet.
                 guard plan == wanted else {
@@ -87,15 +86,7 @@ struct Initiator {
             state = .preparing(plan, remaining: remaining)
             return .addToAcceptList(next)
         case .starting(let plan, let isComplete):
-            guard status.isSuccess else {
-                state = .idle
-                guard isExclusive, status == .commandDisallowed, failures + 1 < Self.attempts else {
-                    return fail(plan, status)
-                }
-                failures += 1
-                state = .cancelling(plan, isComplete: false, isForgotten: true)
-                return .cancel
-            }
+            guard status.isSuccess else { return refused(plan, status, isList: false) }
             state = isComplete ? .idle : .waiting(plan)
             return converge()
         case .cancelling(let plan, let isComplete, let isForgotten):
@@ -147,10 +138,17 @@ struct Initiator {
         return converge()
     }
 
-    private mutating func fail(_ plan: Plan, _ status: HCIStatus) -> Action {
-        failures = 0
-        wanted = nil
-        return .fail(plan, status)
+    /// An attempt forbids both another attempt and a change of the accept list (Core 5.4, Vol 4, Part E, 7.8.15).
+    private mutating func refused(_ plan: Plan, _ status: HCIStatus, isList: Bool) -> Action {
+        guard isExclusive, status == .commandDisallowed, failures + 1 < Self.attempts else {
+            state = .idle
+            failures = 0
+            wanted = nil
+            return isList ? .forgoAcceptList(plan, status) : .fail(plan, status)
+        }
+        failures += 1
+        state = .cancelling(plan, isComplete: false, isForgotten: true)
+        return .cancel
     }
 
     private mutating func converge() -> Action {

@@ -1,3 +1,5 @@
+import BLEPackets
+
 /// Why a command was sent: who takes its answer.
 enum CommandPurpose: Equatable {
     case startup(StartupStep)
@@ -9,10 +11,21 @@ enum CommandPurpose: Equatable {
     /// A change of the controller's resolving list.
     case resolvingList
     case link(LinkID, LinkProcedure)
+    /// Something about the link of this handle whose answer nobody waits for.
+    case unattendedOnLink(ConnectionHandle)
     /// A client's own command.
     case client(OperationID)
     /// Nobody waits for the answer.
     case unattended
+
+    /// The handle in the command, of which it is known that it belongs to a link.
+    var handle: ConnectionHandle? {
+        switch self {
+        case .link(let link, _): link.handle
+        case .unattendedOnLink(let handle): handle
+        default: nil
+        }
+    }
 }
 
 /// A procedure of the link layer that runs on a link.

@@ -86,6 +86,9 @@ struct CommandQueue {
         return true
     }
 
+    /// Drops what waits to be said of a link that is no more: the next link may have its handle.
+    mutating func removeWaiting(on handle: ConnectionHandle) { waiting.keep { $0.purpose.handle != handle } }
+
     /// Forgets everything: the controller was reset or is gone.
     /// - Returns: the purposes of what was never answered, oldest first.
     mutating func removeAll() -> [CommandPurpose] {

@@ -11,8 +11,8 @@ struct LinkSecurityState {
 
     enum Encryption: Equatable {
         case off
-        /// The controllers are at it, towards this key.
-        case changing(Key, deadline: Instant, wasOn: Bool)
+        /// The controllers are at it, towards this key; where the link was encrypted already, from another.
+        case changing(Key, deadline: Instant, from: Key?)
         case on(Key)
     }
 
@@ -82,6 +82,14 @@ struct LinkSecurityState {
         if case .on(let key) = encryption { key } else { nil }
     }
 
+    /// Whether the key in use is what this side asked the central for. A central may encrypt with the key that it has
+    /// before it pairs for a better one.
+    var isRequestMet: Bool {
+        guard let key = keyInUse, let options = requestedOptions else { return true }
+        return (key.isAuthenticated || !options.requiresAuthentication)
+            && (key.isSecureConnections || !options.requiresSecureConnections) && key.size >= options.leastKeySize
+    }
+
     /// Whether something is under way that may make the link more secure.
     var isBusy: Bool { machine != nil || isChanging || requestDeadline != nil }
 
@@ -98,6 +106,15 @@ extension Bond {
     var keyProperties: LinkSecurityState.Key {
         LinkSecurityState.Key(
             isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections, size: keySize)
+    }
+}
+
+extension PairingSummary {
+    /// What a link has without a new pairing.
+    init(_ security: LinkSecurity) {
+        self.init(
+            identity: security.identity, isSecureConnections: security.isSecureConnections,
+            isAuthenticated: security.isAuthenticated, keySize: security.keySize, isBonded: security.isBonded)
     }
 }
 

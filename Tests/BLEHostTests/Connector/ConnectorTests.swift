@@ -114,6 +114,75 @@ struct ConnectorTests {
         #expect(seen.count == 5)
     }
 
+    private func waitingForFour(_ configuration: HostConfiguration = HostConfiguration()) -> (HostRig, [OperationID]) {
+        let rig = started(configuration)
+        rig.answers[LECreateConnectionCancel.opcode] = .complete([HCIStatus.commandDisallowed.rawValue])
+        let operations = (1...4).map { rig.submit(.connect(ConnectRequest(peer: HostRig.peer($0)))) }
+        return (rig, operations)
+    }
+
+    @Test("Command Disallowed for the accept list ends no operation, and passes with a forgotten attempt (SPEC CEN-9)")
+    func acceptListInUse() {
+        let (rig, operations) = waitingForFour()
+        rig.answers[LECreateConnectionCancel.opcode] = nil
+        rig.answers[LEClearFilterAcceptList.opcode] = .silence
+        rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
+        rig.answers[LEClearFilterAcceptList.opcode] = nil
+        rig.forget()
+        rig.receive(
+            CommandComplete(
+                opcode: LEClearFilterAcceptList.opcode, returnParameters: [HCIStatus.commandDisallowed.rawValue]))
+        rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
+        #expect(rig.commands.first?.opcode == LECreateConnectionCancel.opcode)
+        #expect(rig.count(of: LEAddDeviceToFilterAcceptList.opcode) == 4)
+        #expect(rig.commands.last?.opcode == LECreateConnection.opcode)
+        for operation in operations { #expect(rig.results(of: operation).isEmpty) }
+    }
+
+    @Test(
+        "where the accept list cannot be had, the devices take directed turns, and each gets its link (SPEC CEN-9)",
+        arguments: [HostConfiguration.Ownership.exclusive, .shared])
+    func noAcceptList(ownership: HostConfiguration.Ownership) {
+        let (rig, operations) = waitingForFour(HostConfiguration(ownership: ownership))
+        rig.answers[LEClearFilterAcceptList.opcode] = .complete([HCIStatus.commandDisallowed.rawValue])
+        var sought = Set<[UInt8]>()
+        for _ in 0..<8 {
+            rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
+            for command in rig.commands where command.opcode == LECreateConnection.opcode {
+                #expect(command.parameters[4] == InitiatorFilterPolicy.peerAddress.rawValue)
+                sought.insert([UInt8](command.parameters[6..<12]))
+            }
+            rig.forget()
+            rig.advance(by: .seconds(11))
+        }
+        #expect(sought.count == 4)
+        for operation in operations { #expect(rig.results(of: operation).isEmpty) }
+    }
+
+    @Test("a controller whose accept list is shorter than it says gets what it takes, in turns (SPEC CEN-9)")
+    func shorterAcceptList() {
+        let (rig, operations) = waitingForFour()
+        rig.answers[LEAddDeviceToFilterAcceptList.opcode] = .silence
+        rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
+        rig.forget()
+        // Two fit.
+        for status in [HCIStatus.success, .success, .memoryCapacityExceeded, .success, .success] {
+            rig.receive(
+                CommandComplete(opcode: LEAddDeviceToFilterAcceptList.opcode, returnParameters: [status.rawValue]))
+        }
+        rig.receive(
+            CommandComplete(
+                opcode: LEAddDeviceToFilterAcceptList.opcode,
+                returnParameters: [HCIStatus.memoryCapacityExceeded.rawValue]))
+        for _ in 0..<2 {
+            rig.receive(CommandComplete(opcode: LEAddDeviceToFilterAcceptList.opcode, returnParameters: [0]))
+        }
+        #expect(rig.count(of: LEClearFilterAcceptList.opcode) == 2)
+        #expect(rig.count(of: LEAddDeviceToFilterAcceptList.opcode) == 2 + 3 + 2)
+        #expect(rig.commands.last?.opcode == LECreateConnection.opcode)
+        for operation in operations { #expect(rig.results(of: operation).isEmpty) }
+    }
+
     @Test(
         "a controller that cannot scan while it initiates connects on sight, and the scan goes on afterwards (pain 2)")
     func onSight() {

@@ -49,6 +49,28 @@ struct HostOddsTests {
         #expect(rig.results(of: operation).isEmpty)
     }
 
+    @Test("what waits to be said of a link that ended is never said of the next link with its handle (DESIGN, Links)")
+    func handleOfAnotherLink() {
+        let rig = HostRig()
+        rig.start()
+        let first = rig.connect(HostRig.peer(1), handle: 0x40)
+        let waiting = rig.submit(.connect(ConnectRequest(peer: HostRig.peer(2))))
+        rig.answers[ReadRSSI.opcode] = .silence
+        rig.submit(.readRSSI(first))
+        rig.submit(.setDataLength(first, octets: 100, microseconds: 1000))
+        let other = rig.submit(.sendHCICommand(opcode: LERand.opcode, parameters: []))
+        rig.submit(.disconnect(first))
+        rig.receive(
+            DisconnectionComplete(connectionHandle: ConnectionHandle(rawValue: 0x40), reason: .connectionTimeout))
+        rig.receive(rig.connectionComplete(HostRig.peer(2), handle: 0x40))
+        rig.receive(frame: [0x03, 0x17, 0x00], handle: 0x40)
+        rig.advance(by: .seconds(3))
+        #expect(rig.count(of: Disconnect.opcode) == 0)
+        #expect(rig.count(of: LESetDataLength.opcode) == 0)
+        #expect(rig.results(of: waiting).count == 1)
+        #expect(rig.results(of: other).count == 1)
+    }
+
     @Test("a required step that is refused starts the controller anew, once")
     func doubled() {
         let rig = HostRig()

@@ -5,7 +5,7 @@ extension PairingMachine {
     /// The initiator begins.
     mutating func start(at now: Instant) {
         guard isInitiator, case .start = waiting else { return }
-        if setup.needsConsent { return askUser(.consent) }
+        if setup.needsConsent { return askUser(.consent, at: now) }
         sendRequest(now)
     }
 
@@ -25,7 +25,7 @@ extension PairingMachine {
         responderFeatures = response
         responseOctets = SMPPacket.pairingResponse(response).encoded()
         guard agree() else { return }
-        if setup.needsConsent { return askUser(.consent) }
+        if setup.needsConsent { return askUser(.consent, at: now) }
         sendResponse(now)
     }
 
@@ -133,7 +133,7 @@ extension PairingMachine {
             if isShownHere { display(number) }
             return passkeyKnown(number, now)
         }
-        if isShownHere { ask(.random(count: 8), for: .passkey) } else { askUser(.enterPasskey) }
+        if isShownHere { ask(.random(count: 8), for: .passkey) } else { askUser(.enterPasskey, at: now) }
     }
 
     mutating func passkeyDrawn(_ octets: [UInt8], _ now: Instant) {

@@ -161,9 +161,9 @@ extension PairingMachine {
     private var initiatorRandom: Key128 { isInitiator ? localRandom : peerRandom }
     private var responderRandom: Key128 { isInitiator ? peerRandom : localRandom }
 
-    mutating func numberKnown(_ octets: [UInt8]) {
+    mutating func numberKnown(_ octets: [UInt8], _ now: Instant) {
         guard octets.count == 4 else { return fail(.unspecifiedReason) }
-        askUser(.compare(octets.reduce(0 as UInt32) { $0 << 8 | UInt32($1) } % 1_000_000))
+        askUser(.compare(octets.reduce(0 as UInt32) { $0 << 8 | UInt32($1) } % 1_000_000), at: now)
     }
 
     // MARK: Check

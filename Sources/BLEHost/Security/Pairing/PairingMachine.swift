@@ -199,21 +199,22 @@ struct PairingMachine {
     }
 
     /// The user's answer; one that does not answer the question that is open is passed over.
-    mutating func userAnswered(_ answer: PairingAnswer, at now: Instant) {
+    /// - Returns: whether it did.
+    @discardableResult
+    mutating func userAnswered(_ answer: PairingAnswer, at now: Instant) -> Bool {
         advance(to: now)
-        guard case .user(let question) = waiting else { return }
+        guard case .user(let question) = waiting else { return false }
         switch (question, answer) {
-        case (.enterPasskey, .passkey(let number)):
-            guard number <= 999_999 else { return fail(.passkeyEntryFailed) }
-            passkeyKnown(number, now)
-        case (.enterPasskey, .cancel): return fail(.passkeyEntryFailed)
+        case (.enterPasskey, .passkey(let number)) where number <= 999_999: passkeyKnown(number, now)
+        case (.enterPasskey, .passkey), (.enterPasskey, .cancel): fail(.passkeyEntryFailed)
         case (.compare, .confirm(true)): deriveKeys(now)
-        case (.compare, .confirm(false)), (.compare, .cancel): return fail(.numericComparisonFailed)
+        case (.compare, .confirm(false)), (.compare, .cancel): fail(.numericComparisonFailed)
         case (.consent, .confirm(true)): consented(now)
-        case (.consent, .confirm(false)), (.consent, .cancel): return fail(.unspecifiedReason)
-        default: return
+        case (.consent, .confirm(false)), (.consent, .cancel): fail(.unspecifiedReason)
+        default: return false
         }
         pump(now)
+        return true
     }
 
     /// The link was encrypted, or could not be.
@@ -234,6 +235,8 @@ struct PairingMachine {
 
     mutating func advance(to now: Instant) {
         guard let deadline, deadline <= now, !isOver else { return }
+        // The peer has heard nothing yet: it is our user who was silent, and that means no.
+        if requestOctets.isEmpty { return fail(.unspecifiedReason) }
         end(.failed(.timedOut))
     }
 
@@ -270,7 +273,7 @@ struct PairingMachine {
         case .secret:
             guard octets.count == 32 else { return fail(.unspecifiedReason) }
             secretKnown(octets, now)
-        case .number: numberKnown(octets)
+        case .number: numberKnown(octets, now)
         case .keys: keysKnown(octets, now)
         case .distribution: keysDrawn(octets, now)
         default:
@@ -314,7 +317,9 @@ struct PairingMachine {
         actions.append(.ask(function.request))
     }
 
-    mutating func askUser(_ question: PairingQuestion.Kind) {
+    /// The user has as long as the peer waits, or as it would wait where it is not asked yet.
+    mutating func askUser(_ question: PairingQuestion.Kind, at now: Instant) {
+        if deadline == nil { deadline = now.advanced(by: Self.patience) }
         waiting = .user(question)
         actions.append(.question(question))
     }
