@@ -182,7 +182,6 @@ open class CBCentralManager: CBManager {
             setScanning(false)
             for peripheral in known.objects { peripheral.controllerLost(isKnown: state.rawValue >= 4) }
         }
-        if state.rawValue < CBManagerState.poweredOff.rawValue, state != .unknown { known.removeAll() }
         delegate?.centralManagerDidUpdateState(self)
     }
 
@@ -195,8 +194,10 @@ open class CBCentralManager: CBManager {
                 self, didDiscover: peripheral(description), advertisementData: content.dictionary,
                 rssi: NSNumber(value: rssi))
         case .connected(let description, let limits):
-            // Who let go of the peripheral has cancelled the connection with it.
-            guard let peripheral = known[description.identifier] else { return }
+            // A link that no object stands for could be ended by nobody.
+            guard let peripheral = known[description.identifier] else {
+                return channel.send(.cancelConnection(description.identifier))
+            }
             peripheral.connected(description, limits)
             delegate?.centralManager(self, didConnect: peripheral)
         case .connectionFailed(let peer, let error):

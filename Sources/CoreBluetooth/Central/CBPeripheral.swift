@@ -38,10 +38,10 @@ open class CBPeripheral: CBPeer {
     }
 
     deinit {
-        table.removeDead(peer)
+        let isLast = table.removeDead(peer)
         let state = content.with { $0.state }
-        // A manager that went before has ended its connections itself.
-        guard state == .connecting || state == .connected, !channel.isClosed else { return }
+        // A manager that went before has ended its connections itself; the connection of a younger object is that one's.
+        guard state == .connecting || state == .connected, isLast, !channel.isClosed else { return }
         channel.log(.unusedPeripheral(peer))
         channel.send(.cancelConnection(peer))
     }

@@ -1,0 +1,61 @@
+import BLESimulator
+import Foundation
+import Testing
+
+@testable import CoreBluetooth
+
+/// The objects of peripherals, and the connections that live as long as they do.
+@Suite("Peripherals and who holds them")
+struct HeldPeripheralTests {
+    private static let heart = CBUUID(string: "180D")
+
+    /// An app that has found a sensor.
+    private func found(_ stage: Stage) async throws -> CentralProbe {
+        let probe = CentralProbe(stage.launch())
+        try await probe.wait(for: "state poweredOn")
+        await probe.run { probe.manager.scanForPeripherals(withServices: [Self.heart]) }
+        try await probe.wait(for: "discovered")
+        await probe.run { probe.manager.stopScan() }
+        return probe
+    }
+
+    /// An app that waits for a sensor which is out of range.
+    private func pending(_ stage: Stage) async throws -> (CentralProbe, SimulatedDeviceID) {
+        let device = await stage.onAir { $0.addPeripheral(.jellingHeart) }
+        let probe = try await found(stage)
+        await stage.onAir { $0.setInRange(false, device) }
+        await probe.run { probe.manager.connect(probe.peripheral) }
+        await probe.settle(probe.system)
+        return (probe, device)
+    }
+
+    // MARK: The controller is reset
+
+    @Test("a pending connection outlasts a reset of the controller, and is told when it is made (SPEC CEN-9, 5.5 rule 6)")
+    func pendingAcrossReset() async throws {
+        let stage = try Stage { _ in }
+        let (probe, device) = try await pending(stage)
+        await stage.failHardware()
+        try await probe.wait(for: "state resetting")
+        #expect(await probe.run { probe.peripheral.state } == .connecting)
+        try await probe.wait(for: "state poweredOn", count: 2)
+        await stage.onAir { $0.setInRange(true, device) }
+        #expect(try await probe.wait(for: "connected") == "connected connected")
+    }
+
+    @Test("a device has one object before and after a reset, and who lets go of others ends nothing (SPEC 2.3, CEN-6)")
+    func oneObjectAcrossReset() async throws {
+        let stage = try Stage { _ in }
+        let (probe, device) = try await pending(stage)
+        await stage.failHardware()
+        try await probe.wait(for: "state poweredOn", count: 2)
+        await probe.run {
+            let again = probe.manager.retrievePeripherals(withIdentifiers: [probe.peripheral.identifier])[0]
+            #expect(again === probe.peripheral)
+            probe.manager.connect(again)
+            probe.peripherals = [again]
+        }
+        await stage.onAir { $0.setInRange(true, device) }
+        try await probe.wait(for: "connected")
+    }
+}
