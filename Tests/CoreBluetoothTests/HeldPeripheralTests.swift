@@ -31,7 +31,9 @@ struct HeldPeripheralTests {
 
     // MARK: The controller is reset
 
-    @Test("a pending connection outlasts a reset of the controller, and is told when it is made (SPEC CEN-9, 5.5 rule 6)")
+    @Test(
+        "a pending connection outlasts a reset of the controller, and is told when it is made (SPEC CEN-9, 5.5 rule 6)"
+    )
     func pendingAcrossReset() async throws {
         let stage = try Stage { _ in }
         let (probe, device) = try await pending(stage)
@@ -57,5 +59,46 @@ struct HeldPeripheralTests {
         }
         await stage.onAir { $0.setInRange(true, device) }
         try await probe.wait(for: "connected")
+    }
+
+    // MARK: Letting go
+
+    /// Passes when nobody connects to a device that is in range again: it goes on to advertise.
+    private func expectAlone(_ device: SimulatedDeviceID, _ stage: Stage, _ probe: CentralProbe) async throws {
+        await probe.run { probe.keeps = false }
+        await stage.onAir { $0.setInRange(true, device) }
+        probe.clear()
+        let options = [CBCentralManagerScanOptionAllowDuplicatesKey: true]
+        await probe.run { probe.manager.scanForPeripherals(withServices: [Self.heart], options: options) }
+        // Who waits for the device connects at its first advertisement.
+        try await probe.wait(for: "discovered", count: 5)
+        #expect(!probe.lines.contains { $0.hasPrefix("connected") })
+    }
+
+    @Test("who lets go of a peripheral while Bluetooth is off withdraws the wish for its connection (SPEC CEN-6, 2.3)")
+    func releasedWhileOff() async throws {
+        let stage = try Stage { _ in }
+        let (probe, device) = try await pending(stage)
+        await probe.run { probe.onState = { if $0.state != .poweredOn { probe.peripherals.removeAll() } } }
+        await stage.failHardware()
+        try await probe.wait(for: "state poweredOn", count: 2)
+        try await expectAlone(device, stage, probe)
+    }
+
+    @Test("a connection that is cancelled and asked for at once is pending, until the object goes (SPEC CEN-6, CEN-22)")
+    func cancelledAskedForAndReleased() async throws {
+        let stage = try Stage { _ in }
+        let device = await stage.onAir { $0.addPeripheral(.jellingHeart) }
+        let probe = try await found(stage)
+        await probe.run { probe.manager.connect(probe.peripheral) }
+        try await probe.wait(for: "connected")
+        await stage.onAir { $0.setInRange(false, device) }
+        await probe.run {
+            probe.manager.cancelPeripheralConnection(probe.peripheral)
+            probe.manager.connect(probe.peripheral)
+        }
+        #expect(try await probe.wait(for: "disconnected") == "disconnected nil connecting")
+        await probe.run { probe.peripherals = [] }
+        try await expectAlone(device, stage, probe)
     }
 }

@@ -20,8 +20,8 @@ extension AppLifecycle {
         switch request {
         case .createCentral, .createPeripheral: break
         case .release: drop(index, at: now)
-        case .scan, .stopScan, .connect, .cancelConnection, .retrievePeripherals, .retrieveConnectedPeripherals,
-            .registerForConnectionEvents, .peripheral:
+        case .scan, .stopScan, .connect, .cancelConnection, .letGo, .retrievePeripherals,
+            .retrieveConnectedPeripherals, .registerForConnectionEvents, .peripheral:
             guard managers[index].role == .central else { return log(.wrongManager, managers[index].app) }
             performCentral(request, index, at: now)
         case .addService, .removeService, .removeAllServices, .startAdvertising, .stopAdvertising, .respond,

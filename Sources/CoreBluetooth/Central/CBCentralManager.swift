@@ -142,7 +142,7 @@ open class CBCentralManager: CBManager {
     open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
         let options = options ?? [:]
         let delay = (options[CBConnectPeripheralOptionStartDelayKey] as? NSNumber)?.doubleValue ?? 0
-        if isPoweredOn { peripheral.beginConnecting() }
+        peripheral.beginConnecting(isTaken: isPoweredOn)
         channel.send(
             .connect(
                 peripheral.peer,
@@ -196,17 +196,17 @@ open class CBCentralManager: CBManager {
         case .connected(let description, let limits):
             // A link that no object stands for could be ended by nobody.
             guard let peripheral = known[description.identifier] else {
-                return channel.send(.cancelConnection(description.identifier))
+                return channel.send(.letGo(description.identifier))
             }
             peripheral.connected(description, limits)
             delegate?.centralManager(self, didConnect: peripheral)
         case .connectionFailed(let peer, let error):
             guard let peripheral = known[peer] else { return }
-            peripheral.linkLost()
+            peripheral.ended(isFailure: true)
             delegate?.centralManager(self, didFailToConnect: peripheral, error: error.publicError)
         case .disconnected(let peer, let error, let microseconds, let isReconnecting):
             guard let peripheral = known[peer] else { return }
-            peripheral.linkLost(isReconnecting: isReconnecting)
+            peripheral.ended(isReconnecting: isReconnecting)
             delegate?.centralManager(
                 self, didDisconnectPeripheral: peripheral, timestamp: absoluteTime(microseconds: microseconds),
                 isReconnecting: isReconnecting, error: error?.publicError)
