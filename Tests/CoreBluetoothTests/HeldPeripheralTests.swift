@@ -101,4 +101,21 @@ struct HeldPeripheralTests {
         await probe.run { probe.peripherals = [] }
         try await expectAlone(device, stage, probe)
     }
+
+    @Test("who cancels and lets go at once is told of the end (SPEC CEN-24)", arguments: [true, false])
+    func cancelledAndReleased(isConnected: Bool) async throws {
+        let stage = try Stage { _ in }
+        let device = await stage.onAir { $0.addPeripheral(.jellingHeart) }
+        let probe = try await found(stage)
+        if !isConnected { await stage.onAir { $0.setInRange(false, device) } }
+        await probe.run { probe.manager.connect(probe.peripheral) }
+        if isConnected { try await probe.wait(for: "connected") }
+        await probe.run {
+            probe.manager.cancelPeripheralConnection(probe.peripheral)
+            probe.peripherals = []
+        }
+        #expect(try await probe.wait(for: "disconnected") == "disconnected nil disconnected")
+        await probe.settle(probe.system)
+        #expect(await probe.run { probe.manager.known.objects.isEmpty }, "nobody keeps it any longer")
+    }
 }
