@@ -1,9 +1,9 @@
-import BLEAppLifecycle
 import BLEPackets
 import BLESimulator
 import Foundation
 import Testing
 
+@testable import BLEAppLifecycle
 @testable import CoreBluetooth
 
 /// An app behind, in the process that has the engine too: nothing stops it, and nothing may end it.
@@ -124,4 +124,39 @@ struct BackgroundTests {
         try await other.wait(for: "state poweredOn")
         #expect(other.lines.first?.hasPrefix("willRestore") == true)
     }
+
+    @Test("an app that was suspended over a reset finds nothing published, and may publish again (SPEC FGO-5, 2.4)")
+    func suspendedOverReset() async throws {
+        let stage = try Stage { _ in }
+        let probe = PeripheralProbe(stage.launch(log: { [said] line in said.with { $0.append(line) } }))
+        try await probe.publish("FFF0", [("FFF1", .read, .readable, Data([1]))])
+        let central = CentralProbe(probe.system)
+        try await central.wait(for: "state poweredOn")
+        await central.run { central.manager.scanForPeripherals(withServices: nil) }
+        for probe in [probe, central] as [Probe] {
+            await probe.settle(central.system)
+            probe.clear()
+        }
+        // A third app, in front, sees the reset through.
+        let witness = CentralProbe(stage.launch("org.example.witness"))
+        try await witness.wait(for: "state poweredOn")
+        probe.system.move(.suspended)
+        await probe.settle(probe.system)
+        await stage.failHardware()
+        try await witness.wait(for: "state poweredOn", count: 2)
+        while await !probe.system.isControllerReady { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(probe.lines == [] && central.lines == [])
+        probe.system.move(.foreground)
+        #expect(try await probe.wait(for: "state") == "state poweredOn")
+        #expect(try await central.wait(for: "state") == "state poweredOn")
+        #expect(await probe.run { !probe.manager.isAdvertising })
+        #expect(await central.run { !central.manager.isScanning })
+        await probe.run { probe.manager.add(probe.services[0]) }
+        try await probe.wait(for: "added FFF0 nil")
+        #expect(said.current == [])
+    }
+}
+
+extension LocalSystem {
+    fileprivate var isControllerReady: Bool { apps.controller == .ready }
 }

@@ -193,14 +193,14 @@ open class CBCentralManager: CBManager {
         if case .peripheral(let peer, let event) = event { known[peer]?.foresee(event) }
     }
 
-    override func stateChanged(to state: CBManagerState) {
-        if state != .poweredOn {
-            setScanning(false)
-            for peripheral in known.objects { peripheral.controllerLost(isKnown: state.rawValue >= 4) }
-            left()
-        }
-        delegate?.centralManagerDidUpdateState(self)
+    override func lose(in state: CBManagerState) {
+        guard state != .poweredOn else { return }
+        setScanning(false)
+        for peripheral in known.objects { peripheral.controllerLost(isKnown: state.rawValue >= 4) }
+        left()
     }
+
+    override func stateChanged(to state: CBManagerState) { delegate?.centralManagerDidUpdateState(self) }
 
     override func receive(_ event: ClientEvent) {
         switch event {

@@ -173,14 +173,15 @@ open class CBPeripheralManager: CBManager {
 
     // MARK: What the system tells
 
-    override func stateChanged(to state: CBManagerState) {
+    override func lose(in state: CBManagerState) {
         if state != .poweredOn { endSubscriptions() }
         if state.rawValue < CBManagerState.poweredOff.rawValue, state != .unknown {
             content.with { $0.isAdvertising = false }
             for service in content.with({ $0.services }) { unpublish(service) }
         }
-        delegate?.peripheralManagerDidUpdateState(self)
     }
+
+    override func stateChanged(to state: CBManagerState) { delegate?.peripheralManagerDidUpdateState(self) }
 
     override func receive(_ event: ClientEvent) {
         switch event {
