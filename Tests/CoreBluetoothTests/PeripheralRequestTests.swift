@@ -52,7 +52,7 @@ struct PeripheralRequestTests {
     }
 
     private func id(_ characteristic: CBMutableCharacteristic) -> LocalAttributeID {
-        characteristic.localID.current ?? LocalAttributeID(rawValue: 0)
+        characteristic.publication.current?.id ?? LocalAttributeID(rawValue: 0)
     }
 
     @Test("a peripheral manager tells each state after it was made, on the main queue where none is given (SPEC PER-1)")

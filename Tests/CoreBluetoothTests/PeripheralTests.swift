@@ -336,4 +336,29 @@ struct PeripheralTests {
         await client.run { client.manager.cancelPeripheralConnection(client.peripheral) }
         try await server.wait(for: "unsubscribed FFF1")
     }
+
+    @Test("a service is the app's own again when its manager is gone, and another may publish it (SPEC PER-6, PER-7)")
+    func serviceOfGoneManager() async throws {
+        let stage = try Stage { _ in }
+        let said = Locked<[String]>([])
+        let system = stage.launch(log: { line in said.with { $0.append(line) } })
+        let first = PeripheralProbe(system)
+        try await first.publish("FFF0", [("FFF1", [.read, .notify], .readable, nil)])
+        let service = UncheckedBox(first.services[0])
+        let second = PeripheralProbe(system)
+        // A number of the new manager's own, so that it is not by chance that the old one means nothing to it.
+        try await second.publish("FFF8", [("FFF9", [.read, .notify], .readable, nil)])
+        await second.run { second.manager.add(service.value) }
+        await second.settle(system)
+        #expect(said.current == ["API MISUSE: the service is published already"])
+        let value = UncheckedBox(first.characteristics["FFF1"]!)
+        await second.run { second.manager.updateValue(Data([1]), for: value.value, onSubscribedCentrals: nil) }
+        #expect(said.current.last == "API MISUSE: the attribute does not belong to this peer any more")
+        await first.run { first.manager = nil }
+        #expect(!service.value.isPublished && !value.value.isPublished)
+        await second.run { second.manager.add(service.value) }
+        try await second.wait(for: "added FFF0 nil")
+        #expect(await second.run { second.manager.updateValue(Data([1]), for: value.value, onSubscribedCentrals: nil) })
+        #expect(said.current.count == 2)
+    }
 }

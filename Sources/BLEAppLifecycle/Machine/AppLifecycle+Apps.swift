@@ -31,6 +31,12 @@ extension AppLifecycle {
         app(id).map { apps[$0].launchOptions } ?? LaunchOptions()
     }
 
+    /// Whether the process of an app runs because it was woken for an event, and for that alone (SPEC BGX-4).
+    public func isWoken(_ id: AppID) -> Bool {
+        guard let index = app(id), case .woken = apps[index].state else { return false }
+        return true
+    }
+
     /// The user looks at the app, or an operator says so. Its process is resumed where it was suspended, and hears all
     /// that waits for it (SPEC FGO-5).
     public mutating func enterForeground(_ id: AppID, at now: Instant) {

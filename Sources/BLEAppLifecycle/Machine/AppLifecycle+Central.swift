@@ -4,7 +4,7 @@ import BLEPackets
 /// What central managers ask for: scans, connections, retrieval (SPEC CEN-4 to CEN-9, CEN-22 to CEN-24, REC-1 to REC-7).
 extension AppLifecycle {
     mutating func performCentral(_ request: ClientRequest, _ index: Int, at now: Instant) {
-        // These two ask for nothing on the air.
+        // These need no Bluetooth.
         switch request {
         case .retrievePeripherals(let query, let identifiers):
             let known = identifiers.compactMap { identifier in
@@ -13,6 +13,8 @@ extension AppLifecycle {
             return tell(.retrieved(query, known), index, at: now)
         case .retrieveConnectedPeripherals(let query, let services):
             return tell(.retrieved(query, connected(with: services, index)), index, at: now)
+        // A wish outlasts Bluetooth (SPEC 5.5 rule 6), and so it must be possible to withdraw it then.
+        case .letGo(let identifier): return cancelConnection(identifier, index, at: now)
         default: break
         }
         guard state(managers[index].app) == .poweredOn else {

@@ -20,8 +20,8 @@ extension AppLifecycle {
         switch request {
         case .createCentral, .createPeripheral: break
         case .release: drop(index, at: now)
-        case .scan, .stopScan, .connect, .cancelConnection, .retrievePeripherals, .retrieveConnectedPeripherals,
-            .registerForConnectionEvents, .peripheral:
+        case .scan, .stopScan, .connect, .cancelConnection, .letGo, .retrievePeripherals,
+            .retrieveConnectedPeripherals, .registerForConnectionEvents, .peripheral:
             guard managers[index].role == .central else { return log(.wrongManager, managers[index].app) }
             performCentral(request, index, at: now)
         case .addService, .removeService, .removeAllServices, .startAdvertising, .stopAdvertising, .respond,
@@ -61,6 +61,10 @@ extension AppLifecycle {
         if options.showsPowerAlert, managers[index].toldState == .poweredOff { raise(.powerOff, app) }
         converge(index, at: now)
         flush(app)
+        // An app that counts as suspended, and runs all the same, has made this manager to hear of what waits for it.
+        if !managers[index].queue.isEmpty, apps[app].manifest.backgroundModes.contains(BackgroundModes(role)) {
+            wake(app, at: now)
+        }
     }
 
     /// The identifier under which a manager is preserved; `nil`, and a line in the log, where it cannot be.

@@ -3,7 +3,7 @@ import BLEHost
 /// What waits for one manager while its app does not run: in order, bounded, and without what was said already
 /// (SPEC 5.5 rule 2, FGO-5).
 ///
-/// One discovery for each peripheral, the latest; one state, the latest; values each. When there is no room the oldest
+/// One discovery for each peripheral, the latest; one state, the latest, with what was lost in lower ones before; values each. When there is no room the oldest
 /// discoveries go first, then the oldest of what can be had again; a disconnection is never lost.
 struct ClientEventQueue {
     struct Entry {
@@ -43,9 +43,7 @@ struct ClientEventQueue {
             if let place = discoveries[peripheral.identifier] { remove(at: place) }
             discoveries[peripheral.identifier] = entries.count
         case .stateChanged:
-            if let index = entries.indices.last(where: { entries[$0]?.event.isStateChange == true }) {
-                remove(at: index)
-            }
+            passState(before: event)
         default: break
         }
         let entry = Entry(event: event, sequence: sequence, octets: event.approximateOctets)
@@ -56,6 +54,21 @@ struct ClientEventQueue {
         while count > eventLimit || octets > octetLimit, count > 1 {
             if !dropOne() { break }
         }
+    }
+
+    /// The state that waits is not told any more. Where it was lower than the next, what it took away is.
+    private mutating func passState(before next: ClientEvent) {
+        guard case .stateChanged(let next, _) = next,
+            let index = entries.indices.last(where: {
+                if case .stateChanged? = entries[$0]?.event { true } else { false }
+            }), case .stateChanged(let state, _)? = entries[index]?.event
+        else { return }
+        // Nothing is lost while nothing is known.
+        guard state < next, state != .unknown else { return remove(at: index) }
+        for earlier in entries.indices {
+            if case .statePassed(let other)? = entries[earlier]?.event, other >= state { remove(at: earlier) }
+        }
+        entries[index]?.event = .statePassed(state)
     }
 
     /// Puts what must come first before everything else.
@@ -163,7 +176,12 @@ struct ClientEventQueue {
 
 extension ClientEvent {
     var isDiscovery: Bool { if case .discovered = self { true } else { false } }
-    var isStateChange: Bool { if case .stateChanged = self { true } else { false } }
+    var isStateChange: Bool {
+        switch self {
+        case .stateChanged, .statePassed: true
+        default: false
+        }
+    }
 
     func isDisconnection(of identifier: PeerIdentifier) -> Bool {
         if case .disconnected(identifier, _, _, _) = self { true } else { false }
@@ -182,7 +200,7 @@ extension ClientEvent {
     var wakesApp: Bool {
         switch self {
         case .peripheral(_, .writeLimitsChanged), .peripheral(_, .writeWithoutResponseAvailable(false)), .eventsLost,
-            .channel:
+            .statePassed, .channel:
             false
         default: true
         }

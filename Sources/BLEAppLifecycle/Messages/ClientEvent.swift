@@ -12,6 +12,9 @@ public enum ClientEvent: Hashable, Codable, Sendable {
     /// `poweredOff` its peripherals stand for nothing any more, and a peripheral manager's services and advertising are
     /// gone (SPEC 2.3, 2.4).
     case stateChanged(ManagerState, ManagerAuthorization)
+    /// Bluetooth was in this state while the app did not hear of it, and is in a higher one by now: what is lost in such a
+    /// state is lost. No call of a delegate; `stateChanged` follows.
+    case statePassed(ManagerState)
     /// So many events, none of them a disconnection, found no room while the app was suspended (SPEC 5.5 rule 2).
     case eventsLost(count: Int)
 

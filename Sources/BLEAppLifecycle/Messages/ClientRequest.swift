@@ -4,8 +4,8 @@ import BLEPackets
 /// What a manager of an app asks for. A value that can be encoded: it may cross from one process to another.
 ///
 /// Nothing is answered inside the call that asks: what comes of it is told by `ClientEvent`s, in order. Below
-/// `ManagerState.poweredOn` everything but making, releasing and retrieving is dropped with a line of `LogMessage`
-/// (SPEC 2.3).
+/// `ManagerState.poweredOn` everything but making, releasing, letting go and retrieving is dropped with a line of
+/// `LogMessage` (SPEC 2.3).
 public enum ClientRequest: Hashable, Codable, Sendable {
     /// The first request of a manager. Followed by `willRestoreCentral` where there is something to restore, then by
     /// `stateChanged` once the state is known (SPEC CEN-2, SPR-10).
@@ -26,6 +26,8 @@ public enum ClientRequest: Hashable, Codable, Sendable {
     case connect(PeerIdentifier, ConnectOptions)
     /// Ends a connection or a wish for one; `disconnected` without an error follows at once (SPEC CEN-22 to CEN-24).
     case cancelConnection(PeerIdentifier)
+    /// As `cancelConnection`, in any state of the manager: the app keeps this peripheral no more (SPEC CEN-6, 2.3).
+    case letGo(PeerIdentifier)
     /// Those of the peripherals that this app knows; answered by `ClientEvent.retrieved` (SPEC REC-4).
     case retrievePeripherals(QueryID, [PeerIdentifier])
     /// Those that are connected to this system, for whatever app, and have one of the services; answered by

@@ -32,8 +32,8 @@ public final class CBApplication: Sendable {
     public func enterBackground() { system().move(.background) }
     /// The app is to be seen again; what waited for it is delivered (SPEC FGO-5).
     public func enterForeground() { system().move(.foreground) }
-    /// Nothing is delivered until the app is woken or enters the foreground. Also what an app says that was woken for an
-    /// event and is done with it (SPEC BGX-4).
+    /// Nothing is delivered until the app is woken or enters the foreground. An app that was woken for an event is suspended
+    /// again as soon as its delegates have returned (SPEC BGX-4).
     public func suspend() { system().move(.suspended) }
     /// As `enterForeground()`.
     public func resume() { enterForeground() }
@@ -85,7 +85,7 @@ public final class CBApplication: Sendable {
                 requiresAuthentication: requiresAuthentication))
     }
 
-    /// Called when the time in the background is nearly over (SPEC BGX-4), on a thread of the system's.
+    /// Called when a delegate has taken longer than an app may that was woken (SPEC BGX-4), on a thread of the system's.
     public func onExpiration(_ body: (@Sendable () -> Void)?) { system().onExpiration(body) }
 }
 

@@ -9,8 +9,14 @@ open class CBAttribute: NSObject {
 
     /// How the remote peripheral's attribute is named in requests.
     let remoteID: RemoteAttributeID?
-    /// How a published attribute is named in requests; `nil` while it is not published.
-    let localID = Locked<LocalAttributeID?>(nil)
+    /// Where a published attribute stands; `nil` while it is not published.
+    let publication = Locked<Publication?>(nil)
+
+    /// How a published attribute is named in the requests of the one manager that published it.
+    struct Publication {
+        let id: LocalAttributeID
+        let channel: ManagerChannel
+    }
 
     init(uuid: CBUUID, remoteID: RemoteAttributeID? = nil) {
         fixedUUID = uuid
@@ -19,7 +25,12 @@ open class CBAttribute: NSObject {
     }
 
     /// Whether the attribute stands in the local database, where nothing can be changed (SPEC PER-7).
-    var isPublished: Bool { localID.current != nil }
+    var isPublished: Bool { publication.current != nil }
+
+    /// How the attribute is named in requests on this channel; `nil` where another manager, or none, has published it.
+    func localID(on channel: ManagerChannel) -> LocalAttributeID? {
+        publication.with { $0?.channel === channel ? $0?.id : nil }
+    }
 
     /// Whether the attribute belongs to the peripheral, or did and is left alone.
     func isOwned(by peripheral: CBPeripheral) -> Bool {

@@ -17,6 +17,9 @@ open class CBCentralManager: CBManager {
         weak var delegate: (any CBCentralManagerDelegate)?
         var isScanning = false
         var scanObservers: [AsyncStream<Bool>.Continuation] = []
+        /// Peripherals whose connection was cancelled, until their delegate has heard of its end: the app may have let go
+        /// of them by then.
+        var leaving: [CBPeripheral] = []
     }
 
     private let content: Locked<State>
@@ -142,7 +145,7 @@ open class CBCentralManager: CBManager {
     open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
         let options = options ?? [:]
         let delay = (options[CBConnectPeripheralOptionStartDelayKey] as? NSNumber)?.doubleValue ?? 0
-        if isPoweredOn { peripheral.beginConnecting() }
+        peripheral.beginConnecting(isTaken: isPoweredOn)
         channel.send(
             .connect(
                 peripheral.peer,
@@ -156,8 +159,21 @@ open class CBCentralManager: CBManager {
 
     /// Ends the connection, or the wish for one; it does not wait (SPEC CEN-22 to CEN-24).
     open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
-        if isPoweredOn { peripheral.beginDisconnecting() }
+        if isPoweredOn, peripheral.state != .disconnected {
+            peripheral.beginDisconnecting()
+            content.with { $0.leaving.append(peripheral) }
+        }
         channel.send(.cancelConnection(peripheral.peer))
+    }
+
+    /// The end of each cancelled connection has been told. What goes with it goes after the lock is free.
+    private func left(_ peer: PeerIdentifier? = nil) {
+        let gone = content.with { state in
+            let gone = state.leaving.filter { peer == nil || $0.peer == peer }
+            state.leaving.removeAll { peer == nil || $0.peer == peer }
+            return gone
+        }
+        withExtendedLifetime(gone) {}
     }
 
     /// Asks to hear when matching peripherals connect to this system or leave it, whatever app causes that.
@@ -177,14 +193,14 @@ open class CBCentralManager: CBManager {
         if case .peripheral(let peer, let event) = event { known[peer]?.foresee(event) }
     }
 
-    override func stateChanged(to state: CBManagerState) {
-        if state != .poweredOn {
-            setScanning(false)
-            for peripheral in known.objects { peripheral.controllerLost(isKnown: state.rawValue >= 4) }
-        }
-        if state.rawValue < CBManagerState.poweredOff.rawValue, state != .unknown { known.removeAll() }
-        delegate?.centralManagerDidUpdateState(self)
+    override func lose(in state: CBManagerState) {
+        guard state != .poweredOn else { return }
+        setScanning(false)
+        for peripheral in known.objects { peripheral.controllerLost(isKnown: state.rawValue >= 4) }
+        left()
     }
+
+    override func stateChanged(to state: CBManagerState) { delegate?.centralManagerDidUpdateState(self) }
 
     override func receive(_ event: ClientEvent) {
         switch event {
@@ -195,20 +211,24 @@ open class CBCentralManager: CBManager {
                 self, didDiscover: peripheral(description), advertisementData: content.dictionary,
                 rssi: NSNumber(value: rssi))
         case .connected(let description, let limits):
-            // Who let go of the peripheral has cancelled the connection with it.
-            guard let peripheral = known[description.identifier] else { return }
+            // A link that no object stands for could be ended by nobody.
+            guard let peripheral = known[description.identifier] else {
+                return channel.send(.letGo(description.identifier))
+            }
             peripheral.connected(description, limits)
             delegate?.centralManager(self, didConnect: peripheral)
         case .connectionFailed(let peer, let error):
             guard let peripheral = known[peer] else { return }
-            peripheral.linkLost()
+            peripheral.ended(isFailure: true)
             delegate?.centralManager(self, didFailToConnect: peripheral, error: error.publicError)
+            left(peer)
         case .disconnected(let peer, let error, let microseconds, let isReconnecting):
             guard let peripheral = known[peer] else { return }
-            peripheral.linkLost(isReconnecting: isReconnecting)
+            peripheral.ended(isReconnecting: isReconnecting)
             delegate?.centralManager(
                 self, didDisconnectPeripheral: peripheral, timestamp: absoluteTime(microseconds: microseconds),
                 isReconnecting: isReconnecting, error: error?.publicError)
+            left(peer)
         case .connectionEvent(let description, let isConnected):
             delegate?.centralManager(
                 self, connectionEventDidOccur: isConnected ? .peerConnected : .peerDisconnected,

@@ -76,7 +76,9 @@ open class CBManager: NSObject {
                 $0.authorization = CBManagerAuthorization(authorization)
                 for (_, observer) in $0.observers { observer.yield(state) }
             }
+            lose(in: state)
             stateChanged(to: state)
+        case .statePassed(let state): lose(in: CBManagerState(rawValue: state.rawValue) ?? .unknown)
         case .eventsLost(let count):
             noteLost(count)
         default: break
@@ -85,6 +87,10 @@ open class CBManager: NSObject {
 
     func noteLost(_ count: Int) { standing.with { $0.lostEvents += count } }
 
+    /// Forgets what stands for nothing any more when Bluetooth is in this state, or was (SPEC 2.3, 2.4).
+    func lose(in state: CBManagerState) {}
+
+    /// Tells the delegate.
     func stateChanged(to state: CBManagerState) {}
 
     /// Whether commands are taken. The system looks again: it may know more than the queue has heard.

@@ -20,6 +20,10 @@ open class CBPeripheral: CBPeer {
         var invalidated: [RemoteAttributeID: CBAttribute] = [:]
         var limits = WriteLimits()
         var takesWritesWithoutResponse = false
+        /// Whether the system may hold or seek a link for this object.
+        var mayHaveLink = false
+        /// Calls of `connect` since the link of before was made or cancelled, of which nothing has been told.
+        var earlyConnects = 0
     }
 
     let content: Locked<State>
@@ -28,22 +32,21 @@ open class CBPeripheral: CBPeer {
 
     init(_ description: PeripheralDescription, channel: ManagerChannel, table: WeakTable<PeerIdentifier, CBPeripheral>)
     {
-        content = Locked(
-            State(
-                name: description.name, state: CBPeripheralState(rawValue: description.state.rawValue) ?? .disconnected)
-        )
+        let state = CBPeripheralState(rawValue: description.state.rawValue) ?? .disconnected
+        content = Locked(State(name: description.name, state: state, mayHaveLink: state != .disconnected))
         self.channel = channel
         self.table = table
         super.init(description.identifier)
     }
 
     deinit {
-        table.removeDead(peer)
-        let state = content.with { $0.state }
-        // A manager that went before has ended its connections itself.
-        guard state == .connecting || state == .connected, !channel.isClosed else { return }
-        channel.log(.unusedPeripheral(peer))
-        channel.send(.cancelConnection(peer))
+        let isLast = table.removeDead(peer)
+        let (state, mayHaveLink) = content.with { ($0.state, $0.mayHaveLink) }
+        // A manager that went before has ended its connections itself; the connection of a younger object is that one's.
+        guard mayHaveLink, isLast, !channel.isClosed else { return }
+        if state == .connecting || state == .connected { channel.log(.unusedPeripheral(peer)) }
+        // The state is what the delegate has been told; the system may be further.
+        channel.send(.letGo(peer))
     }
 
     /// Who is told what happens to this peripheral (SPEC CEN-10).
@@ -215,18 +218,30 @@ extension CBPeripheral {
         content.with { if let name = description.name { $0.name = name } }
     }
 
-    func beginConnecting() {
-        content.with { if $0.state != .connected { $0.state = .connecting } }
+    /// - Parameter isTaken: whether the manager takes commands, as far as its delegate has been told.
+    func beginConnecting(isTaken: Bool) {
+        content.with { state in
+            state.mayHaveLink = true
+            guard isTaken else { return }
+            if state.state == .connected || state.state == .disconnecting { state.earlyConnects += 1 }
+            if state.state != .connected { state.state = .connecting }
+        }
     }
 
     func beginDisconnecting() {
-        content.with { if $0.state != .disconnected { $0.state = .disconnecting } }
+        content.with { state in
+            state.earlyConnects = 0
+            if state.state != .disconnected { state.state = .disconnecting }
+        }
     }
 
     /// What was discovered over an earlier link stands for nothing on a new one.
     func connected(_ description: PeripheralDescription, _ limits: WriteLimits) {
         if state != .connected { linkLost(isKnown: false) }
         content.with {
+            // Told once more because it was asked for once more.
+            if $0.state == .connected { $0.earlyConnects = max(0, $0.earlyConnects - 1) }
+            $0.mayHaveLink = true
             $0.state = .connected
             $0.limits = limits
             $0.takesWritesWithoutResponse = true
@@ -234,8 +249,19 @@ extension CBPeripheral {
         }
     }
 
+    /// A link has ended, or a wish for one has failed. A wish that the app has had since then stands.
+    func ended(isFailure: Bool = false, isReconnecting: Bool = false) {
+        let isWanted = content.with { state in
+            defer { state.earlyConnects = 0 }
+            // While a link is wished for, only an earlier one can end.
+            return state.earlyConnects > 0 || !isFailure && state.state == .connecting
+        }
+        linkLost(isReconnecting: isReconnecting || isWanted)
+    }
+
     /// Bluetooth went off: a link is gone, a wish for one stands (SPEC 5.5 rule 6).
     func controllerLost(isKnown: Bool) {
+        content.with { $0.earlyConnects = 0 }
         if state == .connecting { return linkLost(isReconnecting: true, isKnown: isKnown) }
         linkLost(isKnown: isKnown)
     }
@@ -263,6 +289,7 @@ extension CBPeripheral {
         let state = CBPeripheralState(rawValue: restored.description.state.rawValue) ?? .disconnected
         content.with {
             $0.state = state
+            $0.mayHaveLink = true
             $0.limits = restored.writeLimits
             $0.takesWritesWithoutResponse = state == .connected
         }

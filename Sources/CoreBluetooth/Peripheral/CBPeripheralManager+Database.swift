@@ -34,7 +34,7 @@ extension CBPeripheralManager {
         }
         let included = (service.includedServices ?? []).map { included in
             // A service that is not published has no number; zero, which is nobody's, makes the system refuse it.
-            included.localID.current ?? LocalAttributeID(rawValue: 0)
+            included.localID(on: channel) ?? LocalAttributeID(rawValue: 0)
         }
         let id = number(service)
         content.with { $0.services.append(service) }
@@ -50,7 +50,7 @@ extension CBPeripheralManager {
             state.attributes[id] = attribute
             return id
         }
-        attribute.localID.with { $0 = id }
+        attribute.publication.with { $0 = CBAttribute.Publication(id: id, channel: channel) }
         return id
     }
 
@@ -72,12 +72,8 @@ extension CBPeripheralManager {
     }
 
     private func release(_ attribute: CBAttribute) {
-        guard
-            let id = attribute.localID.with({ id in
-                defer { id = nil }
-                return id
-            })
-        else { return }
+        guard let id = attribute.localID(on: channel) else { return }
+        attribute.publication.with { $0 = nil }
         content.with { $0.attributes[id] = nil }
     }
 
@@ -144,6 +140,6 @@ extension CBPeripheralManager {
             $0.attributes[id] = attribute
             $0.lastAttribute = max($0.lastAttribute, id.rawValue)
         }
-        attribute.localID.with { $0 = id }
+        attribute.publication.with { $0 = CBAttribute.Publication(id: id, channel: channel) }
     }
 }

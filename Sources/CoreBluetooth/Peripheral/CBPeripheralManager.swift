@@ -40,6 +40,11 @@ open class CBPeripheralManager: CBManager {
                 showsPowerAlert: options.flag(CBPeripheralManagerOptionShowPowerAlertKey)))
     }
 
+    deinit {
+        // What this manager published has gone with it; the objects are the app's own again.
+        for service in content.with({ $0.services }) { unpublish(service) }
+    }
+
     /// Who is told. A delegate that comes after the first state hears of the state as well.
     open weak var delegate: (any CBPeripheralManagerDelegate)? {
         get { content.with { $0.delegate } }
@@ -114,7 +119,7 @@ open class CBPeripheralManager: CBManager {
     /// Takes a service out of the local database. One that another service includes is removed after that one.
     open func remove(_ service: CBMutableService) {
         guard isReady() else { return }
-        guard let id = service.localID.current else { return }
+        guard let id = service.localID(on: channel) else { return }
         channel.send(.removeService(id))
         unpublish(service)
     }
@@ -144,7 +149,7 @@ open class CBPeripheralManager: CBManager {
     open func updateValue(
         _ value: Data, for characteristic: CBMutableCharacteristic, onSubscribedCentrals centrals: [CBCentral]?
     ) -> Bool {
-        guard let id = characteristic.localID.current else {
+        guard let id = characteristic.localID(on: channel) else {
             channel.log(.unknownAttribute)
             return false
         }
@@ -173,14 +178,15 @@ open class CBPeripheralManager: CBManager {
 
     // MARK: What the system tells
 
-    override func stateChanged(to state: CBManagerState) {
+    override func lose(in state: CBManagerState) {
         if state != .poweredOn { endSubscriptions() }
         if state.rawValue < CBManagerState.poweredOff.rawValue, state != .unknown {
             content.with { $0.isAdvertising = false }
             for service in content.with({ $0.services }) { unpublish(service) }
         }
-        delegate?.peripheralManagerDidUpdateState(self)
     }
+
+    override func stateChanged(to state: CBManagerState) { delegate?.peripheralManagerDidUpdateState(self) }
 
     override func receive(_ event: ClientEvent) {
         switch event {

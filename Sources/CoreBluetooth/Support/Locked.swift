@@ -36,11 +36,15 @@ final class WeakTable<Key: Hashable, Object: AnyObject>: @unchecked Sendable {
     }
 
     /// Forgets the key unless another object has taken it.
-    func removeDead(_ key: Key) {
-        entries.with { if let entry = $0[key], entry.object == nil { $0[key] = nil } }
+    /// - Returns: whether nobody has it now.
+    @discardableResult
+    func removeDead(_ key: Key) -> Bool {
+        entries.with { entries in
+            guard entries[key]?.object == nil else { return false }
+            entries[key] = nil
+            return true
+        }
     }
-
-    func removeAll() { entries.with { $0.removeAll() } }
 
     var objects: [Object] { entries.with { $0.values.compactMap(\.object) } }
 }

@@ -7,6 +7,8 @@ import Foundation
 protocol BluetoothSystem: AnyObject, Sendable {
     /// A new manager's number; what it is told goes to `deliver`, in order, on a thread of the system's.
     func attach(_ deliver: @escaping @Sendable (ClientEvent) -> Void) -> ManagerID
+    /// One more of the events that were delivered to this manager has been handled on its queue.
+    func handled(by manager: ManagerID)
     /// Nothing more is told to this manager.
     func detach(_ manager: ManagerID)
     func send(_ request: ClientRequest, from manager: ManagerID)
@@ -77,8 +79,13 @@ final class ManagerChannel: @unchecked Sendable {
             guard let self, let manager = self.manager else { return }
             if case .discovered = event { return self.deliverDiscovery(event, to: manager) }
             manager.foresee(event)
-            queue.async { [weak self] in self?.manager?.receive(event) }
+            queue.async { [weak self] in self?.carryOut(event) }
         }
+    }
+
+    private func carryOut(_ event: ClientEvent) {
+        manager?.receive(event)
+        system.handled(by: id)
     }
 
     private func deliverDiscovery(_ event: ClientEvent, to manager: CBManager) {
@@ -87,10 +94,13 @@ final class ManagerChannel: @unchecked Sendable {
             waiting += 1
             return true
         }
-        guard hasRoom else { return manager.noteLost(1) }
+        guard hasRoom else {
+            manager.noteLost(1)
+            return system.handled(by: id)
+        }
         queue.async { [weak self] in
             self?.waitingDiscoveries.with { $0 -= 1 }
-            self?.manager?.receive(event)
+            self?.carryOut(event)
         }
     }
 

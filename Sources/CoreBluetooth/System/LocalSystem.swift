@@ -49,10 +49,23 @@ actor LocalSystem: BluetoothSystem {
         }
     }
 
+    /// The way to one manager, and how far it is with what it was told.
+    private struct Sink {
+        let deliver: @Sendable (ClientEvent) -> Void
+        var delivered: UInt64 = 0
+        var handled: UInt64 = 0
+        /// How many had been delivered when the app was woken: with these the wake is over.
+        var awaited: UInt64 = 0
+        mutating func awaitAll() { awaited = delivered }
+    }
+
     private struct Sinks {
         var lastManager: UInt32 = 0
         var lastQuery: UInt32 = 0
-        var deliver: [ManagerID: @Sendable (ClientEvent) -> Void] = [:]
+        var managers: [ManagerID: Sink] = [:]
+        /// Whether the app was woken, and is looked at for whether it is done.
+        var isAwaited = false
+        var isDone: Bool { managers.values.allSatisfy { $0.handled >= $0.awaited } }
         var features: CBCentralManager.Feature = []
         var launchOptions = LaunchOptions()
         var onAlert: (@Sendable (CBApplication.Alert) -> Void)?
@@ -81,6 +94,8 @@ actor LocalSystem: BluetoothSystem {
     /// The answer to the question that is being asked just now.
     private var answer: ClientEvent?
     private var isPumping = false
+    /// Whether the app was woken, and the end of that is awaited.
+    private var isWakeAwaited = false
     private var isClosed = false
     private var complaint: String?
     private var hasBeenOpen = false
@@ -95,7 +110,10 @@ actor LocalSystem: BluetoothSystem {
         pairingAgent = configuration.pairingAgent
         var generator = SystemRandomNumberGenerator()
         let seed = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        apps = AppLifecycle(settings: configuration.settings, seed: seed, restoring: journal?.read() ?? .init())
+        var settings = configuration.settings
+        // This process runs on whatever is decided: one that was ended could never be told anything again.
+        settings.strikeLimit = .max
+        apps = AppLifecycle(settings: settings, seed: seed, restoring: journal?.read() ?? .init())
         if let given = configuration.loop {
             loop = given
             return
@@ -114,7 +132,7 @@ actor LocalSystem: BluetoothSystem {
         let (id, isFirst) = sinks.with { sinks in
             sinks.lastManager += 1
             let id = ManagerID(rawValue: sinks.lastManager)
-            sinks.deliver[id] = deliver
+            sinks.managers[id] = Sink(deliver: deliver)
             defer { sinks.hasStarted = true }
             return (id, !sinks.hasStarted)
         }
@@ -122,7 +140,18 @@ actor LocalSystem: BluetoothSystem {
         return id
     }
 
-    nonisolated func detach(_ manager: ManagerID) { sinks.with { $0.deliver[manager] = nil } }
+    nonisolated func detach(_ manager: ManagerID) {
+        sinks.with { $0.managers[manager] = nil }
+        onLoop { if !$0.isClosed { $0.pump() } }
+    }
+
+    nonisolated func handled(by manager: ManagerID) {
+        let isDone = sinks.with { sinks in
+            sinks.managers[manager]?.handled += 1
+            return sinks.isAwaited && sinks.isDone
+        }
+        if isDone { onLoop { if !$0.isClosed { $0.pump() } } }
+    }
 
     nonisolated func send(_ request: ClientRequest, from manager: ManagerID) {
         onLoop { $0.receive(request, from: manager) }
@@ -289,7 +318,7 @@ actor LocalSystem: BluetoothSystem {
     /// Ends as a killed process does: nothing more is said, to nobody. Tests have many processes in one.
     func kill() {
         isClosed = true
-        sinks.with { $0.deliver.removeAll() }
+        sinks.with { $0.managers.removeAll() }
         retry?.cancel()
         deadline?.cancel()
         runner?.close()
@@ -321,6 +350,7 @@ actor LocalSystem: BluetoothSystem {
         }
         apps.receive(event, at: now)
         carryOut()
+        endWake()
         arm()
         return true
     }
@@ -328,6 +358,7 @@ actor LocalSystem: BluetoothSystem {
     /// Carries out what the apps' machine wants after an input that did not come from the engine.
     func pump() {
         carryOut()
+        endWake()
         runner?.settle()
         arm()
     }
@@ -350,17 +381,51 @@ actor LocalSystem: BluetoothSystem {
             case .event(let event, let manager, _):
                 if event.isAnswer {
                     answer = event
-                } else if let deliver = sinks.with({ $0.deliver[manager] }) {
-                    deliver(event)
+                } else {
+                    deliver(event, to: manager)
                 }
             case .process(.expiring, _): sinks.with { $0.onExpiration }?()
-            case .process: break  // this process runs, whatever is decided; events wait in the machine
+            case .process: break  // this process runs; events wait in the machine
             case .alert(let alert): raise(alert)
             case .alertWithdrawn: break
             case .log(let message, _): log(message)
             case .journal(let entry): journal?.append(entry)
             }
         }
+    }
+
+    private func deliver(_ event: ClientEvent, to manager: ManagerID) {
+        let deliver = sinks.with { sinks in
+            sinks.managers[manager]?.delivered += 1
+            return sinks.managers[manager]?.deliver
+        }
+        deliver?(event)
+    }
+
+    /// Nobody stops this process while it is suspended, and nobody needs to say that it is done: a wake is over when all
+    /// that was told by its beginning has been handled. What comes later wakes the app anew, so that the budget of a wake
+    /// is that of single calls (SPEC BGX-4).
+    private func endWake() {
+        guard apps.isWoken(app) else {
+            if isWakeAwaited { sinks.with { $0.isAwaited = false } }
+            isWakeAwaited = false
+            return
+        }
+        let begins = !isWakeAwaited
+        isWakeAwaited = true
+        let isDone = sinks.with { sinks in
+            if begins {
+                sinks.isAwaited = true
+                for id in sinks.managers.keys { sinks.managers[id]?.awaitAll() }
+            }
+            guard sinks.isDone else { return false }
+            sinks.isAwaited = false
+            return true
+        }
+        guard isDone else { return }
+        isWakeAwaited = false
+        apps.suspend(app, at: now)
+        carryOut()
     }
 
     private func raise(_ alert: Alert) {

@@ -41,9 +41,27 @@ struct ClientEventQueueTests {
         for (number, event) in events.enumerated() { queue.append(event, sequence: UInt64(number + 1)) }
         #expect(
             all(&queue) == [
-                value([1]), discovered(2), value([1]), discovered(1, rssi: -40),
+                .statePassed(.poweredOff), value([1]), discovered(2), value([1]), discovered(1, rssi: -40),
                 .stateChanged(.poweredOn, .allowedAlways),
             ])
+        #expect(queue.isEmpty)
+    }
+
+    @Test(
+        "what was lost in lower states is told before the state, once for each that took more than those after it (FGO-5)",
+        arguments: [
+            ([.resetting, .poweredOn], [.resetting]), ([.poweredOff, .resetting, .poweredOn], [.resetting]),
+            ([.resetting, .poweredOn, .poweredOff, .poweredOn], [.resetting, .poweredOff]),
+            ([.poweredOff, .poweredOn, .poweredOff, .poweredOn], [.poweredOff]), ([.unknown, .poweredOn], []),
+            ([.poweredOn, .poweredOff], []),
+        ] as [([ManagerState], [ManagerState])])
+    func passedStates(states: [ManagerState], passed: [ManagerState]) throws {
+        var queue = ClientEventQueue(eventLimit: 100, octetLimit: 100_000)
+        for (number, state) in states.enumerated() {
+            queue.append(.stateChanged(state, .allowedAlways), sequence: UInt64(number + 1))
+        }
+        let last = try #require(states.last)
+        #expect(all(&queue) == passed.map { .statePassed($0) } + [.stateChanged(last, .allowedAlways)])
         #expect(queue.isEmpty)
     }
 

@@ -254,4 +254,28 @@ struct LifeRequirements {
         #expect(kinds == [true, false])
         #expect(!one.events.contains { if case .connectionEvent = $0 { true } else { false } })
     }
+
+    @Test(
+        "who lets go of a peripheral wants no connection, whatever state Bluetooth is in; cancelling is refused (CEN-6)"
+    )
+    func letsGoWhileOff() throws {
+        let station = AppStation(world)
+        let device = air.addPeripheral(Profiles.belt())
+        let central = TestApp(station).central()
+        let peer = try #require(central.discover([Profiles.heartRate]))
+        air.setInRange(false, device)
+        central.ask(.connect(peer, ConnectOptions()))
+        station.apps { $0.setPower(false, at: world.now) }
+        central.ask(.cancelConnection(peer))
+        #expect(station.logs == [.notPoweredOn(.central)])
+        #expect(central.disconnections.isEmpty)
+        central.ask(.letGo(peer))
+        #expect(station.logs == [.notPoweredOn(.central)])
+        #expect(central.disconnections == [nil])
+        station.apps { $0.setPower(true, at: world.now) }
+        air.setInRange(true, device)
+        central.run(.seconds(10))
+        #expect(central.connections.isEmpty)
+        #expect(central.discover([Profiles.heartRate]) == peer)
+    }
 }

@@ -81,6 +81,7 @@ final class CentralProbe: Probe, @unchecked Sendable, CBCentralManagerDelegate, 
     /// Keeps what is discovered.
     var keeps = true
     var onReady: (() -> Void)?
+    var onState: ((CBCentralManager) -> Void)?
 
     init(_ system: LocalSystem, options: [String: Any]? = nil) {
         self.system = system
@@ -96,7 +97,10 @@ final class CentralProbe: Probe, @unchecked Sendable, CBCentralManagerDelegate, 
 
     func service(_ uuid: String) -> CBService! { peripheral.services?.first { $0.uuid == CBUUID(string: uuid) } }
 
-    func centralManagerDidUpdateState(_ central: CBCentralManager) { note("state \(central.state)") }
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        onState?(central)
+        note("state \(central.state)")
+    }
 
     func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
         note("willRestore \(dict.keys.sorted())")

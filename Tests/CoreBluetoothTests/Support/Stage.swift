@@ -82,6 +82,19 @@ final class Stage: @unchecked Sendable {
         }
     }
 
+    /// The controllers of all apps report a hardware error: they are reset.
+    func failHardware() async {
+        await withCheckedContinuation { continuation in
+            loop.run {
+                for case let controller? in self.transports.map(\.controller) {
+                    self.air.sendHardwareError(1, from: controller)
+                }
+                self.play()
+                continuation.resume()
+            }
+        }
+    }
+
     // MARK: On the loop
 
     fileprivate func add(_ transport: StageTransport) -> SimulatedControllerID {

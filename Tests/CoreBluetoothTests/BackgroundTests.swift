@@ -1,0 +1,162 @@
+import BLEPackets
+import BLESimulator
+import Foundation
+import Testing
+
+@testable import BLEAppLifecycle
+@testable import CoreBluetooth
+
+/// An app behind, in the process that has the engine too: nothing stops it, and nothing may end it.
+@Suite("An app behind, in one process")
+struct BackgroundTests {
+    private let said = Locked<[String]>([])
+    private var strikes: [String] { said.current.filter { $0.contains("strike") } }
+
+    /// Times in which a test can be at its end.
+    private static let settings: LifecycleSettings = {
+        var settings = LifecycleSettings()
+        settings.backgroundSpan = .microseconds(20_000)
+        settings.wakeBudget = .microseconds(500_000)
+        settings.freezeGrace = .microseconds(20_000)
+        settings.longestWakeDelay = .microseconds(20_000)
+        return settings
+    }()
+
+    /// An app that is behind, connected to a sensor and subscribed to what it measures.
+    private func behind(_ stage: Stage) async throws -> (CentralProbe, SimulatedDeviceID) {
+        let heart = CBUUID(string: "180D")
+        let device = await stage.onAir { $0.addPeripheral(.jellingHeart) }
+        let probe = CentralProbe(
+            stage.launch(
+                modes: ["bluetooth-central"], settings: Self.settings,
+                log: { [said] line in said.with { $0.append(line) } }))
+        try await probe.wait(for: "state poweredOn")
+        await probe.run { probe.manager.scanForPeripherals(withServices: [heart]) }
+        try await probe.wait(for: "discovered")
+        await probe.run {
+            probe.manager.stopScan()
+            probe.manager.connect(probe.peripheral)
+        }
+        try await probe.wait(for: "connected")
+        await probe.run { probe.peripheral.discoverServices([heart]) }
+        try await probe.wait(for: "services")
+        await probe.run { probe.peripheral.discoverCharacteristics(nil, for: probe.service("180D")) }
+        try await probe.wait(for: "characteristics")
+        await probe.run { probe.peripheral.setNotifyValue(true, for: probe.characteristic("2A37")) }
+        try await probe.wait(for: "notifying 2A37 true")
+        probe.system.move(.background)
+        probe.system.move(.suspended)
+        await probe.settle(probe.system)
+        return (probe, device)
+    }
+
+    private func measure(_ value: UInt8, _ device: SimulatedDeviceID, _ stage: Stage) async {
+        await stage.onAir { $0.setValue([0, value], of: BluetoothUUID(UInt16(0x2A37)), on: device) }
+    }
+
+    /// In front the app is where it was.
+    private func expectAlive(_ probe: CentralProbe) async throws {
+        probe.system.move(.foreground)
+        await probe.run { probe.peripheral.readRSSI() }
+        try await probe.wait(for: "rssi")
+        #expect(await probe.run { probe.peripheral.state } == .connected)
+    }
+
+    @Test("a wake is over when the app has heard what it was woken for, however often it is woken (SPEC BGX-2, BGX-4)")
+    func wakes() async throws {
+        let stage = try Stage { _ in }
+        let (probe, device) = try await behind(stage)
+        for number in UInt8(200)..<204 {
+            await measure(number, device, stage)
+            try await probe.wait(for: "value 2A37 00\(String(number, radix: 16))")
+            // Longer than a wake may last: it is over by then.
+            try await Task.sleep(for: .milliseconds(600))
+        }
+        #expect(strikes == [])
+        try await expectAlive(probe)
+    }
+
+    @Test("who takes too long over an event is told so and held back for a while, and never ended (SPEC BGX-4, BGX-5)")
+    func overruns() async throws {
+        let stage = try Stage { _ in }
+        let (probe, device) = try await behind(stage)
+        let expirations = Locked(0)
+        probe.system.onExpiration { expirations.with { $0 += 1 } }
+        for number in 1...4 {
+            let busy = DispatchSemaphore(value: 0)
+            probe.queue.async { busy.wait() }
+            await measure(UInt8(200 + number), device, stage)
+            let end = ContinuousClock.now.advanced(by: .seconds(20))
+            while expirations.current < number, ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(2))
+            }
+            busy.signal()
+            try await probe.wait(for: "value 2A37 00\(String(200 + number, radix: 16))")
+        }
+        #expect(expirations.current == 4)
+        #expect(strikes == (1...4).map { "The time in the background is over (strike \($0))" })
+        try await expectAlive(probe)
+    }
+
+    @Test(
+        "an app that is launched behind hears of its state and of what was restored, each manager of it (SPEC SPR-10)")
+    func launchedBehind() async throws {
+        let stage = try Stage()
+        let modes = ["bluetooth-central", "bluetooth-peripheral"]
+        let central = [CBCentralManagerOptionRestoreIdentifierKey: "c"]
+        let peripheral = [CBPeripheralManagerOptionRestoreIdentifierKey: "p"]
+        do {
+            let system = stage.launch(modes: modes)
+            let one = CentralProbe(system, options: central)
+            let other = PeripheralProbe(system, options: peripheral)
+            try await one.wait(for: "state poweredOn")
+            await one.run { one.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")]) }
+            try await other.publish("FFF0", [("FFF1", .read, .readable, nil)])
+            try await one.wait(for: "discovered")
+            await system.kill()
+        }
+        let system = stage.launch(modes: modes, inForeground: false)
+        let one = CentralProbe(system, options: central)
+        try await one.wait(for: "state poweredOn")
+        #expect(one.lines.first?.hasPrefix("willRestore") == true)
+        await one.settle(system)
+        let other = PeripheralProbe(system, options: peripheral)
+        try await other.wait(for: "state poweredOn")
+        #expect(other.lines.first?.hasPrefix("willRestore") == true)
+    }
+
+    @Test("an app that was suspended over a reset finds nothing published, and may publish again (SPEC FGO-5, 2.4)")
+    func suspendedOverReset() async throws {
+        let stage = try Stage { _ in }
+        let probe = PeripheralProbe(stage.launch(log: { [said] line in said.with { $0.append(line) } }))
+        try await probe.publish("FFF0", [("FFF1", .read, .readable, Data([1]))])
+        let central = CentralProbe(probe.system)
+        try await central.wait(for: "state poweredOn")
+        await central.run { central.manager.scanForPeripherals(withServices: nil) }
+        for probe in [probe, central] as [Probe] {
+            await probe.settle(central.system)
+            probe.clear()
+        }
+        // A third app, in front, sees the reset through.
+        let witness = CentralProbe(stage.launch("org.example.witness"))
+        try await witness.wait(for: "state poweredOn")
+        probe.system.move(.suspended)
+        await probe.settle(probe.system)
+        await stage.failHardware()
+        try await witness.wait(for: "state poweredOn", count: 2)
+        while await !probe.system.isControllerReady { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(probe.lines == [] && central.lines == [])
+        probe.system.move(.foreground)
+        #expect(try await probe.wait(for: "state") == "state poweredOn")
+        #expect(try await central.wait(for: "state") == "state poweredOn")
+        #expect(await probe.run { !probe.manager.isAdvertising })
+        #expect(await central.run { !central.manager.isScanning })
+        await probe.run { probe.manager.add(probe.services[0]) }
+        try await probe.wait(for: "added FFF0 nil")
+        #expect(said.current == [])
+    }
+}
+
+extension LocalSystem {
+    fileprivate var isControllerReady: Bool { apps.controller == .ready }
+}
