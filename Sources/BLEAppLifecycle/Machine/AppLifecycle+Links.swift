@@ -99,6 +99,9 @@ extension AppLifecycle {
             managers[index].central.peripherals[place].includedServices.removeAll {
                 $0.id.rawValue <= last && first <= $0.endHandle
             }
+            managers[index].central.peripherals[place].notifyCalls.removeAll {
+                (first...last).contains($0.characteristic.rawValue)
+            }
             needsJournal = true
             tell(.servicesModified(invalidated: gone), of: session.identifier, index, at: now)
         }
