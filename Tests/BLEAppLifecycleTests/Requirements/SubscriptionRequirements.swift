@@ -107,4 +107,31 @@ struct SubscriptionRequirements {
         }
         #expect(told == [state.id: ["refused", "off", "refused"], name.id: ["refused", "off", "refused"]])
     }
+
+    @Test(
+        "after its services changed, a peer is told anew of a subscription, under the same handles too (SPEC 2.3 didModifyServices, CEN-15, CEN-17)"
+    )
+    func changedServices() throws {
+        let (central, peer, device) = try open()
+        #expect(central.subscribe(try #require(central.explore(peer, Profiles.lock)[Profiles.lockState]), of: peer))
+        // Twice: a change of all handles leaves the subscription to Service Changed itself in place.
+        for value in UInt8(1)...2 {
+            air.replaceServices(
+                [SimulatedService(Profiles.lock, characteristics: Profiles.door().services[0].characteristics)],
+                on: device)
+            central.run(.seconds(2))
+            guard case .servicesModified(let gone)? = central.peripheralEvents.last else {
+                Issue.record("no change was told")
+                return
+            }
+            #expect(gone.count == 1)
+            central.forget()
+            let state = try #require(central.explore(peer, Profiles.lock)[Profiles.lockState])
+            #expect(!state.isNotifying)
+            #expect(central.subscribe(state, of: peer))
+            air.setValue([value], of: Profiles.lockState, on: device)
+            central.run(.seconds(1))
+            #expect(central.values == [[value]])
+        }
+    }
 }
