@@ -128,7 +128,7 @@ extension Host {
                 case .none: break
                 case .command(let command): links[slot].gatt.commandSent(command)
                 case .server(let tag): gattServer.sent(tag, to: links[slot].id, at: now)
-                case .channel(let number): links[slot].signalling.channelFrameGone(number)
+                case .channel(let number): links[slot].signalling.channelFrameGone(number, at: now)
                 }
             }
             drainGATT(slot, at: now)

@@ -42,7 +42,8 @@ public enum HostCommand: Equatable, Sendable {
     case sendOnChannel(ChannelID, [UInt8])
     /// The client has taken so many received units: the peer may send others.
     case consumeChannelData(ChannelID, units: Int)
-    /// Closes a channel; what has not been sent is dropped.
+    /// Closes a channel. Nothing more is taken or received; the peer is told when it has what was given before, or after
+    /// 30 s.
     case closeChannel(ChannelID)
     /// Pairs, as the central; as the peripheral asks the central to. `nil`: as `SecuritySettings.pairing` says. Ends with
     /// `paired`; cancelling it ends the pairing.

@@ -102,6 +102,23 @@ struct ChannelTests {
         #expect(!ends.peripheral.outputStream.hasSpaceAvailable)
     }
 
+    @Test("what was taken before a stream is closed arrives before the end (SPEC 2.3, 2.5)")
+    func tail() async throws {
+        let ends = try await open()
+        let octets = (0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let count = octets.withUnsafeBufferPointer {
+            ends.central.outputStream.write($0.baseAddress!, maxLength: $0.count)
+        }
+        #expect(count > 2048)
+        ends.central.outputStream.close()
+        #expect(try await read(count, from: ends.peripheral.inputStream) == Array(octets.prefix(count)))
+        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        while ends.peripheral.inputStream.streamStatus != .atEnd, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        #expect(ends.peripheral.inputStream.streamStatus == .atEnd)
+    }
+
     @Test("unpublishing ends the offer and its channels (SPEC 2.4)")
     func unpublishing() async throws {
         let ends = try await open()

@@ -37,7 +37,8 @@ public struct Notifications: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<Value, any Error>.Iterator
 
-        /// - Throws: `AdapterError.host(.linkLost)` when the link ends.
+        /// - Throws: `AdapterError.host(.linkLost)` when the link ends, `AdapterError.host(.gatt(.notSubscribed))` when
+        ///   the device tells that the characteristic's service has changed.
         public mutating func next() async throws -> Value? { try await base.next() }
     }
 
@@ -49,6 +50,9 @@ public struct Notifications: AsyncSequence, Sendable {
         func yield(_ value: Value) {
             if case .dropped = continuation.yield(value) { dropped.increment() }
         }
+
+        /// The peer's services have changed: what was subscribed to does not exist any more.
+        func finishVoid() { continuation.finish(throwing: AdapterError.host(.gatt(.notSubscribed))) }
 
         func finish(_ reason: DisconnectionReason) {
             if reason == .releasedByClient {

@@ -21,7 +21,8 @@ extension Peripheral {
 
     /// Subscribes to Service Changed and gives the ranges of handles that no longer hold (SPEC 2.3 didModifyServices).
     ///
-    /// What lies in such a range is to be discovered anew.
+    /// What lies in such a range is to be discovered anew; sequences of values of its characteristics end with
+    /// `AdapterError.host(.gatt(.notSubscribed))`.
     /// - Throws: `AdapterError.notFound` when the peer's database never changes.
     public func serviceChanges() async throws(AdapterError) -> ServiceChanges {
         let changed = try await findCharacteristic(

@@ -15,6 +15,10 @@ struct PeripheralState {
         case .notification(let notification):
             let value = Notifications.Value(bytes: notification.value, isIndication: notification.isIndication)
             for subscriber in subscribers[notification.handle] ?? [] { subscriber.source.yield(value) }
+        case .subscriptionsForgotten(let handles):
+            for handle in handles {
+                for subscriber in subscribers.removeValue(forKey: handle) ?? [] { subscriber.source.finishVoid() }
+            }
         case .mtuChanged(let mtu):
             information.attMTU = Int(mtu)
         case .completed, .writeCommandsFull, .writeCommandsReady, .serverPDU:

@@ -86,18 +86,17 @@ extension AppLifecycle {
 
     /// The peer's services are not what they were (SPEC 2.3 didModifyServices).
     mutating func servicesChanged(_ notification: GATTNotification, on link: LinkID, at now: Instant) {
-        let octets = notification.value
-        guard octets.count >= 4, links.contains(where: { $0.id == link && $0.serviceChanged == notification.handle })
-        else { return }
-        let first = UInt16(octets[0]) | UInt16(octets[1]) << 8
-        let last = UInt16(octets[2]) | UInt16(octets[3]) << 8
-        guard first <= last else { return }
+        guard links.contains(where: { $0.id == link && $0.serviceChanged == notification.handle }) else { return }
+        let (first, last) = (notification.changedHandles.first.rawValue, notification.changedHandles.last.rawValue)
         for (index, session) in holders(of: link) {
             let gone = (session.services ?? []).filter { $0.id.rawValue <= last && first <= $0.endHandle }.map(\.id)
             guard let place = managers[index].central.index(of: session.identifier) else { continue }
             managers[index].central.peripherals[place].services?.removeAll { gone.contains($0.id) }
             managers[index].central.peripherals[place].includedServices.removeAll {
                 $0.id.rawValue <= last && first <= $0.endHandle
+            }
+            managers[index].central.peripherals[place].notifyCalls.removeAll {
+                (first...last).contains($0.characteristic.rawValue)
             }
             needsJournal = true
             tell(.servicesModified(invalidated: gone), of: session.identifier, index, at: now)

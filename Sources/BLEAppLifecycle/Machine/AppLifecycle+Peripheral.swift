@@ -91,6 +91,8 @@ extension AppLifecycle {
     }
 
     /// Notifications where they are offered, else indications (SPEC 2.3, CEN-16).
+    ///
+    /// One call of a characteristic at a time: what the next one needs is known when the one before it has ended.
     private mutating func setNotify(
         _ isOn: Bool, _ id: RemoteAttributeID, _ session: PeripheralSession, _ link: LinkID, _ index: Int,
         at now: Instant
@@ -103,15 +105,45 @@ extension AppLifecycle {
             return failed(
                 .subscribe(characteristic: id), .att(.requestNotSupported), peer, index, at: now)
         }
-        guard isOn != characteristic.isNotifying else {
-            return tell(
-                .notificationStateUpdated(characteristic: id, isNotifying: isOn, nil), of: peer, index, at: now)
+        guard let place = managers[index].central.index(of: peer) else { return }
+        managers[index].central.peripherals[place].notifyCalls.append((id, isOn))
+        guard !session.notifyCalls.contains(where: { $0.characteristic == id }) else { return }
+        beginNotifyCall(of: id, peer, index, at: now)
+    }
+
+    /// Begins the oldest call of a characteristic, and answers those that change nothing.
+    private mutating func beginNotifyCall(
+        of id: RemoteAttributeID, _ peer: PeerIdentifier, _ index: Int, at now: Instant
+    ) {
+        guard let place = managers[index].central.index(of: peer),
+            let link = managers[index].central.peripherals[place].link,
+            let characteristic = managers[index].central.peripherals[place].characteristic(where: { $0.id == id })
+        else { return }
+        while let call = managers[index].central.peripherals[place].notifyCalls.firstIndex(where: {
+            $0.characteristic == id
+        }) {
+            let isOn = managers[index].central.peripherals[place].notifyCalls[call].isOn
+            if isOn != characteristic.isNotifying {
+                if isOn { return subscribe(characteristic, link, peer, index) }
+                let handle = AttributeHandle(rawValue: characteristic.valueHandle)
+                return ask(.unsubscribe(handle), link, .unsubscribe(characteristic: id), peer, index)
+            }
+            managers[index].central.peripherals[place].notifyCalls.remove(at: call)
+            tell(.notificationStateUpdated(characteristic: id, isNotifying: isOn, nil), of: peer, index, at: now)
         }
-        guard isOn else {
-            let handle = AttributeHandle(rawValue: characteristic.valueHandle)
-            return ask(.unsubscribe(handle), link, .unsubscribe(characteristic: id), peer, index)
-        }
-        subscribe(characteristic, link, peer, index)
+    }
+
+    /// The call that was being carried out has been answered: the next one is due.
+    private mutating func notifyCallEnded(
+        of id: RemoteAttributeID, _ peer: PeerIdentifier, _ index: Int, at now: Instant
+    ) {
+        guard let place = managers[index].central.index(of: peer),
+            let call = managers[index].central.peripherals[place].notifyCalls.firstIndex(where: {
+                $0.characteristic == id
+            })
+        else { return }
+        managers[index].central.peripherals[place].notifyCalls.remove(at: call)
+        beginNotifyCall(of: id, peer, index, at: now)
     }
 
     private mutating func subscribe(
@@ -143,7 +175,9 @@ extension AppLifecycle {
             .failure(.notConnected), .failure(.gatt(.notConnected)):
             // The disconnection is on its way and ends it all (SPEC 2.3).
             return
-        case .failure(let failure): return failed(task, failure.clientError, peer, index, at: now)
+        case .failure(let failure):
+            failed(task, failure.clientError, peer, index, at: now)
+            if let id = task.notifyingCharacteristic { notifyCallEnded(of: id, peer, index, at: now) }
         case .success(.rssi(let rssi)): return tell(.rssiRead(rssi: rssi, nil), of: peer, index, at: now)
         case .success(.channel(let information)):
             guard case .openChannel(let psm) = task else { return }
@@ -176,7 +210,8 @@ extension AppLifecycle {
             tell(.descriptorsDiscovered(characteristic: id, descriptors, nil), of: peer, index, at: now)
         case (.findConfiguration(let id), .descriptors(let found)):
             guard let configuration = found.first(where: { $0.uuid == .clientCharacteristicConfiguration }) else {
-                return failed(.subscribe(characteristic: id), .att(.requestNotSupported), peer, index, at: now)
+                failed(.subscribe(characteristic: id), .att(.requestNotSupported), peer, index, at: now)
+                return notifyCallEnded(of: id, peer, index, at: now)
             }
             managers[index].central.peripherals[place].changeCharacteristic(id) {
                 $0.configuration = configuration.handle.rawValue
@@ -204,6 +239,7 @@ extension AppLifecycle {
         managers[index].central.peripherals[place].changeCharacteristic(id) { $0.isNotifying = isNotifying }
         tell(
             .notificationStateUpdated(characteristic: id, isNotifying: isNotifying, nil), of: peer, index, at: now)
+        notifyCallEnded(of: id, peer, index, at: now)
     }
 
     private mutating func failed(

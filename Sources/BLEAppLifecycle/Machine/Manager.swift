@@ -56,6 +56,8 @@ struct PeripheralSession {
     var services: [RemoteService]?
     /// Services that were found as included ones alone.
     var includedServices: [RemoteService] = []
+    /// Calls to `setNotify` that are not answered, oldest first; the first of each characteristic is being carried out.
+    var notifyCalls: [(characteristic: RemoteAttributeID, isOn: Bool)] = []
     var attMTU = 23
 
     var link: LinkID? { if case .connected(let link) = state { link } else { nil } }
@@ -64,6 +66,7 @@ struct PeripheralSession {
     mutating func forgetDatabase() {
         services = nil
         includedServices = []
+        notifyCalls = []
     }
 
     func service(_ id: RemoteAttributeID) -> RemoteService? {

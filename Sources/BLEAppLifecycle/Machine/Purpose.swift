@@ -46,6 +46,14 @@ enum PeripheralTask: Equatable {
     case unsubscribe(characteristic: RemoteAttributeID)
     case readRSSI
     case openChannel(psm: UInt16)
+
+    /// The characteristic whose notifications are turned on or off by it.
+    var notifyingCharacteristic: RemoteAttributeID? {
+        switch self {
+        case .findConfiguration(let id), .subscribe(let id), .unsubscribe(let id): id
+        default: nil
+        }
+    }
 }
 
 /// What the system wants to know of a new link: the device's name, and when its services change.

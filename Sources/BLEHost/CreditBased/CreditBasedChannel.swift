@@ -7,6 +7,8 @@ struct CreditBasedChannel {
         /// Our request is on its way; without an operation, the channel is not wanted any more.
         case opening(operation: OperationID?, identifier: UInt8, deadline: Instant)
         case open
+        /// Closed on this side, while units that were given before wait for the peer's credits or for the controller.
+        case draining(operations: [OperationID], deadline: Instant)
         /// Our Disconnection Request is on its way.
         case closing(operations: [OperationID], identifier: UInt8, deadline: Instant)
     }
@@ -62,11 +64,16 @@ struct CreditBasedChannel {
     }
 
     var isOpen: Bool { state == .open }
+    var isDraining: Bool { if case .draining = state { true } else { false } }
+    /// Whether what was given is still sent.
+    var sends: Bool { isOpen || isDraining }
+    /// Whether all that was given has been handed to the controller.
+    var isDrained: Bool { units.isEmpty && endings.isEmpty }
 
     func isAwaitingAnswer(_ identifier: UInt8) -> Bool {
         switch state {
         case .opening(_, let pending, _), .closing(_, let pending, _): pending == identifier
-        case .open: false
+        case .open, .draining: false
         }
     }
 
@@ -122,7 +129,7 @@ struct CreditBasedChannel {
 
     /// The next frame, if the peer has room for one.
     mutating func nextFrame(limit: Int) -> [UInt8]? {
-        guard isOpen, credits > 0, unsentFrames < limit, var unit = units.popFirst() else { return nil }
+        guard sends, credits > 0, unsentFrames < limit, var unit = units.popFirst() else { return nil }
         var packet = PacketWriter(reservingCapacity: Int(sendMPS))
         var room = Int(sendMPS)
         if !unit.hasBegun {

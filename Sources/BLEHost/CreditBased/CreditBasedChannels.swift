@@ -23,6 +23,8 @@ struct CreditBasedChannels {
 
     /// How long the peer may take to answer (RTX, Core 5.4, Vol 3, Part A, 6.2.1).
     private static let responseTimeout: Microseconds = .seconds(30)
+    /// How long a closed channel may take to send what it was given.
+    private static let drainTimeout: Microseconds = .seconds(30)
     /// Frames of one channel that may wait for the controller.
     private static let unsentFrameLimit = 8
     /// Units of one channel that may wait for credits.
@@ -41,7 +43,8 @@ struct CreditBasedChannels {
         var deadline: Instant?
         for channel in channels {
             switch channel.state {
-            case .opening(_, _, let limit), .closing(_, _, let limit): deadline = earliest(deadline, limit)
+            case .opening(_, _, let limit), .draining(_, let limit), .closing(_, _, let limit):
+                deadline = earliest(deadline, limit)
             case .open: break
             }
         }
@@ -94,6 +97,7 @@ struct CreditBasedChannels {
         grant(index, &identifiers)
     }
 
+    /// Closes a channel for its client at once; the peer hears of it when it has what was given before.
     mutating func close(
         _ number: UInt32, operation: OperationID?, identifiers: inout SignallingIdentifiers, at now: Instant
     ) {
@@ -106,14 +110,22 @@ struct CreditBasedChannels {
         case .closing(var operations, let pending, let deadline):
             if let operation { operations.append(operation) }
             channels[index].state = .closing(operations: operations, identifier: pending, deadline: deadline)
-        case .open: disconnect(index, .closedLocally, operation, &identifiers, now)
+        case .draining(var operations, let deadline):
+            if let operation { operations.append(operation) }
+            channels[index].state = .draining(operations: operations, deadline: deadline)
+        case .open where channels[index].isDrained:
+            disconnect(index, .closedLocally, operation, &identifiers, now)
+        case .open:
+            channels[index].state = .draining(
+                operations: operation.map { [$0] } ?? [], deadline: now.advanced(by: Self.drainTimeout))
+            actions.append(.closed(number: number, .closedLocally))
         }
     }
 
-    /// Closes what a client holds.
+    /// Closes what a client holds; what it gave and has not gone is dropped.
     mutating func closeAll(of client: ClientID, identifiers: inout SignallingIdentifiers, at now: Instant) {
-        for channel in channels where channel.client == client && channel.isOpen {
-            close(channel.number, operation: nil, identifiers: &identifiers, at: now)
+        for index in channels.indices where channels[index].client == client && channels[index].sends {
+            disconnect(index, .closedLocally, nil, &identifiers, now)
         }
     }
 
@@ -135,7 +147,11 @@ struct CreditBasedChannels {
         }
     }
 
-    mutating func advance(to now: Instant) {
+    mutating func advance(to now: Instant, identifiers: inout SignallingIdentifiers) {
+        for index in channels.indices {
+            guard case .draining(_, let limit) = channels[index].state, limit <= now else { continue }
+            disconnect(index, .closedLocally, nil, &identifiers, now)
+        }
         for channel in channels {
             switch channel.state {
             case .opening(_, _, let limit) where limit <= now, .closing(_, _, let limit) where limit <= now:
@@ -158,7 +174,7 @@ struct CreditBasedChannels {
         case .leCreditBasedConnectionRequest(let request): accept(request, identifier, listener)
         case .leCreditBasedConnectionResponse(let response): opened(response, identifier, &identifiers, now)
         case .flowControlCreditIndication(let indication):
-            guard let index = channels.firstIndex(where: { $0.remote == indication.channelIdentifier && $0.isOpen })
+            guard let index = channels.firstIndex(where: { $0.remote == indication.channelIdentifier && $0.sends })
             else { return }
             let sum = channels[index].credits + Int(indication.credits)
             // More than 65535 is the end of the channel (Core 5.4, Vol 3, Part A, 4.24); none at all means nothing.
@@ -201,10 +217,13 @@ struct CreditBasedChannels {
     }
 
     /// A frame has been handed to the controller.
-    mutating func frameGone(_ number: UInt32) {
+    mutating func frameGone(_ number: UInt32, identifiers: inout SignallingIdentifiers, at now: Instant) {
         guard let index = index(of: number) else { return }
         if let operation = channels[index].frameGone() { actions.append(.completed(operation, .success(nil))) }
         pump(index)
+        if channels[index].isDraining, channels[index].isDrained {
+            disconnect(index, .closedLocally, nil, &identifiers, now)
+        }
     }
 
     // MARK: Steps
@@ -282,7 +301,7 @@ struct CreditBasedChannels {
         if let operation { actions.append(.completed(operation, .failure(failure))) }
     }
 
-    /// - Parameter end: what the client hears; `nil` for a channel of which it never heard.
+    /// - Parameter end: what the client hears; `nil` for a channel of which it never heard. Who closed it has heard.
     private mutating func disconnect(
         _ index: Int, _ end: ChannelEnd?, _ operation: OperationID?, _ identifiers: inout SignallingIdentifiers,
         _ now: Instant
@@ -290,14 +309,15 @@ struct CreditBasedChannels {
         let identifier = identifiers.next()
         let channel = channels[index]
         for unsent in channels[index].takeUnsentOperations() { fail(unsent, .notOpen) }
+        var operations = operation.map { [$0] } ?? []
+        if case .draining(let closing, _) = channel.state { operations = closing + operations }
         channels[index].state = .closing(
-            operations: operation.map { [$0] } ?? [], identifier: identifier,
-            deadline: now.advanced(by: Self.responseTimeout))
+            operations: operations, identifier: identifier, deadline: now.advanced(by: Self.responseTimeout))
         actions.append(
             .signal(
                 .disconnectionRequest(.init(destination: channel.remote, source: channel.local)),
                 identifier: identifier))
-        if let end { actions.append(.closed(number: channel.number, end)) }
+        if let end, !channel.isDraining { actions.append(.closed(number: channel.number, end)) }
     }
 
     private mutating func remove(_ number: UInt32, _ end: ChannelEnd) {
@@ -312,7 +332,7 @@ struct CreditBasedChannels {
         switch channel.state {
         case .opening(let operation, _, _): fail(operation, .invalidAnswer)
         case .open: actions.append(.closed(number: channel.number, end))
-        case .closing(let operations, _, _):
+        case .draining(let operations, _), .closing(let operations, _, _):
             for operation in operations { actions.append(.completed(operation, .success(nil))) }
         }
     }

@@ -106,6 +106,11 @@ extension GATTClient {
 
     /// The client is a holder from now on; what waited for one follows its completion.
     private mutating func hold(_ handle: AttributeHandle, _ client: ClientID, _ bits: UInt16, _ id: OperationID?) {
+        guard subscriptions[handle] != nil else {
+            // The peer declared the value void meanwhile.
+            if let id { complete(id, .failure(.notSubscribed)) }
+            return
+        }
         subscriptions.add(client, bits: bits, to: handle)
         subscriptions.settle(handle)
         if let id { complete(id, .success(.subscribed)) }

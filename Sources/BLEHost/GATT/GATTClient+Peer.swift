@@ -35,15 +35,20 @@ extension GATTClient {
     private mutating func deliver(_ handle: AttributeHandle, _ value: RawSpan, isIndication: Bool) {
         guard handle != .none else { return bearer.count(.malformedPDUs) }
         let entry = subscriptions[handle]
+        let notification = GATTNotification(
+            handle: handle, value: value.copied(), isIndication: isIndication, clients: entry?.clients ?? [])
+        if handle == serviceChanged {
+            // The characteristic itself keeps its place, and its configuration (Core 5.4, Vol 3, Part G, 7.1).
+            let gone = subscriptions.forget(in: notification.changedHandles, but: handle)
+            if !gone.isEmpty { emit(.subscriptionsForgotten(gone)) }
+        }
         if let entry, !entry.clients.isEmpty {
-            emit(
-                .notification(
-                    GATTNotification(
-                        handle: handle, value: value.copied(), isIndication: isIndication, clients: entry.clients)))
+            emit(.notification(notification))
         } else if let entry, !entry.isClaimed {
             bearer.count(.unclaimedNotifications)
         } else {
-            let kept = EarlyNotifications.Value(handle: handle, value: value.copied(), isIndication: isIndication)
+            let kept = EarlyNotifications.Value(
+                handle: handle, value: notification.value, isIndication: isIndication)
             if !early.keep(kept) { bearer.count(.earlyNotificationsDropped) }
         }
     }

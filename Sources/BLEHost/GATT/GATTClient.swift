@@ -47,6 +47,8 @@ struct GATTClient {
     let settings: GATTClientSettings
     var bearer = ATTBearer()
     var subscriptions = SubscriptionTable()
+    /// The peer's Service Changed, once somebody has found it: what lies in the ranges that it names is void.
+    private(set) var serviceChanged: AttributeHandle?
     var early: EarlyNotifications
     var commands: WriteCommandQueue
     var running: Running?
@@ -267,6 +269,11 @@ struct GATTClient {
         guard let ended = running else { return }
         running = nil
         if suspend(ended, result) { return }
+        if case .success(.characteristics(let found)) = result,
+            let changed = found.first(where: { $0.uuid == .serviceChanged })
+        {
+            serviceChanged = changed.valueHandle
+        }
         if case .configure(let handle, _, let bits, let purpose) = ended.procedure {
             return configured(handle, bits, purpose, ended, result)
         }

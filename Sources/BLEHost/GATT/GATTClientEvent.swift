@@ -6,6 +6,9 @@ public enum GATTClientEvent: Equatable, Sendable {
     case completed(OperationID, Result<GATTResult, GATTFailure>)
     /// A value that the peer sent.
     case notification(GATTNotification)
+    /// The peer declared these values void, in ascending order: whoever held a subscription to one holds it no more
+    /// (Core 5.4, Vol 3, Part G, 7.1).
+    case subscriptionsForgotten([AttributeHandle])
     /// Octets of the largest PDU from now on.
     case mtuChanged(UInt16)
     /// No more write commands are taken until there is room (SPEC 2.3 canSendWriteWithoutResponse).
@@ -33,6 +36,16 @@ public struct GATTNotification: Equatable, Sendable {
         self.value = value
         self.isIndication = isIndication
         self.clients = clients
+    }
+
+    /// The handles that are void where this is a value of Service Changed: all of them where it does not say which
+    /// (Core 5.4, Vol 3, Part G, 7.1).
+    public var changedHandles: AttributeHandleRange {
+        guard value.count == 4 else { return .all }
+        let range = AttributeHandleRange(
+            AttributeHandle(rawValue: UInt16(value[0]) | UInt16(value[1]) << 8),
+            AttributeHandle(rawValue: UInt16(value[2]) | UInt16(value[3]) << 8))
+        return range.isValid ? range : .all
     }
 }
 

@@ -24,7 +24,7 @@ public enum GATTFailure: Error, Equatable, Sendable {
     case queueFull
     /// The server understood another value than was sent; nothing was written.
     case reliableWriteMismatch(AttributeHandle)
-    /// There is nothing to unsubscribe from.
+    /// There is nothing to unsubscribe from, or the peer declared the value void (Core 5.4, Vol 3, Part G, 7.1).
     case notSubscribed
     /// The link has not the security that the operation needs, and could not be given it.
     case security(SecurityFailure)

@@ -59,7 +59,8 @@ public enum GATTOperation: Equatable, Sendable {
     /// Asks for the values of a characteristic whenever they change (Core 5.4, Vol 3, Part G, 4.10 and 4.11).
     ///
     /// The peer is told when the first client asks; each call counts for its client until `unsubscribe` or until the
-    /// client leaves (SPEC 5.5 rule 5). Ends with `subscribed`; values that came before follow it.
+    /// client leaves (SPEC 5.5 rule 5). Ends with `subscribed`; values that came before follow it. It is over when the
+    /// peer declares the value void by Service Changed, if somebody has discovered that.
     case subscribe(AttributeHandle, configuration: AttributeHandle, mode: SubscriptionMode)
     /// Takes back one `subscribe` of this client; the peer is told when the last client goes. Ends with
     /// `unsubscribed`.

@@ -115,5 +115,18 @@ struct SubscriptionTable {
         entries.remove(at: index)
     }
 
+    /// The peer's attributes of a range are not what they were: their configurations are as if never written.
+    /// - Parameter kept: a value whose entry stays.
+    /// - Returns: the values that had an entry, in ascending order.
+    mutating func forget(in range: AttributeHandleRange, but kept: AttributeHandle) -> [AttributeHandle] {
+        var gone: [AttributeHandle] = []
+        entries.removeAll { entry in
+            guard range.contains(entry.valueHandle), entry.valueHandle != kept else { return false }
+            gone.append(entry.valueHandle)
+            return true
+        }
+        return gone
+    }
+
     mutating func removeAll() { entries.removeAll() }
 }

@@ -34,7 +34,7 @@ struct SignallingChannel {
 
     /// - Returns: whether our request for parameters was given up.
     mutating func advance(to now: Instant) -> Bool {
-        channels.advance(to: now)
+        channels.advance(to: now, identifiers: &identifiers)
         guard let deadline = pending?.deadline, deadline <= now else { return false }
         pending = nil
         return true
@@ -99,7 +99,9 @@ struct SignallingChannel {
 
     mutating func linkLost() { channels.linkLost() }
 
-    mutating func channelFrameGone(_ number: UInt32) { channels.frameGone(number) }
+    mutating func channelFrameGone(_ number: UInt32, at now: Instant) {
+        channels.frameGone(number, identifiers: &identifiers, at: now)
+    }
 
     mutating func receiveOnChannels(
         _ command: LESignallingCommand, identifier: UInt8,

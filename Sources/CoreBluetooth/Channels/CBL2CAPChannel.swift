@@ -3,8 +3,10 @@ import Foundation
 
 /// A connection-oriented channel to another device, as a pair of streams (SPEC 2.5).
 ///
-/// Open both streams before use. They tell their delegates what happens on the run loop that they were scheduled in; who
-/// schedules neither may look at `hasBytesAvailable` and `hasSpaceAvailable` instead.
+/// Open both streams before use. They tell their delegates what happens on the run loop that they were scheduled in,
+/// which they wake and keep running until they are closed or removed; who schedules neither may look at
+/// `hasBytesAvailable` and `hasSpaceAvailable` instead. On the main run loop, events also come where the main thread runs
+/// the main dispatch queue instead.
 open class CBL2CAPChannel: NSObject {
     private let device: CBPeer
     private let number: CBL2CAPPSM
@@ -26,11 +28,12 @@ open class CBL2CAPChannel: NSObject {
     /// The device at the other end.
     open var peer: CBPeer! { device }
     /// What comes from the other device. `read` gives 0 while there is nothing, and −1 unless the stream is open. It
-    /// ends when either side closes the channel; when the connection is lost, `streamError` is
+    /// ends behind the last octet when either side closes the channel; when the connection is lost, `streamError` is
     /// `CBError.peripheralDisconnected`. Closing either stream closes the channel.
     open var inputStream: InputStream! { input }
     /// What goes to the other device. `write` tells how many octets were taken, 0 while there is no room, and −1 unless
-    /// the channel and the stream are open. Closing either stream closes the channel.
+    /// the channel and the stream are open. Closing either stream closes the channel: the other device still gets what
+    /// was taken before, if it reads on within 30 s.
     open var outputStream: OutputStream! { output }
     /// The number under which the channel is offered.
     open var psm: CBL2CAPPSM { number }

@@ -29,22 +29,21 @@ final class ChannelPipe: Sendable {
                 state.received += octets
                 return state.input
             }
-            input?.tell(.hasBytesAvailable)
+            input?.tell()
         case .canSend(let count):
             let output = state.with { state in
                 state.room += count
                 return state.output
             }
-            output?.tell(.hasSpaceAvailable)
+            output?.tell()
         case .closed(let error):
             let (input, output) = state.with { state in
                 state.isEnded = true
                 state.error = error?.publicError
                 return (state.input, state.output)
             }
-            let event: Stream.Event = error == nil ? .endEncountered : .errorOccurred
-            input?.tell(event)
-            output?.tell(event)
+            input?.tell()
+            output?.tell()
         }
     }
 
@@ -55,14 +54,30 @@ final class ChannelPipe: Sendable {
     var isEnded: Bool { state.with { $0.isEnded } }
     var error: (any Error)? { state.with { $0.error } }
 
+    /// What the input stream's delegate may be told: the end comes behind the last octet.
+    var inputEvents: [Stream.Event] {
+        state.with { state in
+            if !state.received.isEmpty { return [.hasBytesAvailable] }
+            return state.isEnded ? [state.error == nil ? .endEncountered : .errorOccurred] : []
+        }
+    }
+
+    /// What the output stream's delegate may be told.
+    var outputEvents: [Stream.Event] {
+        state.with { state in
+            if state.isEnded { return [state.error == nil ? .endEncountered : .errorOccurred] }
+            return state.room > 0 ? [.hasSpaceAvailable] : []
+        }
+    }
+
     /// Takes octets that came; the peer may send as many again.
     func take(upTo count: Int) -> [UInt8] {
-        let taken = state.with { state in
-            let taken = Array(state.received.prefix(count))
+        let (taken, isEnded) = state.with { state in
+            let taken = Array(state.received.prefix(max(0, count)))
             state.received.removeFirst(taken.count)
-            return taken
+            return (taken, state.isEnded)
         }
-        if !taken.isEmpty { send(.received(count: taken.count)) }
+        if !taken.isEmpty, !isEnded { send(.received(count: taken.count)) }
         return taken
     }
 

@@ -1,61 +1,144 @@
 import Foundation
 
 /// Where a stream tells its delegate of events: the run loops that it was scheduled in.
+///
+/// An event is due from the time when it happens until the delegate has been called, so that none is lost while there is
+/// no run loop or no delegate yet; one that does not hold any more by then is passed over.
 final class StreamSchedule: @unchecked Sendable {
-    // @unchecked Sendable holds because everything is touched under the lock; a run loop takes work from any thread.
+    // @unchecked Sendable holds because everything is touched under the lock; a timer may be set from any thread.
+    private struct Place {
+        let loop: RunLoop
+        let mode: RunLoop.Mode
+        /// Waits for ever until it is set: that wakes the loop, which work alone does not. As a source of the loop, it
+        /// keeps it running too.
+        let timer: Timer
+    }
+
     private struct State {
         weak var stream: Stream?
         weak var delegate: (any StreamDelegate)?
-        var places: [(loop: RunLoop, mode: RunLoop.Mode)] = []
+        var places: [Place] = []
         var status = Stream.Status.notOpen
+        /// In the order in which they happened, each once.
+        var due: [Stream.Event] = []
+        var hasToldEnd = false
     }
 
     private let state = Locked(State())
+    /// What could be told just now.
+    private let holding: @Sendable () -> [Stream.Event]
+
+    init(holding: @escaping @Sendable () -> [Stream.Event]) { self.holding = holding }
+
+    deinit { for place in state.with({ $0.places }) { place.timer.invalidate() } }
 
     func attach(_ stream: Stream) { state.with { $0.stream = stream } }
 
     var delegate: (any StreamDelegate)? {
         get { state.with { $0.delegate } }
-        set { state.with { $0.delegate = newValue } }
-    }
-
-    var status: Stream.Status {
-        get { state.with { $0.status } }
-        set { state.with { $0.status = newValue } }
-    }
-
-    func add(_ loop: RunLoop, _ mode: RunLoop.Mode) {
-        state.with { state in
-            guard !state.places.contains(where: { $0.loop === loop && $0.mode == mode }) else { return }
-            state.places.append((loop, mode))
+        set {
+            state.with { $0.delegate = newValue }
+            tell()
+            wake()
         }
     }
 
-    func remove(_ loop: RunLoop, _ mode: RunLoop.Mode) {
-        state.with { $0.places.removeAll { $0.loop === loop && $0.mode == mode } }
+    var status: Stream.Status { state.with { $0.status } }
+
+    func open() {
+        let isFirst = state.with { state in
+            guard state.status == .notOpen else { return false }
+            state.status = .open
+            state.due.append(.openCompleted)
+            return true
+        }
+        guard isFirst else { return }
+        tell()
+        wake()
     }
 
-    /// Calls the delegate on the run loop, if the event still holds there.
-    func tell(_ event: Stream.Event, while holds: @escaping @Sendable () -> Bool = { true }) {
-        guard let place = state.with({ $0.places.first }) else { return }
-        place.loop.perform(inModes: [place.mode]) { [self] in
-            guard holds(),
-                let (stream, delegate) = state.with({ state in
-                    state.stream.flatMap { stream in state.delegate.map { (stream, $0) } }
-                })
-            else { return }
+    /// Nothing is told from now on, on no loop.
+    func close() {
+        let places = state.with { state in
+            state.status = .closed
+            state.due = []
+            defer { state.places = [] }
+            return state.places
+        }
+        for place in places { place.timer.invalidate() }
+    }
+
+    func add(_ loop: RunLoop, _ mode: RunLoop.Mode) {
+        let isKnown = state.with { $0.places.contains { $0.loop === loop && $0.mode == mode } || $0.status == .closed }
+        guard !isKnown else { return }
+        let timer = Timer(fire: .distantFuture, interval: 1e9, repeats: true) { [weak self] _ in self?.deliver() }
+        state.with { $0.places.append(Place(loop: loop, mode: mode, timer: timer)) }
+        loop.add(timer, forMode: mode)
+        tell()
+        wake()
+    }
+
+    func remove(_ loop: RunLoop, _ mode: RunLoop.Mode) {
+        let place = state.with { state in
+            state.places.firstIndex { $0.loop === loop && $0.mode == mode }.map { state.places.remove(at: $0) }
+        }
+        place?.timer.invalidate()
+        // What that loop was woken for is another's now.
+        wake()
+    }
+
+    /// Has the delegate called for what holds just now.
+    func tell() {
+        let events = holding()
+        let isNew = state.with { state in
+            guard state.status == .open else { return false }
+            let new = events.filter { !state.due.contains($0) && !($0.isEnd && state.hasToldEnd) }
+            state.due += new
+            return !new.isEmpty
+        }
+        if isNew { wake() }
+    }
+
+    private func wake() {
+        let places = state.with { $0.due.isEmpty || $0.delegate == nil ? [] : $0.places }
+        for place in places { place.timer.fireDate = Date() }
+        // A program that gives its main thread to Dispatch never runs the main run loop.
+        if places.contains(where: { $0.loop === RunLoop.main }) {
+            DispatchQueue.main.async { [weak self] in self?.deliver() }
+        }
+    }
+
+    /// On a loop: calls the delegate for what is due. What becomes due meanwhile has its turn later.
+    private func deliver() {
+        for event in state.with({ $0.due }) {
+            let receiver: (Stream, any StreamDelegate)? = state.with { state in
+                guard !state.places.isEmpty, let stream = state.stream, let delegate = state.delegate,
+                    let index = state.due.firstIndex(of: event)
+                else { return nil }
+                state.due.remove(at: index)
+                return (stream, delegate)
+            }
+            guard let (stream, delegate) = receiver, event == .openCompleted || holding().contains(event) else {
+                continue
+            }
+            if event.isEnd { state.with { $0.hasToldEnd = true } }
             delegate.stream(stream, handle: event)
         }
     }
 }
 
+extension Stream.Event {
+    fileprivate var isEnd: Bool { self == .endEncountered || self == .errorOccurred }
+}
+
 /// Octets from the other end of a channel.
 final class ChannelInputStream: InputStream {
     private let pipe: ChannelPipe
-    private let schedule = StreamSchedule()
+    private let schedule: StreamSchedule
 
     init(_ pipe: ChannelPipe) {
         self.pipe = pipe
+        schedule = StreamSchedule { pipe.inputEvents }
         super.init(data: Data())
         schedule.attach(self)
         pipe.attach(input: self)
@@ -74,14 +157,10 @@ final class ChannelInputStream: InputStream {
     override var streamError: (any Error)? { pipe.error }
     override var hasBytesAvailable: Bool { schedule.status == .open && pipe.hasBytes }
 
-    override func open() {
-        schedule.status = .open
-        schedule.tell(.openCompleted)
-        if pipe.hasBytes { tell(.hasBytesAvailable) }
-    }
+    override func open() { schedule.open() }
 
     override func close() {
-        schedule.status = .closed
+        schedule.close()
         pipe.close()
     }
 
@@ -93,24 +172,22 @@ final class ChannelInputStream: InputStream {
         guard schedule.status == .open else { return -1 }
         let octets = pipe.take(upTo: len)
         for (index, octet) in octets.enumerated() { buffer[index] = octet }
-        if pipe.hasBytes { tell(.hasBytesAvailable) }
+        schedule.tell()
         return octets.count
     }
 
-    func tell(_ event: Stream.Event) {
-        guard schedule.status == .open else { return }
-        let pipe = pipe
-        schedule.tell(event) { event != .hasBytesAvailable || pipe.hasBytes }
-    }
+    /// Something has changed at the other end.
+    func tell() { schedule.tell() }
 }
 
 /// Octets to the other end of a channel.
 final class ChannelOutputStream: OutputStream {
     private let pipe: ChannelPipe
-    private let schedule = StreamSchedule()
+    private let schedule: StreamSchedule
 
     init(_ pipe: ChannelPipe) {
         self.pipe = pipe
+        schedule = StreamSchedule { pipe.outputEvents }
         super.init(toMemory: ())
         schedule.attach(self)
         pipe.attach(output: self)
@@ -132,14 +209,10 @@ final class ChannelOutputStream: OutputStream {
     override var streamError: (any Error)? { pipe.error }
     override var hasSpaceAvailable: Bool { schedule.status == .open && pipe.hasRoom }
 
-    override func open() {
-        schedule.status = .open
-        schedule.tell(.openCompleted)
-        if pipe.hasRoom { tell(.hasSpaceAvailable) }
-    }
+    override func open() { schedule.open() }
 
     override func close() {
-        schedule.status = .closed
+        schedule.close()
         pipe.close()
     }
 
@@ -150,13 +223,10 @@ final class ChannelOutputStream: OutputStream {
     override func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int {
         guard schedule.status == .open else { return -1 }
         let count = pipe.put(UnsafeBufferPointer(start: buffer, count: len))
-        if count > 0, pipe.hasRoom { tell(.hasSpaceAvailable) }
+        if count > 0 { schedule.tell() }
         return count
     }
 
-    func tell(_ event: Stream.Event) {
-        guard schedule.status == .open else { return }
-        let pipe = pipe
-        schedule.tell(event) { event != .hasSpaceAvailable || pipe.hasRoom }
-    }
+    /// Something has changed at the other end.
+    func tell() { schedule.tell() }
 }

@@ -34,6 +34,16 @@ final class ChannelPair {
             channels.close(1, operation: operation, identifiers: &identifiers, at: now)
         }
 
+        mutating func frameGone(_ number: UInt32, at now: Instant) {
+            channels.frameGone(number, identifiers: &identifiers, at: now)
+        }
+
+        mutating func leave(at now: Instant) {
+            channels.closeAll(of: .local, identifiers: &identifiers, at: now)
+        }
+
+        mutating func advance(to now: Instant) { channels.advance(to: now, identifiers: &identifiers) }
+
         mutating func receive(_ command: LESignallingCommand, identifier: UInt8, at now: Instant) {
             let listener = listener
             channels.receive(
@@ -84,6 +94,26 @@ final class ChannelPair {
         return operation
     }
 
+    func closeAcceptor() {
+        acceptor.close(nextOperation(), at: now)
+        settle()
+    }
+
+    /// The acceptor gives more credits than there may be.
+    func breakRules() {
+        let acceptor = L2CAPChannelIdentifier(rawValue: 0x40)
+        initiator.receive(
+            .flowControlCreditIndication(.init(channelIdentifier: acceptor, credits: 65535)), identifier: 0x77, at: now)
+        initiator.receive(
+            .flowControlCreditIndication(.init(channelIdentifier: acceptor, credits: 65535)), identifier: 0x78, at: now)
+        settle()
+    }
+
+    func leave() {
+        initiator.leave(at: now)
+        settle()
+    }
+
     func cancel(_ operation: OperationID) {
         _ = initiator.channels.cancel(operation)
         settle()
@@ -103,14 +133,14 @@ final class ChannelPair {
     func takeHeldFrames() {
         let held = initiator.heldFrames
         initiator.heldFrames = []
-        for number in held { initiator.channels.frameGone(number) }
+        for number in held { initiator.frameGone(number, at: now) }
         settle()
     }
 
     func advance(by span: Microseconds) {
         now = now.advanced(by: span)
-        initiator.channels.advance(to: now)
-        acceptor.channels.advance(to: now)
+        initiator.advance(to: now)
+        acceptor.advance(to: now)
         settle()
     }
 
@@ -142,7 +172,7 @@ final class ChannelPair {
             other.receive(command, identifier: identifier, at: now)
         case .frame(let channel, let payload, let number):
             one.sentFrames.append(payload)
-            if one.takesFrames { one.channels.frameGone(number) } else { one.heldFrames.append(number) }
+            if one.takesFrames { one.frameGone(number, at: now) } else { one.heldFrames.append(number) }
             other.receive(payload, on: channel, at: now)
         case .opened(let terms, _): one.opened.append(terms)
         case .received(_, let octets): one.received.append(octets)

@@ -175,16 +175,62 @@ struct CreditBasedChannelTests {
         #expect(pair.initiator.results[closing] == .success(nil))
     }
 
-    @Test("closing ends what waits, tells both sides once, and a lost link ends everything once")
-    func ends() throws {
+    @Test("what was given before the closing arrives before it, and each side hears of it once (SPEC 2.3, 2.5)")
+    func drains() throws {
+        let pair = try opened(accepting: ChannelSettings(credits: 1))
+        pair.initiator.takesFrames = false
+        let sent = (1...3).map { pair.send([$0]) }
+        let closing = pair.close()
+        #expect(pair.initiator.closed == [.closedLocally])
+        #expect(pair.initiator.results[pair.send([4])] == .failure(.notOpen))
+        for unit in 1...3 {
+            #expect(pair.acceptor.closed.isEmpty)
+            pair.takeHeldFrames()
+            #expect(sent.prefix(unit).allSatisfy { pair.initiator.results[$0] == .success(nil) })
+            pair.consume(1)
+        }
+        #expect(pair.acceptor.received == [[1], [2], [3]])
+        #expect(pair.initiator.results[closing] == .success(nil))
+        #expect(pair.initiator.closed == [.closedLocally] && pair.acceptor.closed == [.closedByPeer])
+        #expect(pair.initiator.doubleEnds == 0)
+    }
+
+    @Test("a peer that takes nothing more holds a closed channel for 30 s")
+    func drainsInVain() throws {
         let pair = try opened(accepting: ChannelSettings(credits: 1))
         let sent = pair.send([1])
         let waiting = pair.send([2])
-        let closing = pair.close()
-        #expect(pair.initiator.results[sent] == .success(nil) && pair.initiator.results[waiting] == .failure(.notOpen))
-        #expect(pair.initiator.results[closing] == .success(nil))
+        let closings = [pair.close(), pair.close()]
+        pair.advance(by: .seconds(29))
+        #expect(pair.initiator.results[sent] == .success(nil) && pair.initiator.results[waiting] == nil)
+        pair.advance(by: .seconds(1))
+        #expect(pair.initiator.results[waiting] == .failure(.notOpen))
+        #expect(closings.allSatisfy { pair.initiator.results[$0] == .success(nil) })
         #expect(pair.initiator.closed == [.closedLocally] && pair.acceptor.closed == [.closedByPeer])
+    }
 
+    enum Interruption: CaseIterable { case peerCloses, peerBreaksRules, clientLeaves, linkLost }
+
+    @Test("whatever ends a channel that drains ends it once", arguments: Interruption.allCases)
+    func drainingEnds(_ interruption: Interruption) throws {
+        let pair = try opened(accepting: ChannelSettings(credits: 1))
+        pair.send([1])
+        let waiting = pair.send([2])
+        let closing = pair.close()
+        switch interruption {
+        case .peerCloses: pair.closeAcceptor()
+        case .peerBreaksRules: pair.breakRules()
+        case .clientLeaves: pair.leave()
+        case .linkLost: pair.linkLost()
+        }
+        #expect(pair.initiator.results[waiting] == .failure(.notOpen))
+        #expect(pair.initiator.results[closing] == .success(nil))
+        #expect(pair.initiator.closed == [.closedLocally] && pair.initiator.doubleEnds == 0)
+        #expect(pair.acceptor.closed.count == 1)
+    }
+
+    @Test("a lost link ends everything once")
+    func ends() throws {
         let lost = try opened(accepting: ChannelSettings(credits: 1))
         lost.send([1])
         let stuck = lost.send([2])

@@ -53,6 +53,60 @@ struct GATTSubscriptionTests {
         #expect(bench.takeResults().last == .failure(.notSubscribed))
     }
 
+    @Test(
+        "values that Service Changed declares void are held by nobody, and the next subscription writes the configuration (SPEC 2.3 didModifyServices)",
+        arguments: [
+            ("1d 0300 1000 2000", [AttributeHandle(rawValue: 0x12)]), ("1d 0300 0100 ffff", [0x12, 0x22]),
+            ("1d 0300 00", [0x12, 0x22]), ("1d 0300 2000 3000", [0x22]), ("1d 0300 4000 5000", []),
+        ])
+    func voidValues(_ indication: String, _ void: [AttributeHandle]) {
+        var bench = ClientBench()
+        bench.start(.discoverCharacteristics(AttributeHandleRange(1, 9), uuids: []))
+        bench.play("> 08 0100 0900 0328\n< 09 07 0200 20 0300 052a\n> 08 0300 0900 0328\n< 01 08 0300 0a")
+        bench.start(.subscribe(3, configuration: 4, mode: .indications), client: b)
+        bench.play("> 12 0400 0200\n< 13")
+        bench.start(notify, client: a)
+        bench.play("> 12 1300 0100\n< 13")
+        bench.start(.subscribe(0x22, configuration: 0x23, mode: .notifications), client: a)
+        bench.play("> 12 2300 0100\n< 13")
+        _ = bench.takeResults()
+        // Twice: the subscription to Service Changed itself stays.
+        for _ in 0..<2 {
+            bench.receive(indication)
+            #expect(bench.takeSent() == ["1e"])
+            var events = bench.takeEvents()
+            if !void.isEmpty { #expect(events.removeFirst() == .subscriptionsForgotten(void)) }
+            #expect(events.count == 1)
+            bench.start(unsubscribe, client: a)
+            if void.contains(0x12) {
+                #expect(bench.takeResults() == [.failure(.notSubscribed)])
+            } else {
+                bench.play("> 12 1300 0000\n< 13")
+                #expect(bench.takeResults() == [.success(.unsubscribed)])
+            }
+            bench.start(notify, client: a)
+            bench.play("> 12 1300 0100\n< 13")
+            #expect(bench.takeResults() == [.success(.subscribed)])
+            if void.contains(0x22) {
+                bench.start(.subscribe(0x22, configuration: 0x23, mode: .notifications), client: a)
+                bench.play("> 12 2300 0100\n< 13")
+                _ = bench.takeResults()
+            }
+        }
+    }
+
+    @Test("a subscription that is declared void while it is written is none (SPEC 2.3 didModifyServices)")
+    func voidWhileWritten() {
+        var bench = ClientBench()
+        bench.start(.discoverCharacteristics(AttributeHandleRange(1, 9), uuids: []))
+        bench.play("> 08 0100 0900 0328\n< 09 07 0200 20 0300 052a\n> 08 0300 0900 0328\n< 01 08 0300 0a")
+        _ = bench.takeResults()
+        bench.start(notify)
+        bench.play("> 12 1300 0100\n< 1d 0300 0100 ffff\n> 1e\n< 13")
+        #expect(bench.takeResults() == [.failure(.notSubscribed)])
+        #expect(bench.client.subscriptions.entries.isEmpty)
+    }
+
     @Test("clients that want different modes get both")
     func union() {
         var bench = ClientBench()
