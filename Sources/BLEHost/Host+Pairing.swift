@@ -199,6 +199,10 @@ extension Host {
     }
 
     private mutating func pairingFinished(_ slot: Int, _ outcome: PairingOutcome, at now: Instant) {
+        if links[slot].security.machine?.model == .outOfBand {
+            let peer = identity(of: slot)
+            outOfBand.removeAll { $0.peer == peer }
+        }
         links[slot].security.machine = nil
         links[slot].security.question = nil
         links[slot].security.isBondRefused = false
