@@ -208,15 +208,14 @@ extension Host {
         links[slot].security.isBondRefused = false
         var isBonded = false
         if outcome.isBonding, let new = newBond(slot, outcome) {
-            if let reason = bonds.bond(for: new.identity)?.refusal(
-                secureConnections: new.isSecureConnections, authenticated: new.isAuthenticated, keySize: new.keySize)
-            {
+            if let reason = refusal(of: new, slot) {
                 refuse(slot, reason, at: now)
                 return pairingFailed(slot, .refusedByUs(reason), at: now)
             }
             let address = identity(of: slot)
-            if address != new.identity, bonds.remove(address) { events.append(.bondRemoved(address)) }
+            if replacesBond(of: address, new, slot), bonds.remove(address) { events.append(.bondRemoved(address)) }
             links[slot].security.identity = new.identity
+            links[slot].security.isBondProven = true
             update(new)
             isBonded = true
         }
@@ -230,6 +229,35 @@ extension Host {
         events.append(.pairing(links[slot].id, .paired(summary)))
         endPairOperations(slot, .success(.paired(summary)))
         securityEnded(slot, nil, at: now)
+    }
+
+    /// Why a new bond is not kept: anybody can name another device's identity, and that must not be the end of the
+    /// other's bond.
+    private func refusal(of new: Bond, _ slot: Int) -> PairingFailedReason? {
+        let address = identity(of: slot)
+        if let old = bonds.bond(for: new.identity) {
+            if let reason = old.refusal(
+                secureConnections: new.isSecureConnections, authenticated: new.isAuthenticated, keySize: new.keySize)
+            {
+                return reason
+            }
+            // A device that told no key for its private addresses cannot be known by them.
+            let isUnresolvable = old.identityResolvingKey == nil && address.isPrivate
+            if new.identity != address, !new.isAuthenticated, !isUnresolvable { return .keyRejected }
+        }
+        guard let key = new.identityResolvingKey, !new.isAuthenticated else { return nil }
+        let isTaken = bonds.resolving.contains {
+            $0.key == key && $0.identity != new.identity && $0.identity != address
+        }
+        return isTaken ? .keyRejected : nil
+    }
+
+    /// Whether the device of a bond has come to be known by another identity: its word alone, under an address that
+    /// anybody may use, does not end the bond.
+    private func replacesBond(of address: DeviceAddress, _ new: Bond, _ slot: Int) -> Bool {
+        guard address != new.identity, let old = bonds.bond(for: address) else { return false }
+        let knowsKey = old.identityResolvingKey != nil && old.identityResolvingKey == new.identityResolvingKey
+        return links[slot].security.isBondProven || new.isAuthenticated || knowsKey
     }
 
     /// `nil` for a peer that would not be known again: it gave no keys, or came under a private address and did not say
@@ -288,6 +316,11 @@ extension Host {
             securityEnded(slot, failure, at: now)
         }
     }
+}
+
+extension DeviceAddress {
+    /// Whether it says nothing of who it is by itself.
+    fileprivate var isPrivate: Bool { randomKind == .resolvablePrivate || randomKind == .nonResolvablePrivate }
 }
 
 extension LinkSecurityState.Key {

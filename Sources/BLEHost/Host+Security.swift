@@ -185,6 +185,7 @@ extension Host {
         links[slot].security.requestDeadline = nil
         tellServerOfSecurity(slot)
         events.append(.encryptionChanged(id, linkSecurity(of: slot)))
+        if isGood, links[slot].security.machine?.awaitsEncryption != true { links[slot].security.isBondProven = true }
         if links[slot].security.machine != nil {
             links[slot].security.machine?.encryptionChanged(to: isGood, status: status, at: now)
             drainPairing(slot, at: now)
