@@ -145,17 +145,28 @@ extension Host {
         guard case .securityRequest(let wanted)? = try? SMPPacket(pdu) else {
             return refuse(slot, .invalidParameters, at: now)
         }
-        guard !links[slot].security.isBusy, !links[slot].isClosing else { return }
+        guard !links[slot].isClosing else { return }
+        if links[slot].security.isBusy {
+            if links[slot].security.machine == nil { holdRequest(wanted, slot) }
+            return
+        }
         if let key = links[slot].security.keyInUse, key.satisfies(wanted) { return }
         guard security.followsSecurityRequests, !links[slot].security.isBondRefused else {
             events.append(.pairing(links[slot].id, .securityRequested))
             return refuse(slot, .pairingNotSupported, at: now)
         }
-        if links[slot].security.keyInUse == nil, let bond = bond(of: slot), let key = bond.peerKey,
-            bond.keyProperties.satisfies(wanted)
-        {
+        if let bond = bondToProve(slot) {
+            guard let key = bond.peerKey else {
+                events.append(.pairing(links[slot].id, .securityRequested))
+                return refuse(slot, .pairingNotSupported, at: now)
+            }
+            holdRequest(wanted, slot)
             return encrypt(slot, with: key, bond.keyProperties, at: now)
         }
+        pairAsRequested(slot, wanted, at: now)
+    }
+
+    private mutating func pairAsRequested(_ slot: Int, _ wanted: AuthenticationRequirements, at now: Instant) {
         var options = security.pairing
         if wanted.contains(.mitm), options.ioCapability != .noInputNoOutput { options.requiresAuthentication = true }
         switch beginPairing(slot, options, needsConsent: options.asksConsent, at: now) {
@@ -163,6 +174,31 @@ extension Host {
         case .repeatedAttempts?: refuse(slot, .repeatedAttempts, at: now)
         default: refuse(slot, .pairingNotSupported, at: now)
         }
+    }
+
+    /// The bond whose key has to encrypt the link before pairing may begin by itself: until then a stranger may stand
+    /// behind the peer's address, and would have its place (Core 5.4, Vol 3, Part H, 2.4.6).
+    private func bondToProve(_ slot: Int) -> Bond? {
+        if links[slot].security.isBondProven, links[slot].security.keyInUse != nil { return nil }
+        return bond(of: slot)
+    }
+
+    /// Keeps a peripheral's wish for more than its bond gives, where a new pairing could give it.
+    private mutating func holdRequest(_ wanted: AuthenticationRequirements, _ slot: Int) {
+        guard security.followsSecurityRequests, security.pairing.ioCapability != .noInputNoOutput,
+            let bond = bond(of: slot), !bond.keyProperties.satisfies(wanted)
+        else { return }
+        links[slot].security.heldRequest = wanted
+    }
+
+    /// The bond's key has encrypted the link, or has not.
+    mutating func followHeldRequest(_ slot: Int, at now: Instant) {
+        guard let wanted = links[slot].security.heldRequest else { return }
+        links[slot].security.heldRequest = nil
+        guard links[slot].role == .central, !links[slot].security.isBusy, !links[slot].isClosing,
+            bondToProve(slot) == nil
+        else { return }
+        pairAsRequested(slot, wanted, at: now)
     }
 
     // MARK: The machine
@@ -300,6 +336,10 @@ extension Host {
         guard security.pairsOnDemand, !state.isBondRefused else {
             return securityEnded(slot, state.isBondRefused ? .keyMissingAtPeer : .noKey, at: now)
         }
+        if links[slot].role == .central, let bond = bondToProve(slot) {
+            guard let key = bond.peerKey else { return securityEnded(slot, .noKey, at: now) }
+            return encrypt(slot, with: key, bond.keyProperties, at: now)
+        }
         var options = security.pairing
         if let key = state.keyInUse {
             switch error {
@@ -309,8 +349,6 @@ extension Host {
             // A new key would be no better than the one in use.
             default: return securityEnded(slot, .noKey, at: now)
             }
-        } else if links[slot].role == .central, let bond = bond(of: slot), let key = bond.peerKey {
-            return encrypt(slot, with: key, bond.keyProperties, at: now)
         }
         if let failure = beginPairing(slot, options, needsConsent: options.asksConsent, at: now) {
             securityEnded(slot, failure, at: now)

@@ -196,6 +196,8 @@ extension Host {
         }
         guard links.slot(of: id) != nil else { return }
         releaseHeld(slot, at: now)
+        guard links.slot(of: id) != nil else { return }
+        followHeldRequest(slot, at: now)
     }
 
     /// A bond's key did not encrypt the link. Nothing else is tried: a stranger with the peer's address would have us

@@ -128,4 +128,57 @@ import Testing
             #expect(identities == (isProven ? [Self.stranger] : [TwoHosts.centralAddress, Self.stranger]))
         }
     }
+
+    // MARK: Pairing in silence
+
+    @Test(
+        "A stranger under a bonded address that refuses encryption and asks for security is not paired with (2.4.6)",
+        arguments: [true, false], [IOCapability.noInputNoOutput, .keyboardDisplay])
+    func strangerAsks(encryptsAtConnection: Bool, capability: IOCapability) {
+        var settings = SecuritySettings()
+        settings.encryptsAtConnection = encryptsAtConnection
+        settings.pairing.ioCapability = capability
+        let rig = HostRig(configuration: HostConfiguration(hasToolbox: true, security: settings))
+        rig.toolbox = CryptoToolbox()
+        rig.start()
+        rig.submit(.restoreBonds([Self.bond(HostRig.peer)]))
+        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.receive(rig.connectionComplete())
+        rig.receive(frame: [0x03, 0x17, 0], handle: 0x40)
+        let wish: [UInt8] = [0x0B, 0x05]
+        for number in 1...3 {
+            if number > 1 || !encryptsAtConnection { rig.receive(frame: wish, channel: 6, handle: 0x40) }
+            #expect(rig.count(of: LEEnableEncryption.opcode) == number)
+            // LL_REJECT_IND with an error code of the stranger's choice.
+            rig.receive(
+                EncryptionChange(
+                    status: .unsupportedRemoteFeature, connectionHandle: ConnectionHandle(rawValue: 0x40), state: .off))
+        }
+        #expect(!rig.data.contains { $0.count > 8 && $0[6] == 6 && $0[8] == 1 }, "a Pairing Request")
+    }
+
+    @Test(
+        "A bonded peripheral that asks for more than its bond gives has it once the bond has encrypted the link",
+        arguments: [true, false])
+    func upgrade(encryptsAtConnection: Bool) throws {
+        let before = TwoHosts()
+        before.connect()
+        #expect(isPaired(before.pair()))
+        before.run(for: .seconds(2))
+        var settings = TwoHosts.Settings.passkey
+        settings.central.encryptsAtConnection = encryptsAtConnection
+        settings.peripheral.requestsSecurity = true
+        let two = TwoHosts(
+            settings, bonds: [.central: before.bonds(.central), .peripheral: before.bonds(.peripheral)])
+        two.connect()
+        two.run(for: .seconds(10))
+        #expect(two.bonds(.central).map(\.isAuthenticated) == [true])
+        #expect(two.bonds(.peripheral).map(\.isAuthenticated) == [true])
+        let events = two.engine(.central).events
+        let encrypted = try #require(
+            events.firstIndex { if case .encryptionChanged(_, let now) = $0 { now.isEncrypted } else { false } })
+        let started = try #require(
+            events.firstIndex { if case .pairing(_, .started) = $0 { true } else { false } })
+        #expect(encrypted < started)
+    }
 }
