@@ -227,6 +227,8 @@ extension Host {
         let patience =
             Self.closingPatience.rawValue + Int64(links[slot].parameters.supervisionTimeout.rawValue) * 10_000
         links[slot].state = .closing(deadline: now.advanced(by: .microseconds(patience)))
+        // The bond that it would leave behind, nobody wants any more.
+        pairingLost(slot)
         if holdDisconnect(slot, reason: reason, at: now) { return }
         commands.append(
             Disconnect(connectionHandle: link.handle, reason: reason), purpose: .link(link, .disconnect))

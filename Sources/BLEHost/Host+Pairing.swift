@@ -56,6 +56,7 @@ extension Host {
         _ slot: Int, _ options: PairingOptions, needsConsent: Bool, at now: Instant
     ) -> SecurityFailure? {
         guard isPairingAvailable else { return .notAvailable }
+        guard !links[slot].isClosing else { return .linkLost }
         guard !links[slot].security.isBlocked else { return .timedOut }
         guard !links[slot].security.isBusy else { return .alreadyPairing }
         if let wait = pairingGuard.wait(of: identity(of: slot), at: now) { return .repeatedAttempts(retryAfter: wait) }
@@ -100,7 +101,7 @@ extension Host {
     // MARK: PDUs
 
     mutating func receiveSecurityPDU(_ pdu: RawSpan, on slot: Int, at now: Instant) {
-        guard !links[slot].security.isBlocked else { return }
+        guard !links[slot].security.isBlocked, !links[slot].isClosing else { return }
         guard let octet = pdu.byte(at: 0) else { return }
         let opcode = SMPOpcode(rawValue: octet)
         if links[slot].security.machine != nil {
@@ -318,6 +319,14 @@ extension Host {
         events.append(.pairing(links[slot].id, .failed(failure)))
         endPairOperations(slot, .failure(.security(failure)))
         securityEnded(slot, failure, at: now)
+    }
+
+    /// Pairing ends with its link, or with the wish to end that; what waits for it ends with the link.
+    mutating func pairingLost(_ slot: Int) {
+        guard links[slot].security.machine != nil else { return }
+        links[slot].security.machine = nil
+        links[slot].security.question = nil
+        events.append(.pairing(links[slot].id, .failed(.linkLost)))
     }
 
     mutating func endPairOperations(_ slot: Int, _ result: Result<HostResult, HostFailure>) {

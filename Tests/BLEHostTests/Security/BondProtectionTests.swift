@@ -181,4 +181,43 @@ import Testing
             events.firstIndex { if case .pairing(_, .started) = $0 { true } else { false } })
         #expect(encrypted < started)
     }
+
+    // MARK: Removed bonds
+
+    @Test("A bond that is removed while its device pairs anew does not come back", arguments: 0..<14)
+    func removedWhilePairing(step: Int) throws {
+        let before = TwoHosts()
+        before.connect()
+        #expect(isPaired(before.pair()))
+        before.run(for: .seconds(2))
+        let two = TwoHosts(bonds: [.central: before.bonds(.central), .peripheral: before.bonds(.peripheral)])
+        two.connect()
+        two.run(for: .seconds(2))
+        #expect(try pairAndRemove(two, step: step) == .success(.accepted(true)))
+        #expect(two.bonds(.central).isEmpty)
+    }
+
+    @Test("A device that is forgotten while it pairs for the first time leaves no bond", arguments: [0, 3, 6])
+    func removedWhilePairingFirst(step: Int) throws {
+        let two = TwoHosts()
+        two.connect()
+        #expect(try pairAndRemove(two, step: step) == .success(.accepted(false)))
+        #expect(two.bonds(.central).isEmpty)
+        #expect(two.failures(.central) == [.linkLost])
+    }
+
+    /// Removes the bond once so many PDUs of pairing went over the air.
+    private func pairAndRemove(_ two: TwoHosts, step: Int) throws -> Result<HostResult, HostFailure>? {
+        let link = try #require(two.link(.central))
+        var sent = 0
+        two.change = { _, packet in
+            if opcode(packet) != nil { sent += 1 }
+            return packet
+        }
+        two.submit(.pair(link, nil), by: .central)
+        two.run(for: .seconds(20)) { sent > step }
+        let result = two.result(of: .removeBond(TwoHosts.peripheralAddress), by: .central)
+        two.run(for: .seconds(10))
+        return result
+    }
 }
