@@ -312,21 +312,30 @@ extension Host {
     }
 
     mutating func pairingFailed(_ slot: Int, _ failure: SecurityFailure, at now: Instant) {
+        if failure == .timedOut { links[slot].security.isBlocked = true }
+        noteTry(slot, failure, at: now)
         links[slot].security.machine = nil
         links[slot].security.question = nil
-        if failure == .timedOut { links[slot].security.isBlocked = true }
-        if failure.isSuspicious { pairingGuard.failed(identity(of: slot), at: now) }
         events.append(.pairing(links[slot].id, .failed(failure)))
         endPairOperations(slot, .failure(.security(failure)))
         securityEnded(slot, failure, at: now)
     }
 
     /// Pairing ends with its link, or with the wish to end that; what waits for it ends with the link.
-    mutating func pairingLost(_ slot: Int) {
+    mutating func pairingLost(_ slot: Int, at now: Instant) {
         guard links[slot].security.machine != nil else { return }
+        noteTry(slot, .linkLost, at: now)
         links[slot].security.machine = nil
         links[slot].security.question = nil
         events.append(.pairing(links[slot].id, .failed(.linkLost)))
+    }
+
+    /// Makes the peer wait where it may know more of the passkey than before. Who breaks off, goes away or says nothing
+    /// after our value, which tells one bit of a passkey that stays the same, would have the rest of it in as many tries
+    /// (Core 5.4, Vol 3, Part H, 2.3.6).
+    private mutating func noteTry(_ slot: Int, _ failure: SecurityFailure, at now: Instant) {
+        guard failure.isSuspicious || links[slot].security.machine?.hasShownValue ?? false else { return }
+        pairingGuard.failed(identity(of: slot), at: now)
     }
 
     mutating func endPairOperations(_ slot: Int, _ result: Result<HostResult, HostFailure>) {

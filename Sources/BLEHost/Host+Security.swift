@@ -218,10 +218,10 @@ extension Host {
 
     /// A link ends in the middle of pairing, or because a bond's key did not fit: some controllers and peers tell that by
     /// ending the link.
-    mutating func tellOfLostSecurity(_ slot: Int, _ reason: DisconnectionReason) {
+    mutating func tellOfLostSecurity(_ slot: Int, _ reason: DisconnectionReason, at now: Instant) {
         let id = links[slot].id
         if links[slot].security.machine != nil {
-            pairingLost(slot)
+            pairingLost(slot, at: now)
         } else if links[slot].security.isChanging, !links[slot].isClosing, case .controller(let status) = reason {
             switch status {
             case .pinOrKeyMissing, .authenticationFailure: events.append(.pairing(id, .failed(.keyMissingAtPeer)))
