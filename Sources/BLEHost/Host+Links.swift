@@ -228,6 +228,8 @@ extension Host {
         let patience =
             Self.closingPatience.rawValue + Int64(links[slot].parameters.supervisionTimeout.rawValue) * 10_000
         links[slot].state = .closing(deadline: now.advanced(by: .microseconds(patience)))
+        // The bond that it would leave behind, nobody wants any more.
+        pairingLost(slot, at: now)
         if holdDisconnect(slot, reason: reason, at: now) { return }
         commands.append(
             Disconnect(connectionHandle: link.handle, reason: reason), purpose: .link(link, .disconnect))
@@ -247,7 +249,7 @@ extension Host {
         drainGATT(slot, at: now)
         links[slot].signalling.linkLost()
         drainChannels(slot, at: now)
-        tellOfLostSecurity(slot, reason)
+        tellOfLostSecurity(slot, reason, at: now)
         let bond = bond(of: slot)
         let link = links.remove(slot)
         counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs

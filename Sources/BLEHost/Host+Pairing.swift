@@ -58,6 +58,7 @@ extension Host {
         _ slot: Int, _ options: PairingOptions, needsConsent: Bool, at now: Instant
     ) -> SecurityFailure? {
         guard isPairingAvailable else { return .notAvailable }
+        guard !links[slot].isClosing else { return .linkLost }
         guard !links[slot].security.isBlocked else { return .timedOut }
         guard !links[slot].security.isBusy else { return .alreadyPairing }
         if let wait = pairingGuard.wait(of: identity(of: slot), at: now) { return .repeatedAttempts(retryAfter: wait) }
@@ -102,7 +103,7 @@ extension Host {
     // MARK: PDUs
 
     mutating func receiveSecurityPDU(_ pdu: RawSpan, on slot: Int, at now: Instant) {
-        guard !links[slot].security.isBlocked else { return }
+        guard !links[slot].security.isBlocked, !links[slot].isClosing else { return }
         guard let octet = pdu.byte(at: 0) else { return }
         let opcode = SMPOpcode(rawValue: octet)
         if links[slot].security.machine != nil {
@@ -147,17 +148,28 @@ extension Host {
         guard case .securityRequest(let wanted)? = try? SMPPacket(pdu) else {
             return refuse(slot, .invalidParameters, at: now)
         }
-        guard !links[slot].security.isBusy, !links[slot].isClosing else { return }
+        guard !links[slot].isClosing else { return }
+        if links[slot].security.isBusy {
+            if links[slot].security.machine == nil { holdRequest(wanted, slot) }
+            return
+        }
         if let key = links[slot].security.keyInUse, key.satisfies(wanted) { return }
         guard security.followsSecurityRequests, !links[slot].security.isBondRefused else {
             events.append(.pairing(links[slot].id, .securityRequested))
             return refuse(slot, .pairingNotSupported, at: now)
         }
-        if links[slot].security.keyInUse == nil, let bond = bond(of: slot), let key = bond.peerKey,
-            bond.keyProperties.satisfies(wanted)
-        {
+        if let bond = bondToProve(slot) {
+            guard let key = bond.peerKey else {
+                events.append(.pairing(links[slot].id, .securityRequested))
+                return refuse(slot, .pairingNotSupported, at: now)
+            }
+            holdRequest(wanted, slot)
             return encrypt(slot, with: key, bond.keyProperties, at: now)
         }
+        pairAsRequested(slot, wanted, at: now)
+    }
+
+    private mutating func pairAsRequested(_ slot: Int, _ wanted: AuthenticationRequirements, at now: Instant) {
         var options = security.pairing
         if wanted.contains(.mitm), options.ioCapability != .noInputNoOutput { options.requiresAuthentication = true }
         switch beginPairing(slot, options, needsConsent: options.asksConsent, at: now) {
@@ -165,6 +177,31 @@ extension Host {
         case .repeatedAttempts?: refuse(slot, .repeatedAttempts, at: now)
         default: refuse(slot, .pairingNotSupported, at: now)
         }
+    }
+
+    /// The bond whose key has to encrypt the link before pairing may begin by itself: until then a stranger may stand
+    /// behind the peer's address, and would have its place (Core 5.4, Vol 3, Part H, 2.4.6).
+    private func bondToProve(_ slot: Int) -> Bond? {
+        if links[slot].security.isBondProven, links[slot].security.keyInUse != nil { return nil }
+        return bond(of: slot)
+    }
+
+    /// Keeps a peripheral's wish for more than its bond gives, where a new pairing could give it.
+    private mutating func holdRequest(_ wanted: AuthenticationRequirements, _ slot: Int) {
+        guard security.followsSecurityRequests, security.pairing.ioCapability != .noInputNoOutput,
+            let bond = bond(of: slot), !bond.keyProperties.satisfies(wanted)
+        else { return }
+        links[slot].security.heldRequest = wanted
+    }
+
+    /// The bond's key has encrypted the link, or has not.
+    mutating func followHeldRequest(_ slot: Int, at now: Instant) {
+        guard let wanted = links[slot].security.heldRequest else { return }
+        links[slot].security.heldRequest = nil
+        guard links[slot].role == .central, !links[slot].security.isBusy, !links[slot].isClosing,
+            bondToProve(slot) == nil
+        else { return }
+        pairAsRequested(slot, wanted, at: now)
     }
 
     // MARK: The machine
@@ -201,20 +238,23 @@ extension Host {
     }
 
     private mutating func pairingFinished(_ slot: Int, _ outcome: PairingOutcome, at now: Instant) {
+        if links[slot].security.machine?.model == .outOfBand {
+            let peer = identity(of: slot)
+            outOfBand.removeAll { $0.peer == peer }
+        }
         links[slot].security.machine = nil
         links[slot].security.question = nil
         links[slot].security.isBondRefused = false
         var isBonded = false
         if outcome.isBonding, let new = newBond(slot, outcome) {
-            if let reason = bonds.bond(for: new.identity)?.refusal(
-                secureConnections: new.isSecureConnections, authenticated: new.isAuthenticated, keySize: new.keySize)
-            {
+            if let reason = refusal(of: new, slot) {
                 refuse(slot, reason, at: now)
                 return pairingFailed(slot, .refusedByUs(reason), at: now)
             }
             let address = identity(of: slot)
-            if address != new.identity, bonds.remove(address) { events.append(.bondRemoved(address)) }
+            if replacesBond(of: address, new, slot), bonds.remove(address) { events.append(.bondRemoved(address)) }
             links[slot].security.identity = new.identity
+            links[slot].security.isBondProven = true
             update(new)
             isBonded = true
         }
@@ -228,6 +268,35 @@ extension Host {
         events.append(.pairing(links[slot].id, .paired(summary)))
         endPairOperations(slot, .success(.paired(summary)))
         securityEnded(slot, nil, at: now)
+    }
+
+    /// Why a new bond is not kept: anybody can name another device's identity, and that must not be the end of the
+    /// other's bond.
+    private func refusal(of new: Bond, _ slot: Int) -> PairingFailedReason? {
+        let address = identity(of: slot)
+        if let old = bonds.bond(for: new.identity) {
+            if let reason = old.refusal(
+                secureConnections: new.isSecureConnections, authenticated: new.isAuthenticated, keySize: new.keySize)
+            {
+                return reason
+            }
+            // A device that told no key for its private addresses cannot be known by them.
+            let isUnresolvable = old.identityResolvingKey == nil && address.isPrivate
+            if new.identity != address, !new.isAuthenticated, !isUnresolvable { return .keyRejected }
+        }
+        guard let key = new.identityResolvingKey, !new.isAuthenticated else { return nil }
+        let isTaken = bonds.resolving.contains {
+            $0.key == key && $0.identity != new.identity && $0.identity != address
+        }
+        return isTaken ? .keyRejected : nil
+    }
+
+    /// Whether the device of a bond has come to be known by another identity: its word alone, under an address that
+    /// anybody may use, does not end the bond.
+    private func replacesBond(of address: DeviceAddress, _ new: Bond, _ slot: Int) -> Bool {
+        guard address != new.identity, let old = bonds.bond(for: address) else { return false }
+        let knowsKey = old.identityResolvingKey != nil && old.identityResolvingKey == new.identityResolvingKey
+        return links[slot].security.isBondProven || new.isAuthenticated || knowsKey
     }
 
     /// `nil` for a peer that would not be known again: it gave no keys, or came under a private address and did not say
@@ -245,13 +314,30 @@ extension Host {
     }
 
     mutating func pairingFailed(_ slot: Int, _ failure: SecurityFailure, at now: Instant) {
+        if failure == .timedOut { links[slot].security.isBlocked = true }
+        noteTry(slot, failure, at: now)
         links[slot].security.machine = nil
         links[slot].security.question = nil
-        if failure == .timedOut { links[slot].security.isBlocked = true }
-        if failure.isSuspicious { pairingGuard.failed(identity(of: slot), at: now) }
         events.append(.pairing(links[slot].id, .failed(failure)))
         endPairOperations(slot, .failure(.security(failure)))
         securityEnded(slot, failure, at: now)
+    }
+
+    /// Pairing ends with its link, or with the wish to end that; what waits for it ends with the link.
+    mutating func pairingLost(_ slot: Int, at now: Instant) {
+        guard links[slot].security.machine != nil else { return }
+        noteTry(slot, .linkLost, at: now)
+        links[slot].security.machine = nil
+        links[slot].security.question = nil
+        events.append(.pairing(links[slot].id, .failed(.linkLost)))
+    }
+
+    /// Makes the peer wait where it may know more of the passkey than before. Who breaks off, goes away or says nothing
+    /// after our value, which tells one bit of a passkey that stays the same, would have the rest of it in as many tries
+    /// (Core 5.4, Vol 3, Part H, 2.3.6).
+    private mutating func noteTry(_ slot: Int, _ failure: SecurityFailure, at now: Instant) {
+        guard failure.isSuspicious || links[slot].security.machine?.hasShownValue ?? false else { return }
+        pairingGuard.failed(identity(of: slot), at: now)
     }
 
     mutating func endPairOperations(_ slot: Int, _ result: Result<HostResult, HostFailure>) {
@@ -270,6 +356,10 @@ extension Host {
         guard security.pairsOnDemand, !state.isBondRefused else {
             return securityEnded(slot, state.isBondRefused ? .keyMissingAtPeer : .noKey, at: now)
         }
+        if links[slot].role == .central, let bond = bondToProve(slot) {
+            guard let key = bond.peerKey else { return securityEnded(slot, .noKey, at: now) }
+            return encrypt(slot, with: key, bond.keyProperties, at: now)
+        }
         var options = security.pairing
         if let key = state.keyInUse {
             switch error {
@@ -279,13 +369,16 @@ extension Host {
             // A new key would be no better than the one in use.
             default: return securityEnded(slot, .noKey, at: now)
             }
-        } else if links[slot].role == .central, let bond = bond(of: slot), let key = bond.peerKey {
-            return encrypt(slot, with: key, bond.keyProperties, at: now)
         }
         if let failure = beginPairing(slot, options, needsConsent: options.asksConsent, at: now) {
             securityEnded(slot, failure, at: now)
         }
     }
+}
+
+extension DeviceAddress {
+    /// Whether it says nothing of who it is by itself.
+    fileprivate var isPrivate: Bool { randomKind == .resolvablePrivate || randomKind == .nonResolvablePrivate }
 }
 
 extension LinkSecurityState.Key {

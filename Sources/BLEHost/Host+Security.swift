@@ -40,13 +40,16 @@ extension Host {
     }
 
     private mutating func removeBond(_ identity: DeviceAddress, operation: OperationID, at now: Instant) {
-        guard bonds.remove(identity) else { return complete(operation, .success(.accepted(false))) }
+        let wasThere = bonds.remove(identity)
         let identity = identity.withoutIdentityMark
-        events.append(.bondRemoved(identity))
+        if wasThere { events.append(.bondRemoved(identity)) }
         for slot in links.slotRange where links.isOccupied(slot) && self.identity(of: slot) == identity {
-            close(slot, reason: .remoteUserTerminatedConnection, at: now)
+            // Pairing under way would bring the bond back.
+            if wasThere || links[slot].security.machine != nil {
+                close(slot, reason: .remoteUserTerminatedConnection, at: now)
+            }
         }
-        complete(operation, .success(.accepted(true)))
+        complete(operation, .success(.accepted(wasThere)))
     }
 
     private mutating func encrypt(_ link: LinkID, operation: OperationID, at now: Instant) {
@@ -135,7 +138,9 @@ extension Host {
             commands.append(
                 LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle),
                 purpose: .unattendedOnLink(event.connectionHandle))
-            if let slot = links.slot(of: event.connectionHandle), links[slot].security.machine == nil {
+            if let slot = links.slot(of: event.connectionHandle), links[slot].security.machine == nil,
+                !links[slot].isClosing
+            {
                 events.append(.pairing(links[slot].id, .failed(.noKey)))
             }
             return
@@ -193,6 +198,7 @@ extension Host {
         if !isGood || links[slot].security.isRequestMet { links[slot].security.requestDeadline = nil }
         tellServerOfSecurity(slot)
         events.append(.encryptionChanged(id, linkSecurity(of: slot)))
+        if isGood, links[slot].security.machine?.awaitsEncryption != true { links[slot].security.isBondProven = true }
         if links[slot].security.machine != nil {
             links[slot].security.machine?.encryptionChanged(to: isGood, status: status, at: now)
             drainPairing(slot, at: now)
@@ -205,11 +211,15 @@ extension Host {
         // Who took the link for encrypted must not go on in the clear.
         if isInDoubt { close(slot, reason: .authenticationFailure, at: now) }
         releaseHeld(slot, at: now)
+        guard links.slot(of: id) != nil, !links[slot].isClosing else { return }
+        followHeldRequest(slot, at: now)
     }
 
     /// A bond's key did not encrypt the link. Nothing else is tried: a stranger with the peer's address would have us
     /// pair anew in silence.
     private mutating func bondRefused(_ slot: Int, _ status: HCIStatus, at now: Instant) {
+        // Of a key that belonged to a pairing, perhaps, which has ended with the wish to end the link.
+        guard !links[slot].isClosing else { return }
         let failure: SecurityFailure = status == .pinOrKeyMissing ? .keyMissingAtPeer : .encryptionFailed(status)
         if failure == .keyMissingAtPeer { links[slot].security.isBondRefused = true }
         events.append(.pairing(links[slot].id, .failed(failure)))
@@ -218,11 +228,11 @@ extension Host {
 
     /// A link ends in the middle of pairing, or because a bond's key did not fit: some controllers and peers tell that by
     /// ending the link.
-    mutating func tellOfLostSecurity(_ slot: Int, _ reason: DisconnectionReason) {
+    mutating func tellOfLostSecurity(_ slot: Int, _ reason: DisconnectionReason, at now: Instant) {
         let id = links[slot].id
         if links[slot].security.machine != nil {
-            events.append(.pairing(id, .failed(.linkLost)))
-        } else if links[slot].security.isChanging, case .controller(let status) = reason {
+            pairingLost(slot, at: now)
+        } else if links[slot].security.isChanging, !links[slot].isClosing, case .controller(let status) = reason {
             switch status {
             case .pinOrKeyMissing, .authenticationFailure: events.append(.pairing(id, .failed(.keyMissingAtPeer)))
             default: events.append(.pairing(id, .failed(.encryptionFailed(status))))

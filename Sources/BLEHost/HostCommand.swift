@@ -59,7 +59,7 @@ public enum HostCommand: Equatable, Sendable {
     case restoreBonds([Bond])
     /// Forgets a peer and ends a link to it. Ends with `accepted`: whether there was a bond.
     case removeBond(DeviceAddress)
-    /// What pairing with this peer may build on; `nil` takes it back.
+    /// What pairing with this peer may build on, until one has succeeded with it; `nil` takes it back.
     case setOutOfBandData(DeviceAddress, OutOfBandData?)
     /// Makes values to be told to a peer. Ends with `outOfBandData`.
     case createOutOfBandData

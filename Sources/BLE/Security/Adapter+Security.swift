@@ -43,7 +43,8 @@ extension Adapter {
         return data
     }
 
-    /// Keeps what is known of a device by another way than Bluetooth, for the next pairing with it.
+    /// Keeps what is known of a device by another way than Bluetooth, for the next pairing with it, which uses
+    /// it up where it succeeds.
     /// - Parameter data: `nil`: nothing any more.
     public func setOutOfBandData(_ data: OutOfBandData?, for peer: DeviceAddress) async throws(AdapterError) {
         _ = try await result(of: .setOutOfBandData(peer, data))

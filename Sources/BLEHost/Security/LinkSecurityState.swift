@@ -53,6 +53,10 @@ struct LinkSecurityState {
     var isBlocked = false
     /// The peer said that it has lost the bond's key: nothing is begun by itself any more.
     var isBondRefused = false
+    /// The bond's key has encrypted the link: the peer is the one that the bond was made with.
+    var isBondProven = false
+    /// What the peripheral asked for beyond its bond: it is followed once the bond's key has encrypted the link.
+    var heldRequest: AuthenticationRequirements?
     /// When a central that we asked for security should have acted.
     var requestDeadline: Instant?
     /// With which that central's pairing is met.

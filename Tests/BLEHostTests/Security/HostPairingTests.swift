@@ -453,33 +453,6 @@ import Testing
         #expect(two.read(2) == .success(.gatt(.value([0x02]))))
     }
 
-    @Test("Out-of-band values made by one side let the other pair with protection")
-    func outOfBand() throws {
-        let two = TwoHosts()
-        two.connect()
-        func made(_ side: TwoHosts.Side) throws -> LocalOutOfBandData {
-            guard case .success(.outOfBandData(let data))? = two.result(of: .createOutOfBandData, by: side) else {
-                throw Missing()
-            }
-            return data
-        }
-        let central = try made(.central)
-        let peripheral = try made(.peripheral)
-        two.submit(
-            .setOutOfBandData(
-                TwoHosts.peripheralAddress,
-                OutOfBandData(peer: .init(random: peripheral.random, confirm: peripheral.confirm), local: central)),
-            by: .central)
-        two.submit(
-            .setOutOfBandData(
-                TwoHosts.centralAddress,
-                OutOfBandData(peer: .init(random: central.random, confirm: central.confirm), local: peripheral)),
-            by: .peripheral)
-        #expect(summary(two.pair())?.isAuthenticated == true)
-    }
-
-    private struct Missing: Error {}
-
     @Test("No description of a bond, an event or a setting shows a key")
     func secrets() throws {
         var settings = TwoHosts.Settings()

@@ -99,8 +99,21 @@ import Testing
             testDescription: "", initiator: PairingOptions(), responder: PairingOptions(),
             outOfBand: (OutOfBandData(temporaryKey: Key128(rawValue: 77)), nil))
         let two = way.machines().run()
-        #expect(two.failure(.initiator) == .refusedByUs(.outOfBandNotAvailable))
-        #expect(two.failure(.responder) == .refusedByPeer(.outOfBandNotAvailable))
+        #expect(two.failure(.initiator) == .refusedByPeer(.outOfBandNotAvailable))
+        #expect(two.failure(.responder) == .refusedByUs(.outOfBandNotAvailable))
+    }
+
+    @Test(
+        "A peer that claims our out-of-band values is refused where none were made: anybody can set the flag (2.3.5.6.4)",
+        arguments: TwoMachines.Side.allCases)
+    func claimedOutOfBandValues(side: TwoMachines.Side) {
+        let claim = OutOfBandData(peer: .init(random: .zero, confirm: .zero))
+        let way = PairingCase(
+            testDescription: "", initiator: PairingOptions(), responder: PairingOptions(requiresAuthentication: true),
+            outOfBand: side == .initiator ? (claim, nil) : (nil, claim))
+        let two = way.machines().run()
+        #expect(two.failure(side.other) == .refusedByUs(.outOfBandNotAvailable))
+        #expect(two.failure(side) == .refusedByPeer(.outOfBandNotAvailable))
     }
 
     @Test("A set passkey is shown and typed without asking anybody")

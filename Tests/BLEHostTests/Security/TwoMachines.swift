@@ -218,6 +218,16 @@ struct PairingCase: CustomTestStringConvertible, Sendable {
             ))
     }
 
+    /// The responder alone heard the other's values.
+    static var outOfBandOtherWay: PairingCase {
+        let a = localOutOfBandData(1)
+        return PairingCase(
+            testDescription: "out of band the other way", initiator: PairingOptions(), responder: PairingOptions(),
+            outOfBand: (
+                OutOfBandData(local: a), OutOfBandData(peer: .init(random: a.random, confirm: a.confirm))
+            ))
+    }
+
     static func localOutOfBandData(_ number: UInt128) -> LocalOutOfBandData {
         let toolbox = CryptoToolbox()
         let random = Key128(rawValue: number << 100 | number)
@@ -234,6 +244,7 @@ struct PairingCase: CustomTestStringConvertible, Sendable {
             legacyJustWorks, legacyPasskey, legacyOutOfBand, legacyOutOfBandBySurprise, justWorks,
             justWorksWithoutProtection, protectionByWish, numericComparison, passkeyShownByInitiator,
             passkeyShownByResponder, passkeyTypedByBoth, outOfBandBothWays, outOfBandOneWay,
+            outOfBandOtherWay,
         ]
     }
 }

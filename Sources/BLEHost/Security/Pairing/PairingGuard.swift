@@ -40,7 +40,7 @@ struct PairingGuard {
 }
 
 extension SecurityFailure {
-    /// Whether somebody may have tried to guess: only such failures make a peer wait.
+    /// Whether somebody may have tried to guess, however far pairing had come.
     var isSuspicious: Bool {
         switch self {
         case .refusedByUs(let reason), .refusedByPeer(let reason):

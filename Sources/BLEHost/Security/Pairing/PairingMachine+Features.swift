@@ -106,9 +106,11 @@ extension PairingMachine {
         if model == .outOfBand, !isSecureConnections, setup.outOfBand?.temporaryKey == nil {
             return .outOfBandNotAvailable
         }
-        // The peer counts on what the flag told it.
-        if model == .outOfBand, isSecureConnections, localHasOutOfBandData, setup.outOfBand?.peer == nil {
-            return .outOfBandNotAvailable
+        // A flag stands for values that went the other way, and those have to be here: a peer that sets its own and never
+        // got ours would prove nothing with its check value.
+        if model == .outOfBand, isSecureConnections {
+            if localHasOutOfBandData, setup.outOfBand?.peer == nil { return .outOfBandNotAvailable }
+            if peerHasOutOfBandData, setup.outOfBand?.local == nil { return .outOfBandNotAvailable }
         }
         return setup.bond?.refusal(
             secureConnections: isSecureConnections, authenticated: model.isAuthenticated, keySize: keySize)

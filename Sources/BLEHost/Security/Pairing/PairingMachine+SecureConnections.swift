@@ -68,7 +68,7 @@ extension PairingMachine {
         (isInitiator ? initiatorFeatures : responderFeatures)?.hasOutOfBandData ?? false
     }
 
-    private var peerHasOutOfBandData: Bool {
+    var peerHasOutOfBandData: Bool {
         (isInitiator ? responderFeatures : initiatorFeatures)?.hasOutOfBandData ?? false
     }
 
@@ -188,6 +188,7 @@ extension PairingMachine {
 
     private mutating func computeCheck() {
         guard let features = isInitiator ? initiatorFeatures : responderFeatures else { return }
+        guard let peerSecret else { return fail(.outOfBandNotAvailable) }
         compute(
             .f6(
                 key: macKey.mostSignificantOctets, localRandom.mostSignificantOctets,
@@ -196,15 +197,17 @@ extension PairingMachine {
             for: .check)
     }
 
-    /// What the peer gave us beside its nonce: the passkey, or its value told out of band.
-    private var peerSecret: Key128 {
+    /// What the peer gave us beside its nonce: the passkey, or its value told out of band; zero where it told none, `nil`
+    /// where it should have.
+    private var peerSecret: Key128? {
         if model.isPasskey { return passkey }
-        return model == .outOfBand && localHasOutOfBandData ? setup.outOfBand?.peer?.random ?? .zero : .zero
+        return model == .outOfBand && localHasOutOfBandData ? setup.outOfBand?.peer?.random : .zero
     }
 
-    private var localSecret: Key128 {
+    /// What we gave the peer, likewise.
+    private var localSecret: Key128? {
         if model.isPasskey { return passkey }
-        return model == .outOfBand && peerHasOutOfBandData ? setup.outOfBand?.local?.random ?? .zero : .zero
+        return model == .outOfBand && peerHasOutOfBandData ? setup.outOfBand?.local?.random : .zero
     }
 
     mutating func checkKnown(_ value: Key128, _ now: Instant) {
@@ -218,6 +221,7 @@ extension PairingMachine {
 
     mutating func checkReceived(_ value: Key128, _ now: Instant) {
         guard let features = isInitiator ? responderFeatures : initiatorFeatures else { return }
+        guard let localSecret else { return fail(.outOfBandNotAvailable) }
         peerCheck = value
         compute(
             .f6(

@@ -99,6 +99,8 @@ struct PairingMachine {
     var secret: [UInt8] = []
     var macKey = Key128.zero
     var peerCheck = Key128.zero
+    /// Whether the peer has had a value from which it may learn something of the passkey.
+    private(set) var hasShownValue = false
     /// Rounds of passkey entry that are over, of twenty.
     var round = 0
 
@@ -302,6 +304,7 @@ struct PairingMachine {
 
     mutating func send(_ packet: SMPPacket, at now: Instant) {
         deadline = now.advanced(by: Self.patience)
+        if packet.opcode == .pairingConfirm || packet.opcode == .pairingRandom { hasShownValue = true }
         actions.append(.send(packet))
     }
 
