@@ -25,6 +25,9 @@ extension Host {
         let isMatch = hash == address.resolvableParts.hash
         guard let done = resolver.tried(identity, matches: isMatch, in: pass) else { return }
         if done.matches.count > 1 { events.append(.ambiguousIdentity(done.address, done.matches)) }
+        if done.matches.count == 1, connector.waits(for: done.address) {
+            identityFound(done.matches[0], behind: done.address)
+        }
         for connection in done.connections {
             linkMade(
                 connection.handle, peer: done.matches.count == 1 ? done.matches[0].asIdentity : connection.peer,
@@ -39,6 +42,31 @@ extension Host {
             }
             received(report, data: data.span.bytes, at: now)
         }
+    }
+
+    /// Tries the private addresses that clients wait for, where bonds or addresses are new.
+    mutating func resolvePendingConnections() {
+        for address in connector.privatePeers(toResolveAt: bonds.resolvingRevision) {
+            // Where the answer is not known yet, `hashMade` goes on.
+            if case .identity(let identity) = identity(behind: address) { identityFound(identity, behind: address) }
+        }
+    }
+
+    /// It is known who is behind a private address: what waits for it waits for the device, and has its link at once where
+    /// there is one. The address will not be seen again, or be named by the identity from now on.
+    mutating func identityFound(_ identity: DeviceAddress, behind address: DeviceAddress) {
+        let identity = identity.withoutIdentityMark
+        let address = address.withoutIdentityMark
+        guard address != identity, address.isResolvablePrivate else { return }
+        events.append(.identityFound(identity, behind: address))
+        connector.rename(address, to: identity)
+        needsConvergence = true
+        guard let slot = links.slot(ofPeer: identity) else { return }
+        for index in links[slot].waiting.indices where links[slot].waiting[index].request.peer == address {
+            links[slot].waiting[index].request.peer = identity
+        }
+        links[slot].waiting += connector.take(identity)
+        if links[slot].state == .open { announce(slot) }
     }
 
     /// Names the identity in a report where it is known.

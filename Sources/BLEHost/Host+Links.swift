@@ -16,6 +16,10 @@ extension Host {
         if let slot = links.slot(ofPeer: request.peer) {
             let pending = Connector.Pending(
                 operation: operation, client: client, request: request, retriesLeft: request.establishmentRetries)
+            let peer = links[slot].peer.withoutIdentityMark
+            if peer != request.peer.withoutIdentityMark {
+                events.append(.identityFound(peer, behind: request.peer.withoutIdentityMark))
+            }
             links[slot].waiting.append(pending)
             if links[slot].state == .open { announce(slot) }
             return
@@ -79,6 +83,9 @@ extension Host {
             // The controller gave the handle out again without saying that the old link ended.
             counters.unexpectedEvents &+= 1
             linkEnded(stale, reason: .controller(.unspecifiedError), at: now)
+        }
+        if let address = privateAddresses.peer, role == .central, connector.waits(for: address) {
+            identityFound(peer, behind: address)
         }
         let waiting = role == .central ? connector.take(peer) : []
         guard !links.isFull, role == .peripheral || !waiting.isEmpty else {

@@ -260,6 +260,11 @@ extension Host {
         }
         pairingGuard.succeeded(links[slot].peer.withoutIdentityMark)
         pairingGuard.succeeded(identity(of: slot))
+        let peer = links[slot].peer
+        if isBonded, outcome.identityResolvingKey != nil, peer.isResolvablePrivate {
+            links[slot].peer = identity(of: slot).asIdentity
+            identityFound(identity(of: slot), behind: peer)
+        }
         tellServerOfSecurity(slot)
         let summary = PairingSummary(
             identity: identity(of: slot), isSecureConnections: outcome.isSecureConnections,

@@ -318,6 +318,7 @@ public struct Host: ~Copyable {
     mutating func settle(at now: Instant) {
         proceedWithAddress(at: now)
         proceedWithResolvingList(at: now)
+        resolvePendingConnections()
         if needsConvergence, phase == .ready {
             needsConvergence = false
             convergeScanningAndInitiating(at: now)

@@ -47,6 +47,9 @@ public enum HostEvent: Equatable, Sendable {
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
     /// Other lengths of packets hold, whoever wanted them (Core 5.4, Vol 4, Part E, 7.7.65.7).
     case dataLengthChanged(LinkID, DataLength)
+    /// It is known who is behind a private address under which clients wait for a device or are connected to it: what
+    /// waits for the address waits for the identity from now on, under whatever address the device comes.
+    case identityFound(DeviceAddress, behind: DeviceAddress)
     /// A private address fits the keys of more than one bond: none of them is taken for its owner.
     case ambiguousIdentity(DeviceAddress, [DeviceAddress])
     /// A packet that could not be understood was dropped.

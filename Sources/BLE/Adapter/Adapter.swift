@@ -332,7 +332,7 @@ public actor Adapter {
             guard let error = runner.takeStoreError() else { break }
             storeError = error
             tell(.bondNotKept(error))
-        case .channel, .stopped, .ambiguousIdentity, .malformedPacket:
+        case .channel, .stopped, .identityFound, .ambiguousIdentity, .malformedPacket:
             break
         }
     }

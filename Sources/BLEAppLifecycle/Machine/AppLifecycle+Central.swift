@@ -74,6 +74,28 @@ extension AppLifecycle {
         return identifier
     }
 
+    /// A private address belongs to a device that is known by its identity from now on. What apps call the address they
+    /// call the device: it is the same for them, whatever address it shows (SPEC REC-3, 5.6).
+    mutating func identityFound(_ identity: DeviceAddress, behind address: DeviceAddress) {
+        for app in apps.indices {
+            guard let identifier = identities.rebind(address, to: identity, app: app) else { continue }
+            emit(.journal(.identity(apps[app].id, identifier, identity)))
+        }
+        identities.rename(address, to: identity)
+        for index in managers.indices {
+            for session in managers[index].central.peripherals.indices
+            where managers[index].central.peripherals[session].address == address {
+                managers[index].central.peripherals[session].address = identity
+            }
+            for place in managers[index].server.subscribers.indices
+            where managers[index].server.subscribers[place].address == address {
+                managers[index].server.subscribers[place].address = identity
+            }
+        }
+        for place in links.indices where links[place].address == address { links[place].address = identity }
+        needsJournal = true
+    }
+
     func describe(_ identifier: PeerIdentifier, _ address: DeviceAddress, _ index: Int) -> PeripheralDescription {
         var state = PeripheralState.disconnected
         if let session = managers[index].central.index(of: identifier) {
@@ -144,6 +166,23 @@ extension AppLifecycle {
         tellConnected(index, session, at: now)
     }
 
+    /// A device that a manager is connected to is wanted under the other identifier that the app has of it: it was heard
+    /// under an address of which nobody knew yet whose it is.
+    mutating func connectedUnderAnotherName(
+        _ link: LinkID, _ client: ClientID, _ identifier: PeerIdentifier, _ token: CommandToken, at now: Instant
+    ) {
+        guard let index = index(of: client), let session = managers[index].central.index(of: identifier),
+            case .connecting(token, _) = managers[index].central.peripherals[session].state,
+            let shared = links.first(where: { $0.id == link }),
+            shared.address == managers[index].central.peripherals[session].address
+        else { return }
+        managers[index].central.peripherals[session].state = .connected(link)
+        managers[index].central.peripherals[session].attMTU = shared.attMTU
+        managers[index].central.peripherals[session].forgetDatabase()
+        needsJournal = true
+        tellConnected(index, session, at: now)
+    }
+
     /// How long after failing to establish a link, its quick retries included, the device is tried again.
     private static let establishmentPause = Microseconds.microseconds(500_000)
 
@@ -174,7 +213,9 @@ extension AppLifecycle {
         switch managers[index].central.peripherals[session].state {
         case .connecting(let token?, _): cancel(token)
         case .connecting: break
-        case .connected(let link): submit(.disconnect(link), from: managers[index].client)
+        case .connected(let link):
+            let isHeld = managers[index].central.peripherals.contains { $0.link == link && $0.identifier != identifier }
+            if !isHeld { submit(.disconnect(link), from: managers[index].client) }
         }
         forgetTasks(of: managers[index].client, on: identifier)
         managers[index].central.peripherals.remove(at: session)
@@ -185,9 +226,16 @@ extension AppLifecycle {
 
     /// A link is gone for a manager that held it.
     mutating func disconnected(_ link: LinkID, _ client: ClientID, _ reason: DisconnectionReason, at now: Instant) {
-        guard let index = index(of: client),
-            let session = managers[index].central.peripherals.firstIndex(where: { $0.link == link })
-        else { return }
+        guard let index = index(of: client) else { return }
+        // More than one where the app has two identifiers of the device.
+        while let session = managers[index].central.peripherals.firstIndex(where: { $0.link == link }) {
+            disconnected(session, index, client, reason, at: now)
+        }
+    }
+
+    private mutating func disconnected(
+        _ session: Int, _ index: Int, _ client: ClientID, _ reason: DisconnectionReason, at now: Instant
+    ) {
         let peripheral = managers[index].central.peripherals[session]
         forgetTasks(of: client, on: peripheral.identifier)
         needsJournal = true

@@ -40,6 +40,7 @@ extension AppLifecycle {
             forget(link, at: now)
         case .server(let event): served(event, at: now)
         case .channel(let event): received(event, at: now)
+        case .identityFound(let identity, let address): identityFound(identity, behind: address)
         // Pairing is the engine's and the system's, not an app's.
         case .pairing, .encryptionChanged, .bondChanged, .bondRemoved, .ambiguousIdentity: break
         }
@@ -69,6 +70,8 @@ extension AppLifecycle {
         case (.scan(let client), .failure): scanEnded(client, token)
         case (.advertise(let client), .failure(let failure)): advertisingEnded(client, token, failure, at: now)
         case (.advertise(let client), .success): advertisingEnded(client, token, nil, at: now)
+        case (.connect(let client, let peer), .success(.connected(let link))):
+            connectedUnderAnotherName(link, client, peer, token, at: now)
         case (.connect(let client, let peer), .failure(let failure)):
             connectionFailed(client, peer, token, failure, at: now)
         case (.peripheral(let client, let peer, let task), let result): ended(task, result, client, peer, at: now)

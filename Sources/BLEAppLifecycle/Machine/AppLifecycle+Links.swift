@@ -79,8 +79,8 @@ extension AppLifecycle {
 
     /// Managers that hold a link, with their sessions.
     func holders(of link: LinkID) -> [(Int, PeripheralSession)] {
-        managers.indices.compactMap { index in
-            managers[index].central.peripherals.first { $0.link == link }.map { (index, $0) }
+        managers.indices.flatMap { index in
+            managers[index].central.peripherals.filter { $0.link == link }.map { (index, $0) }
         }
     }
 

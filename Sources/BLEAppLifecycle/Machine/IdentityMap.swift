@@ -34,7 +34,8 @@ struct IdentityMap {
 
     mutating func insert(_ identifier: PeerIdentifier, _ address: DeviceAddress, app: Int) {
         let key = Key(app: app, address: address.withoutIdentityMark)
-        identifiers[key] = identifier
+        // An older name of the device stays its name; the other leads to it all the same.
+        if identifiers[key] == nil { identifiers[key] = identifier }
         addresses[app, default: [:]][identifier] = key.address
         guard !address.isLasting else { return }
         passing.append(key)
@@ -48,7 +49,22 @@ struct IdentityMap {
         }
     }
 
+    /// What an app calls a private address it calls the device from now on.
+    /// - Returns: `nil` where it has no name for the address.
+    mutating func rebind(_ address: DeviceAddress, to identity: DeviceAddress, app: Int) -> PeerIdentifier? {
+        guard let identifier = identifiers.removeValue(forKey: Key(app: app, address: address)) else { return nil }
+        insert(identifier, identity, app: app)
+        return identifier
+    }
+
     // MARK: Names
+
+    /// What a private address is called is the device's name.
+    mutating func rename(_ address: DeviceAddress, to identity: DeviceAddress) {
+        guard let name = names[address] else { return }
+        if let advertised = name.advertised { setAdvertisedName(advertised, of: identity) }
+        if let device = name.device { _ = setDeviceName(device, of: identity) }
+    }
 
     func name(of address: DeviceAddress) -> String? {
         let name = names[address.withoutIdentityMark]

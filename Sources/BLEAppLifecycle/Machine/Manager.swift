@@ -49,7 +49,7 @@ struct PeripheralSession {
     }
 
     let identifier: PeerIdentifier
-    let address: DeviceAddress
+    var address: DeviceAddress
     var options: ConnectOptions
     var state: State
     /// What was discovered: `nil` where nobody asked.
@@ -186,7 +186,7 @@ struct ServerState {
 /// A link, as far as all apps share it.
 struct SharedLink {
     let id: LinkID
-    let address: DeviceAddress
+    var address: DeviceAddress
     let role: LinkRole
     var attMTU: Int
     /// What anybody discovered on it.

@@ -24,6 +24,8 @@ struct Connector {
     private var turn = 0
     private var turnEnds: Instant?
     private var pausedUntil: Instant?
+    /// The bonds by whose keys all that waits has been tried; `nil` where something came since.
+    private var resolvedRevision: UInt64?
     private var sighted: (peer: DeviceAddress, onAir: DeviceAddress, until: Instant)?
 
     var isEmpty: Bool { pending.isEmpty }
@@ -32,6 +34,7 @@ struct Connector {
         pending.append(
             Pending(
                 operation: operation, client: client, request: request, retriesLeft: request.establishmentRetries))
+        if request.peer.isResolvablePrivate { resolvedRevision = nil }
     }
 
     mutating func remove(_ operation: OperationID) -> Pending? {
@@ -48,6 +51,22 @@ struct Connector {
         if !taken.isEmpty { pending.removeAll { $0.request.peer.withoutIdentityMark == peer } }
         if sighted?.peer == peer { sighted = nil }
         return taken
+    }
+
+    /// What waits for a private address waits for who is behind it.
+    mutating func rename(_ address: DeviceAddress, to identity: DeviceAddress) {
+        for index in pending.indices where pending[index].request.peer.withoutIdentityMark == address {
+            pending[index].request.peer = identity
+        }
+    }
+
+    /// Private addresses that are waited for, each once, in order; told once for each state of the bonds, and again where
+    /// others have come.
+    /// - Parameter revision: of `BondTable.resolvingRevision`.
+    mutating func privatePeers(toResolveAt revision: UInt64) -> [DeviceAddress] {
+        guard revision != resolvedRevision else { return [] }
+        resolvedRevision = revision
+        return distinctPeers().filter { $0.isResolvablePrivate }
     }
 
     mutating func removeAll() -> [Pending] {

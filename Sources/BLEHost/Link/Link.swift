@@ -19,7 +19,8 @@ struct Link {
     }
 
     let id: LinkID
-    let peer: DeviceAddress
+    /// By its identity, once that is known.
+    var peer: DeviceAddress
     let role: LinkRole
     var state: State
     var parameters: ConnectionParameters
@@ -78,5 +79,10 @@ struct Link {
 
     var information: LinkInformation {
         LinkInformation(id: id, peer: peer, role: role, parameters: parameters, attMTU: Int(gatt.mtu))
+    }
+
+    /// - Parameter address: not marked as an identity.
+    func isWith(_ address: DeviceAddress) -> Bool {
+        peer.withoutIdentityMark == address || security.peerAddress.withoutIdentityMark == address
     }
 }

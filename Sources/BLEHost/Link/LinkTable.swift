@@ -66,9 +66,10 @@ struct LinkTable {
     }
 
     /// The link to a peer that is not about to end.
+    /// - Parameter peer: who it is, or the private address under which the link was made.
     func slot(ofPeer peer: DeviceAddress) -> Int? {
         let peer = peer.withoutIdentityMark
-        return slots.firstIndex { $0.map { $0.peer.withoutIdentityMark == peer && !$0.isClosing } ?? false }
+        return slots.firstIndex { $0.map { $0.isWith(peer) && !$0.isClosing } ?? false }
     }
 
     mutating func nextID(for handle: ConnectionHandle) -> LinkID {
