@@ -30,7 +30,7 @@ enum Program {
     static func run(
         _ arguments: [String], interruption: Interruption, output: Int32 = 1, errors: Int32 = 2
     ) async -> Int32 {
-        let help = Console(isJSON: false, output: output, errors: errors)
+        let help = Console(isJSON: false, output: output, errors: errors, interruption: interruption)
         let command: any ToolCommand
         do {
             var parsed = try BLETool.parseAsRoot(try ArgumentOrder.arranged(arguments))
@@ -44,7 +44,8 @@ enum Program {
         } catch {
             return end(withParsing: error, on: help)
         }
-        let console = Console(isJSON: command.global.json, output: output, errors: errors) { interruption.request() }
+        let console = Console(
+            isJSON: command.global.json, output: output, errors: errors, interruption: interruption)
         let session = Session(command.global, console: console)
         let work = Task { try await command.run(in: session) }
         interruption.onRequest { work.cancel() }

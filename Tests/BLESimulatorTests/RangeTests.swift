@@ -37,6 +37,73 @@ struct RangeTests {
         #expect(host.disconnections.isEmpty && host.frames.count == 1)
     }
 
+    @Test(
+        "a link of which nothing gets through any more is lost after the supervision timeout, idle or not: 0x08",
+        arguments: [false, true])
+    func everythingLost(hasData: Bool) throws {
+        let link = try host.connect(to: heart)
+        #expect(host.request([0x0A, 3, 0], on: link)?.first == 0x0B)
+        air.configuration.lossPerMille = 1000
+        if hasData { host.send([0x0A, 3, 0], to: link) }
+        host.run(milliseconds: 900)
+        #expect(host.disconnections.isEmpty)
+        host.run(milliseconds: 200)
+        #expect(host.disconnections.map(\.reason) == [.connectionTimeout])
+        #expect(air.statistics(of: device).lastDisconnectReason == .connectionTimeout)
+    }
+
+    @Test("a link that the air's sensitivity no longer reaches is lost, unless it reaches it again in time")
+    func lessSensitive() throws {
+        _ = try host.connect(to: heart)
+        air.setSignal(-55, of: device)
+        air.configuration.sensitivity = -40
+        host.run(milliseconds: 800)
+        air.configuration.sensitivity = -100
+        host.run(milliseconds: 5000)
+        #expect(host.disconnections.isEmpty)
+        air.configuration.sensitivity = -40
+        host.run(milliseconds: 1100)
+        #expect(host.disconnections.map(\.reason) == [.connectionTimeout])
+    }
+
+    @Test("a link survives loss that lets something through in time")
+    func survivesLoss() throws {
+        let link = try host.connect(to: heart)
+        air.configuration.lossPerMille = 1000
+        host.send([0x0A, 3, 0], to: link)
+        host.run(milliseconds: 800)
+        air.configuration.lossPerMille = 300
+        host.run(milliseconds: 3_600_000)
+        #expect(host.disconnections.isEmpty && host.frames.count == 1)
+        air.configuration.lossPerMille = 0
+        host.run(milliseconds: 2000)
+        #expect(host.disconnections.isEmpty && air.nextDeadlineMicroseconds == nil)
+    }
+
+    @Test("the supervision timeout counts from the last packet, whatever took the later ones")
+    func lostInSeveralWays() throws {
+        _ = try host.connect(to: heart)
+        air.configuration.lossPerMille = 1000
+        host.run(milliseconds: 600)
+        air.setInRange(false, device)
+        host.run(milliseconds: 200)
+        air.setInRange(true, device)
+        host.run(milliseconds: 300)
+        #expect(host.disconnections.map(\.reason) == [.connectionTimeout])
+    }
+
+    @Test("a link that one end has forgotten is not taken up again")
+    func forgotten() throws {
+        _ = try host.connect(to: heart)
+        host.perform(Reset())
+        air.setInRange(false, device)
+        air.setInRange(true, device)
+        air.configuration.sensitivity = -90
+        host.run(milliseconds: 1100)
+        #expect(!air.statistics(of: device).isConnected)
+        #expect(air.statistics(of: device).lastDisconnectReason == .connectionTimeout)
+    }
+
     @Test("a device that is removed is lost as well, and is never heard again")
     func removed() throws {
         _ = try host.connect(to: heart)

@@ -62,7 +62,9 @@ struct OutputTests {
         #expect(pipe(&ends) == 0)
         close(ends[0])
         let count = Counter()
-        let console = Console(isJSON: true, output: ends[1], errors: ends[1]) { count.increment() }
+        let interruption = Interruption()
+        interruption.onRequest { count.increment() }
+        let console = Console(isJSON: true, output: ends[1], errors: ends[1], interruption: interruption)
         for _ in 0..<3 { console.print(["event": "value"], text: "") }
         #expect(count.value == 1)
         #expect(console.outputFailure == nil)

@@ -56,16 +56,23 @@ public struct CaptureReader: ~Copyable {
     }
 
     /// Opens a file and reads its header.
+    /// - Parameter isCancelled: asked some times a second while a pipe gives nothing; when it says yes, reading ends
+    ///   with `ECANCELED`. Without it nothing ends such a wait.
     /// - Throws: `CaptureError` when it cannot be opened or is no capture.
-    public init(path: String) throws(CaptureError) {
+    public init(path: String, isCancelled: (@Sendable () -> Bool)? = nil) throws(CaptureError) {
         let file: InputFile
-        do { file = try InputFile(path: path) } catch { throw CaptureError(.cannotOpen(error)) }
+        do { file = try InputFile(path: path, isCancelled: isCancelled) } catch {
+            throw CaptureError(.cannotOpen(error))
+        }
         try self.init(file)
     }
 
     /// Reads from an open descriptor, which may be a pipe, and closes it in the end.
-    public init(fileDescriptor: Int32) throws(CaptureError) {
-        try self.init(InputFile(descriptor: fileDescriptor))
+    /// - Parameter isCancelled: asked some times a second while a pipe gives nothing; when it says yes, reading ends
+    ///   with `ECANCELED`. Without it nothing ends such a wait.
+    /// - Throws: `CaptureError` when it cannot be read or is no capture.
+    public init(fileDescriptor: Int32, isCancelled: (@Sendable () -> Bool)? = nil) throws(CaptureError) {
+        try self.init(InputFile(descriptor: fileDescriptor, isCancelled: isCancelled))
     }
 
     /// Reads a capture that is in memory.

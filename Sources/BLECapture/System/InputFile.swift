@@ -2,33 +2,43 @@ import Glibc
 
 /// Where the octets of a capture come from.
 struct InputFile: ~Copyable {
+    /// How long a wait for input goes on after it was cancelled, in milliseconds.
+    private static let patience: Int32 = 100
+
     private let descriptor: Int32
     private let memory: [UInt8]
     private var position = 0
     /// Tests make reads short to move the borders of the buffer through the records.
     private let maximumReadByteCount: Int
+    private let isCancelled: (@Sendable () -> Bool)?
 
+    /// - Parameter isCancelled: ends a wait for the writer of a pipe.
     /// - Throws: why the system refused.
-    init(path: String) throws(SystemError) {
+    init(path: String, isCancelled: (@Sendable () -> Bool)? = nil) throws(SystemError) {
+        // A named pipe that nobody writes into yet is waited for in `read`, not here.
+        let flags = O_RDONLY | O_CLOEXEC | (isCancelled == nil ? 0 : O_NONBLOCK)
         var opened: Int32
-        repeat { opened = open(path, O_RDONLY | O_CLOEXEC) } while opened < 0 && errno == EINTR
+        repeat { opened = open(path, flags) } while opened < 0 && errno == EINTR
         guard opened >= 0 else { throw .last }
         descriptor = opened
         memory = []
         maximumReadByteCount = .max
+        self.isCancelled = isCancelled
     }
 
     /// Takes over an open descriptor, which may be a pipe.
-    init(descriptor: Int32) {
+    init(descriptor: Int32, isCancelled: (@Sendable () -> Bool)? = nil) {
         self.descriptor = descriptor
         memory = []
         maximumReadByteCount = .max
+        self.isCancelled = isCancelled
     }
 
     init(memory: [UInt8], maximumReadByteCount: Int = .max) {
         descriptor = -1
         self.memory = memory
         self.maximumReadByteCount = maximumReadByteCount
+        isCancelled = nil
     }
 
     deinit {
@@ -36,6 +46,7 @@ struct InputFile: ~Copyable {
     }
 
     /// Fills the front of `buffer` and says how much came; 0 at the end of the file.
+    /// - Throws: why the system refused; `ECANCELED` when it was cancelled.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
         guard descriptor >= 0 else {
             let count = min(buffer.count, memory.count - position, maximumReadByteCount)
@@ -45,9 +56,18 @@ struct InputFile: ~Copyable {
             return count
         }
         while true {
+            if let isCancelled { try awaitInput(isCancelled) }
             let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
-            guard errno == EINTR else { throw .last }
+            guard errno == EINTR || errno == EAGAIN && isCancelled != nil else { throw .last }
         }
+    }
+
+    /// Waits until a read would not block: files never make it wait.
+    private func awaitInput(_ isCancelled: () -> Bool) throws(SystemError) {
+        var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        repeat {
+            if isCancelled() { throw SystemError(number: ECANCELED) }
+        } while unsafe poll(&waited, 1, Self.patience) == 0
     }
 }

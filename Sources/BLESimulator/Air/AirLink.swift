@@ -73,7 +73,7 @@ struct LinkEncryption {
 /// A link between two stations of the air.
 ///
 /// Connection events that would carry nothing are not played: they follow from the anchor when something is to be
-/// sent, so that an idle link costs nothing.
+/// sent, so that an idle link costs nothing. Only where chance takes events away are all of them played.
 final class AirLink {
     let identifier: UInt32
     /// Indices of the stations.
@@ -89,6 +89,10 @@ final class AirLink {
     var isOpen = true
     /// A link whose peripheral never heard the request to connect.
     let isUnanswered: Bool
+    /// Whether nothing has got through since the connection event before, so that the supervision timeout is running.
+    var isSilent = false
+    /// Whether one end has fallen silent for good and knows nothing of this link any more.
+    var isAbandoned = false
 
     var toPeripheral = FIFO<AirFragment>()
     var toCentral = FIFO<AirFragment>()
@@ -146,6 +150,6 @@ final class AirLink {
     var isDataPaused: Bool { encryption.attempt != nil }
 
     var hasWork: Bool {
-        !isDataPaused && (!toPeripheral.isEmpty || !toCentral.isEmpty) || !procedures.isEmpty || !isEstablished
+        !isDataPaused && (!toPeripheral.isEmpty || !toCentral.isEmpty) || !procedures.isEmpty || isSilent
     }
 }

@@ -30,7 +30,7 @@ extension SimulatedAir {
                 link.procedures.append((2, .dataLength))
             }
         }
-        supervise(link)
+        supervise(link, lastHeard: link.anchor)
         plan(link)
     }
 
@@ -66,9 +66,9 @@ extension SimulatedAir {
         plan(link)
     }
 
-    /// Sees to it that the next connection event is played when there is something to do in it.
+    /// Sees to it that the next connection event is played when there is something to do in it, or it may be lost.
     private func plan(_ link: AirLink) {
-        guard link.isOpen, link.isReachable, link.plannedEvent == nil, link.hasWork else { return }
+        guard link.isOpen, link.isReachable, link.plannedEvent == nil, link.hasWork || losesPackets else { return }
         let time = link.event(after: nowMicroseconds)
         link.plannedEvent = time
         let number = link.planNumber
@@ -82,12 +82,17 @@ extension SimulatedAir {
 
     private func play(_ link: AirLink) {
         guard let central = station(link.central), let peripheral = station(link.peripheral),
-            areInRange(central, peripheral), !losesPacket()
+            areInRange(central, peripheral)
         else { return }
-        if !link.isEstablished {
-            link.isEstablished = true
+        if losesPacket() {
+            supervise(link, lastHeard: link.event(notAfter: nowMicroseconds - 1))
+            return
+        }
+        if link.isSilent {
+            link.isSilent = false
             link.supervisionNumber &+= 1
         }
+        link.isEstablished = true
         let limit = min(
             central.capabilities.packetsPerConnectionEvent, peripheral.capabilities.packetsPerConnectionEvent)
         var sentByCentral = 0
@@ -221,7 +226,7 @@ extension SimulatedAir {
     /// Looks again whether the stations of each link of `station` hear each other.
     func rangeChanged(of station: any AirStation) {
         for link in station.links {
-            guard !link.isUnanswered, let central = self.station(link.central),
+            guard !link.isUnanswered, !link.isAbandoned, let central = self.station(link.central),
                 let peripheral = self.station(link.peripheral)
             else { continue }
             let isReachable = areInRange(central, peripheral)
@@ -229,13 +234,19 @@ extension SimulatedAir {
             link.isReachable = isReachable
             link.planNumber &+= 1
             link.plannedEvent = nil
-            link.supervisionNumber &+= 1
             if isReachable {
-                if !link.isEstablished { supervise(link) }
                 plan(link)
             } else {
-                supervise(link)
+                supervise(link, lastHeard: link.event(notAfter: nowMicroseconds))
             }
+        }
+    }
+
+    /// Looks again at every link: packets get through otherwise than before.
+    func conditionsChanged() {
+        for station in stations {
+            rangeChanged(of: station)
+            for link in station.links { plan(link) }
         }
     }
 
@@ -243,18 +254,20 @@ extension SimulatedAir {
     func abandonLinks(of station: any AirStation) {
         let links = station.links
         station.links = []
-        for link in links where link.isOpen && link.isReachable {
+        for link in links where link.isOpen {
             link.planNumber &+= 1
             link.plannedEvent = nil
-            link.supervisionNumber &+= 1
             link.isReachable = false
-            supervise(link)
+            link.isAbandoned = true
+            supervise(link, lastHeard: link.event(notAfter: nowMicroseconds))
         }
     }
 
-    /// Ends the link when it stays silent until the supervision timeout.
-    private func supervise(_ link: AirLink) {
-        let lastHeard = link.event(notAfter: nowMicroseconds)
+    /// Ends the link when it stays silent until the supervision timeout. A link that is silent already keeps its time.
+    /// - Parameter lastHeard: the last connection event that got through.
+    private func supervise(_ link: AirLink, lastHeard: Int64) {
+        guard !link.isSilent else { return }
+        link.isSilent = true
         let patience =
             link.isEstablished
             ? Int64(max(link.parameters.supervisionTimeout.microseconds, 100_000))

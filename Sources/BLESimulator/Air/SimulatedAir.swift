@@ -13,12 +13,14 @@ import BLEPackets
 ///     // sleep until air.nextDeadlineMicroseconds
 ///
 /// Where nobody listens nothing is played: an air without a scan, a pending connection or data on a link has no
-/// deadline, so that simulated days pass at once.
+/// deadline, so that simulated days pass at once. An air that loses packets plays every event of its links.
 public final class SimulatedAir {
     /// The time that the air has reached.
     public private(set) var nowMicroseconds: Int64 = 0
-    /// How well packets get through; it may be changed at any time.
-    public var configuration: SimulatedAirConfiguration
+    /// How well packets get through; it may be changed at any time, and links feel it from their next event on.
+    public var configuration: SimulatedAirConfiguration {
+        didSet { if configuration != oldValue { conditionsChanged() } }
+    }
 
     var agenda = Agenda()
     var stations: [any AirStation] = []
@@ -162,15 +164,19 @@ public final class SimulatedAir {
         return linkCount
     }
 
+    /// Whether chance takes packets away at all.
+    var losesPackets: Bool { configuration.lossPerMille > 0 }
+
     /// Whether chance takes a packet away.
     func losesPacket() -> Bool {
-        configuration.lossPerMille > 0 && generator.next(below: 1000) < Int64(configuration.lossPerMille)
+        losesPackets && generator.next(below: 1000) < Int64(configuration.lossPerMille)
     }
 }
 
 /// What all stations of an air have to live with.
 public struct SimulatedAirConfiguration: Hashable, Sendable {
-    /// How many of a thousand advertisements, and of a thousand connection events, are lost.
+    /// How many of a thousand advertisements, and of a thousand connection events, are lost. A link of which all events
+    /// are lost until the supervision timeout has ended: 0x08 (Core 5.4, Vol 6, Part B, 4.5.2).
     public var lossPerMille: Int
     /// Greatest deviation of a measured signal from the true one, in dB.
     public var signalJitter: Int8

@@ -5,7 +5,8 @@ import Synchronization
 /// What the program says: results on standard output, a line at once; everything else on standard error.
 ///
 /// Each line goes out in one write, so that a reader sees whole lines as they come. When the reader is gone, or a line
-/// cannot be written, the work is ended as by ^C.
+/// cannot be written, the work is ended as by ^C. A reader that stays and reads nothing makes the work wait, until it is
+/// told to end: soon after that the output counts as ended.
 final class Console: Sendable {
     let isJSON: Bool
     /// Whether progress may be shown: somebody sits at a terminal and standard output is not read by a program.
@@ -14,9 +15,9 @@ final class Console: Sendable {
     let isTerminal: Bool
     /// Whether results may have colours: a terminal shows them, and `NO_COLOR` does not forbid it.
     let showsColours: Bool
-    private let output: Int32
-    private let errors: Int32
-    private let outputEnded: @Sendable () -> Void
+    private let output: PatientWriter
+    private let errors: PatientWriter
+    private let interruption: Interruption
     private let state = Mutex(State())
 
     private struct State {
@@ -25,14 +26,13 @@ final class Console: Sendable {
         var outputError: Int32?
     }
 
-    /// - Parameter outputEnded: called once, when standard output is closed on its other side or cannot be written.
-    init(
-        isJSON: Bool, output: Int32 = 1, errors: Int32 = 2, outputEnded: @escaping @Sendable () -> Void = {}
-    ) {
+    /// - Parameter interruption: requested when standard output is closed on its other side or cannot be written; itself
+    ///   it ends the wait for readers.
+    init(isJSON: Bool, output: Int32 = 1, errors: Int32 = 2, interruption: Interruption = Interruption()) {
         self.isJSON = isJSON
-        self.output = output
-        self.errors = errors
-        self.outputEnded = outputEnded
+        self.output = PatientWriter(output, interruption: interruption)
+        self.errors = PatientWriter(errors, interruption: interruption)
+        self.interruption = interruption
         isTerminal = isatty(output) == 1
         showsProgress = !isJSON && isTerminal && isatty(errors) == 1
         showsColours = !isJSON && isTerminal && getenv("NO_COLOR") == nil
@@ -42,10 +42,10 @@ final class Console: Sendable {
     func write(_ lines: RawSpan) {
         let hasEnded = state.withLock { state -> Bool in
             guard state.outputError == nil, lines.byteCount > 0 else { return false }
-            state.outputError = Self.writeAll(output, lines)
+            state.outputError = output.write(lines)
             return state.outputError != nil
         }
-        if hasEnded { outputEnded() }
+        if hasEnded { interruption.request() }
     }
 
     /// Whether nothing more that is printed reaches anybody.
@@ -87,6 +87,7 @@ final class Console: Sendable {
     /// What was lost of the results; `nil` when all were written, and when the reader wanted no more of them.
     var outputFailure: Failure? {
         guard let number = state.withLock({ $0.outputError }), number != EPIPE else { return nil }
+        if number == ETIMEDOUT { return Failure("standard output was not read to its end") }
         return Failure("standard output cannot be written: \(String(cString: strerror(number)))")
     }
 
@@ -98,7 +99,7 @@ final class Console: Sendable {
             if !state.progress.isEmpty { write(errors, state.progress) }
             return state.outputError != nil
         }
-        if hasEnded { outputEnded() }
+        if hasEnded { interruption.request() }
     }
 
     private func writeError(_ text: String) {
@@ -109,8 +110,8 @@ final class Console: Sendable {
 
     /// - Returns: the error of the system; `nil` when the text went out whole.
     @discardableResult
-    private func write(_ descriptor: Int32, _ text: String) -> Int32? {
-        Self.writeAll(descriptor, Array(text.utf8).span.bytes)
+    private func write(_ writer: PatientWriter, _ text: String) -> Int32? {
+        writer.write(Array(text.utf8).span.bytes)
     }
 
     /// - Returns: the error of the system; `nil` when the octets went out whole.

@@ -18,6 +18,10 @@ final class Interruption: Sendable {
     /// How long after the first signal others mean the same.
     static let moment = Duration.seconds(1)
 
+    /// How long after the first signal what is printed may wait for a reader that does not read. It leaves time to hand
+    /// the adapter back before a second signal counts.
+    static let outputPatience = Duration.milliseconds(500)
+
     /// Blocks the signals. Must be called before there is a second thread, for threads inherit what is blocked.
     func prepare() {
         // Writing to a reader that left is an error of the write, no reason to die in the middle of it.
@@ -53,6 +57,9 @@ final class Interruption: Sendable {
         for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { sigaddset(&signals, number) }
         return signals
     }
+
+    /// When the work was asked to end; `nil` while it goes on.
+    var requestTime: ContinuousClock.Instant? { state.withLock { $0.requestTime } }
 
     /// What the first signal does; at once, if it came already.
     func onRequest(_ action: @escaping @Sendable () -> Void) {

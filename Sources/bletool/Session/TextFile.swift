@@ -1,18 +1,26 @@
 import Glibc
 
-/// A file that the user named, read whole.
+/// A file that the user named, read whole. A wait for a pipe ends with the task that waits.
 enum TextFile {
+    /// How long a cancelled task may go on waiting, in milliseconds.
+    private static let patience: Int32 = 100
+
     /// - Parameter path: `-` is standard input.
     /// - Throws: `Failure` when it cannot be read.
     static func bytes(of path: String) throws -> [UInt8] {
-        let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
+        // A named pipe that nobody writes into yet is waited for below, not here.
+        let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unreadable(path) }
         defer { if descriptor > 0 { close(descriptor) } }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
         while true {
+            var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            repeat {
+                if Task.isCancelled { throw Failure.interrupted }
+            } while poll(&waited, 1, patience) == 0
             let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count >= 0 else { throw unreadable(path) }
             if count == 0 { return bytes }
             bytes += chunk[..<count]

@@ -24,8 +24,12 @@ struct CaptureReading: ~Copyable {
     /// - Parameter path: `-` stands for standard input.
     init(path: String, console: Console) throws {
         do throws(CaptureError) {
-            reader = path == "-" ? try CaptureReader(fileDescriptor: dup(0)) : try CaptureReader(path: path)
-        } catch { throw Failure("\(path): \(error)") }
+            let isCancelled: @Sendable () -> Bool = { Task.isCancelled }
+            reader =
+                path == "-"
+                ? try CaptureReader(fileDescriptor: dup(0), isCancelled: isCancelled)
+                : try CaptureReader(path: path, isCancelled: isCancelled)
+        } catch { throw Task.isCancelled ? .interrupted : Failure("\(path): \(error)") }
         self.path = path
         self.console = console
         var status = stat()
@@ -53,6 +57,7 @@ struct CaptureReading: ~Copyable {
                 guard let record = try reader.next() else { return }
                 do { try body(record) } catch { ownError = error }
             } catch {
+                if case .cannotRead(SystemError(number: ECANCELED)) = error.reason { throw Failure.interrupted }
                 note(error)
                 if error.isFinal { return }
             }

@@ -1,0 +1,90 @@
+import Glibc
+
+/// Writes to a descriptor whose reader may be slow, and waits for it until the program is told to end.
+///
+/// A write that blocks is ended by nothing, for signals go to a thread of their own. So it waits until there is room,
+/// with a look at the interruption, and writes no more than what is then taken at once.
+final class PatientWriter: Sendable {
+    /// How long a wait may go on unaware of the interruption, in milliseconds.
+    private static let slice: Int32 = 100
+    /// `fcntl`: how much a pipe holds (`F_GETPIPE_SZ`, which needs `_GNU_SOURCE`).
+    private static let getPipeSize: Int32 = 1032
+
+    private let descriptor: Int32
+    private let interruption: Interruption
+    /// What a descriptor that has any room takes without a wait.
+    private let pieceByteCount: Int
+    /// What an empty pipe takes without a wait; 0 for all that is no pipe.
+    private let pipeByteCount: Int
+    private let isOwnDescriptor: Bool
+
+    init(_ descriptor: Int32, interruption: Interruption) {
+        // A terminal tells of room that is less than a line needs. Opened once more it does not make wait; the descriptor
+        // itself is shared with other programs, which want to wait.
+        let own =
+            isatty(descriptor) == 1
+            ? open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1
+        isOwnDescriptor = own >= 0
+        self.descriptor = own >= 0 ? own : descriptor
+        self.interruption = interruption
+        var status = stat()
+        let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+        pipeByteCount = kind == S_IFIFO ? Int(max(0, fcntl(descriptor, Self.getPipeSize))) : 0
+        pieceByteCount =
+            switch kind {
+            case S_IFIFO, S_IFSOCK: Int(PIPE_BUF)
+            default: .max
+            }
+    }
+
+    deinit {
+        if isOwnDescriptor { close(descriptor) }
+    }
+
+    /// - Returns: the error of the system; `ETIMEDOUT` when there was no room in time; `nil` when the octets went out
+    ///   whole.
+    func write(_ bytes: RawSpan) -> Int32? {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                guard awaitRoom() else { return ETIMEDOUT }
+                let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(room(for: rest.count)))
+                let count = Glibc.write(descriptor, piece.baseAddress, piece.count)
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    guard errno == EAGAIN else { return errno }
+                    // There is room, and too little of it.
+                    if isOutOfPatience { return ETIMEDOUT }
+                    usleep(10_000)
+                    continue
+                }
+                rest = rest.dropFirst(count)
+            }
+            return nil
+        }
+    }
+
+    /// How much of `count` octets is taken at once, now that there is room.
+    private func room(for count: Int) -> Int {
+        var waiting: Int32 = 0
+        guard count > pieceByteCount, pipeByteCount > pieceByteCount,
+            ioctl(descriptor, UInt(FIONREAD), &waiting) == 0, waiting == 0
+        else { return pieceByteCount }
+        return pipeByteCount
+    }
+
+    /// - Returns: `false` when there was none until it was too late to wait.
+    private func awaitRoom() -> Bool {
+        while true {
+            let isImpatient = isOutOfPatience
+            var waited = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            if poll(&waited, 1, isImpatient ? 0 : Self.slice) != 0 { return true }
+            if isImpatient { return false }
+        }
+    }
+
+    private var isOutOfPatience: Bool {
+        guard let requestTime = interruption.requestTime else { return false }
+        return requestTime.duration(to: .now) >= Interruption.outputPatience
+    }
+}
