@@ -216,6 +216,29 @@ struct GATTServerChangeTests {
         #expect(plain.ask("0a0300") == ["0b4a656c6c696e67"])
     }
 
+    @Test("a client knows of a change with its next request, not by the wait for the hash (Core 5.4, G, 2.5.2.1)")
+    func waitingForHashIsNoKnowledge() throws {
+        let bench = try bench()
+        _ = bench.ask("120b0001")
+        _ = bench.ask("1211000100")
+        _ = bench.takeEvents()
+        _ = try bench.publish(.of(0x1811, []))
+        #expect(bench.ask("080100ffff2a2b").isEmpty)
+        let outdated = try #require(bench.hashes.last).revision
+        _ = try bench.publish(.of(0x1812, []))
+        bench.server.databaseHash(Array(0..<16), revision: outdated, at: .zero)
+        bench.drain()
+        bench.server.databaseHash(Array(0..<16), revision: try #require(bench.hashes.last).revision, at: .zero)
+        bench.drain()
+        #expect(bench.take() == ["0912" + "0d00" + "0f0e0d0c0b0a09080706050403020100"])
+        // Until then its commands mean the old table, and it gets no values.
+        #expect(bench.ask("52100001").isEmpty && bench.events.isEmpty)
+        #expect(bench.update([1], of: 0x10) && bench.sent.isEmpty)
+        #expect(bench.ask("0a0300") == ["0b4a656c6c696e67"])
+        #expect(bench.update([2], of: 0x10))
+        #expect(bench.take() == ["1b100002"])
+    }
+
     // MARK: Bonds
 
     @Test("a bonded client finds its configuration again, and hears of what has changed (pains 12 and 13)")

@@ -189,9 +189,14 @@ public struct GATTServer {
         }
     }
 
-    /// Carries out a request, or begins to.
+    /// Carries out a request, or begins to, unless its client has to hear first that the table has changed.
     mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
         if clients[slot].awareness != .aware, refusesOutOfSync(pdu, opcode, slot) { return }
+        dispatch(pdu, opcode, slot, now)
+    }
+
+    /// Carries out a request, or begins to.
+    mutating func dispatch(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
         // Nothing longer than ATT_MTU is a PDU of this bearer (Core 5.4, Vol 3, Part F, 3.2.8).
         if pdu.byteCount > clients[slot].mtu, opcode.kind == .request {
             counters.malformedPDUs &+= 1
