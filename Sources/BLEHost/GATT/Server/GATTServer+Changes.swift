@@ -87,6 +87,7 @@ extension GATTServer {
             clients[slot].awareness = .unaware
             if let configuration { announce(range, configuration, slot, now) }
         }
+        announceReadiness()
     }
 
     /// Only who asked to be told is told.

@@ -191,8 +191,11 @@ public struct GATTServer {
 
     /// Carries out a request, or begins to, unless its client has to hear first that the table has changed.
     mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
-        if clients[slot].awareness != .aware, refusesOutOfSync(pdu, opcode, slot) { return }
+        let isBehind = clients[slot].awareness != .aware
+        if isBehind, refusesOutOfSync(pdu, opcode, slot) { return }
         dispatch(pdu, opcode, slot, now)
+        // What was held back while the client did not know follows the response.
+        if isBehind { pumpIndications(slot, now) }
     }
 
     /// Carries out a request, or begins to.
