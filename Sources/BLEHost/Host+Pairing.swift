@@ -214,6 +214,8 @@ extension Host {
             if address != new.identity, bonds.remove(address) { events.append(.bondRemoved(address)) }
             links[slot].security.identity = new.identity
             update(new)
+            links[slot].security.isBondProved = true
+            links[slot].security.isRecordDue = false
             isBonded = true
         }
         pairingGuard.succeeded(links[slot].peer.withoutIdentityMark)

@@ -60,10 +60,11 @@ extension GATTServer {
         }
     }
 
-    /// The link of a client is gone: each of its subscriptions is over.
-    mutating func endSubscriptions(_ slot: Int) {
+    /// The link of a client is gone: each of its subscriptions is over that is not kept.
+    mutating func endSubscriptions(_ slot: Int, except kept: GATTClientRecord?) {
         for entry in clients[slot].configurations.entries {
-            guard case .clientConfiguration(let configuration)? = database.table[entry.handle]?.value,
+            let isKept = kept?.configurations.contains { $0.handle == entry.handle } ?? false
+            guard !isKept, case .clientConfiguration(let configuration)? = database.table[entry.handle]?.value,
                 !isServiceChanged(configuration.valueHandle),
                 !modes(of: entry.handle, configuration, slot).isEmpty
             else { continue }

@@ -84,14 +84,18 @@ public struct GATTServer {
 
     /// A link is gone: its requests, prepared writes and updates are forgotten, and so are its subscriptions.
     ///
-    /// - Parameter isBonded: whether the client will find its configuration again: then nobody hears that its
-    ///   subscriptions are over (SPEC 2.4).
+    /// - Parameters:
+    ///   - isBonded: whether the client will find its configuration again: then nobody hears that its subscriptions are
+    ///     over (SPEC 2.4).
+    ///   - kept: what a client that is not to change it will find all the same.
     /// - Returns: what is to be kept of a bonded client.
     @discardableResult
-    public mutating func disconnected(_ link: LinkID, isBonded: Bool = false, at now: Instant) -> GATTClientRecord? {
+    public mutating func disconnected(
+        _ link: LinkID, isBonded: Bool = false, keeping kept: GATTClientRecord? = nil, at now: Instant
+    ) -> GATTClientRecord? {
         guard let slot = slot(of: link) else { return nil }
         let record = isBonded ? record(of: slot) : nil
-        if !isBonded { endSubscriptions(slot) }
+        if !isBonded { endSubscriptions(slot, except: kept) }
         clients.remove(at: slot)
         recent = 0
         announceReadiness()
