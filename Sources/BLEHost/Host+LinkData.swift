@@ -97,7 +97,7 @@ extension Host {
         gattServer.receive(pdu.span.bytes, from: id, at: now)
         drainServer(at: now)
         if opcode == .writeRequest, gattServer.keepsPerClient(pdu), let slot = links.slot(of: id) {
-            noteClientRecord(of: slot)
+            noteClientRecord(of: slot, at: now)
         }
     }
 

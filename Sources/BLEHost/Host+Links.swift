@@ -274,7 +274,8 @@ extension Host {
         for opening in link.security.channelOpenings where opening.isWaiting {
             complete(opening.operation, .failure(.linkLost(reason)))
         }
-        let record = gattServer.disconnected(link.id, isBonded: bond != nil, at: now)
+        let record = gattServer.disconnected(
+            link.id, isBonded: bond != nil && link.security.isBondProven, keeping: bond?.clientRecord, at: now)
         if var bond, let record, record != bond.clientRecord {
             bond.clientRecord = record
             update(bond)

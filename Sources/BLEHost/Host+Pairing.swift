@@ -256,6 +256,7 @@ extension Host {
             links[slot].security.identity = new.identity
             links[slot].security.isBondProven = true
             update(new)
+            links[slot].security.isRecordDue = false
             isBonded = true
         }
         pairingGuard.succeeded(links[slot].peer.withoutIdentityMark)

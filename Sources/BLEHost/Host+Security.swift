@@ -9,6 +9,9 @@ extension Host {
     /// ATT PDUs that are kept while the key is being changed; a peer that sends more breaks the rules.
     private static let heldLimit = 64
 
+    /// At most once in this time a client's configuration alone changes its bond.
+    private static let recordInterval: Microseconds = .seconds(1)
+
     // MARK: Commands
 
     mutating func performOnSecurity(
@@ -102,11 +105,23 @@ extension Host {
         events.append(.bondChanged(bond))
     }
 
-    /// What a bonded client configured is kept at once: a crash loses nothing.
-    mutating func noteClientRecord(of slot: Int) {
+    /// A client changed what its bond keeps.
+    mutating func noteClientRecord(of slot: Int, at now: Instant) {
+        links[slot].security.isRecordDue = true
+        keepClientRecord(of: slot, at: now)
+    }
+
+    /// What a bonded client configured is kept without waiting for the link's end, which a crash would not see; but not
+    /// as often as a client can write. Whoever comes in the clear may have borrowed the address, and changes nothing
+    /// that is kept.
+    private mutating func keepClientRecord(of slot: Int, at now: Instant) {
+        guard links[slot].security.isRecordDue, links[slot].security.isBondProven else { return }
+        if let pause = links[slot].security.recordPause, now < pause { return }
+        links[slot].security.isRecordDue = false
         guard var bond = bond(of: slot), let record = gattServer.clientRecord(of: links[slot].id),
             record != bond.clientRecord
         else { return }
+        links[slot].security.recordPause = now.advanced(by: Self.recordInterval)
         bond.clientRecord = record
         update(bond)
     }
@@ -198,7 +213,10 @@ extension Host {
         if !isGood || links[slot].security.isRequestMet { links[slot].security.requestDeadline = nil }
         tellServerOfSecurity(slot)
         events.append(.encryptionChanged(id, linkSecurity(of: slot)))
-        if isGood, links[slot].security.machine?.awaitsEncryption != true { links[slot].security.isBondProven = true }
+        if isGood, links[slot].security.machine?.awaitsEncryption != true {
+            links[slot].security.isBondProven = true
+            keepClientRecord(of: slot, at: now)
+        }
         if links[slot].security.machine != nil {
             links[slot].security.machine?.encryptionChanged(to: isGood, status: status, at: now)
             drainPairing(slot, at: now)
@@ -356,6 +374,7 @@ extension Host {
     // MARK: Time
 
     mutating func advanceSecurity(_ slot: Int, to now: Instant) {
+        keepClientRecord(of: slot, at: now)
         if let held = links[slot].security.heldDisconnect, held.deadline <= now { disconnectAfterKeys(slot) }
         if let deadline = links[slot].security.machine?.deadline, deadline <= now {
             links[slot].security.machine?.advance(to: now)

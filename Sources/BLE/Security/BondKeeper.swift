@@ -6,7 +6,8 @@ import BLETransport
 ///
 /// A store may take its time: a disk is slow, and another process may hold the file. So a change is carried out on a
 /// thread of its own while packets come and go; what the engine tells waits meanwhile, in order, so that nobody hears of
-/// a bond before it is kept.
+/// a bond before it is kept. What a bonded client configured, without any new key, is worth no such wait: that is told
+/// at once and kept as soon as the store gets to it.
 final class BondKeeper {
     /// The devices that the adapter is bonded with, as far as that has been told.
     private(set) var bonds: BondList
@@ -17,6 +18,12 @@ final class BondKeeper {
     var onKept: () -> Void = {}
     /// What is told once the store has what it changes.
     private var held: HostEvent?
+    /// Bonds with nothing new but a client's record, told already, for the store to keep: of each device the newest.
+    private var unkept: [Bond] = []
+    /// The one of them that the store is at.
+    private var underWay: Bond?
+    /// Whether the store is at work: it gets one change at a time, so that none overtakes another.
+    private var isAtWork = false
     /// What the store has, to be told before everything else.
     private var kept: HostEvent?
     /// Why the last change was not kept; `nil` where it was.
@@ -36,7 +43,7 @@ final class BondKeeper {
     }
 
     /// Whether a change is on its way to the store.
-    var isKeeping: Bool { held != nil }
+    var isKeeping: Bool { isAtWork }
 
     /// Why the last change was not kept; told once.
     func takeStoreError() -> BondStoreError? {
@@ -50,8 +57,23 @@ final class BondKeeper {
         guard held == nil else { return nil }
         if let event = kept.take() { return told(event) }
         guard let event = next() else { return nil }
-        if let store, event.changesBonds, keepLater(event, in: store) { return nil }
+        guard store != nil, let identity = event.changedBond else { return told(event) }
+        // What waits for the store is older than this.
+        unkept.removeAll { $0.identity == identity }
+        guard case .bondChanged(let bond) = event, bringsNoKeys(bond) else {
+            held = event
+            work()
+            return kept.take().map(told)
+        }
+        unkept.append(bond)
+        work()
         return told(event)
+    }
+
+    private func bringsNoKeys(_ bond: Bond) -> Bool {
+        guard var known = bonds.bond(for: bond.identity) else { return false }
+        known.clientRecord = bond.clientRecord
+        return known == bond
     }
 
     private func told(_ event: HostEvent) -> HostEvent {
@@ -63,41 +85,69 @@ final class BondKeeper {
         return event
     }
 
-    /// - Returns: whether the store is at work; otherwise it is done.
-    private func keepLater(_ event: HostEvent, in store: any BondStore) -> Bool {
-        storeError = nil
+    /// Gives the store its next change, unless it has one.
+    private func work() {
+        guard let store else { return }
+        while !isAtWork {
+            if let held {
+                storeError = nil
+                keep(held, in: store)
+            } else if !unkept.isEmpty {
+                let bond = unkept.removeFirst()
+                underWay = bond
+                keep(.bondChanged(bond), in: store)
+            } else {
+                return
+            }
+        }
+    }
+
+    private func keep(_ event: HostEvent, in store: any BondStore) {
         let loop = loop
         // It goes through the other thread untouched, back to its own.
         nonisolated(unsafe) let keeper = self
         do throws(TransportError) {
             let writer = try EventLoop(name: "jelling-bonds")
             try writer.start()
+            isAtWork = true
             writer.run {
                 let error = event.keep(in: store)
                 loop.run { keeper.ended(error) }
             }
             writer.stop()
-            held = event
-            return true
         } catch {
             // Out of threads or descriptors: to hold packets up is better than to lose a bond.
-            storeError = event.keep(in: store)
-            return false
+            finish(event.keep(in: store))
         }
     }
 
     private func ended(_ error: BondStoreError?) {
-        storeError = error
-        kept = held.take()
+        isAtWork = false
+        finish(error)
+        work()
         onKept()
+    }
+
+    private func finish(_ error: BondStoreError?) {
+        guard let record = underWay.take() else {
+            storeError = error
+            kept = held.take()
+            return
+        }
+        // Told already, and once more where it was not kept after all: who hears it asks for the reason.
+        guard let error, held == nil, kept == nil, let bond = bonds.bond(for: record.identity) else { return }
+        storeError = error
+        kept = .bondChanged(bond)
     }
 }
 
 extension HostEvent {
-    fileprivate var changesBonds: Bool {
+    /// The device whose bond it changes.
+    fileprivate var changedBond: DeviceAddress? {
         switch self {
-        case .bondChanged, .bondRemoved: true
-        default: false
+        case .bondChanged(let bond): bond.identity
+        case .bondRemoved(let identity): identity.withoutIdentityMark
+        default: nil
         }
     }
 

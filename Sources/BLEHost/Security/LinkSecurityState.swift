@@ -67,6 +67,11 @@ struct LinkSecurityState {
     /// Disconnect waits for them: a controller drops what it has not sent.
     var heldDisconnect: (reason: HCIStatus, deadline: Instant)?
 
+    /// Whether the peer, as a client, changed what the bond keeps of it since that was kept.
+    var isRecordDue = false
+    /// Until when it is not kept again.
+    var recordPause: Instant?
+
     var channelOpenings: [ChannelOpening] = []
     /// Operations that end with pairing.
     var pairOperations: [OperationID] = []
@@ -102,6 +107,7 @@ struct LinkSecurityState {
     var nextDeadline: Instant? {
         var deadline = earliest(earliest(machine?.deadline, requestDeadline), heldDisconnect?.deadline)
         if case .changing(_, let limit, _) = encryption { deadline = earliest(deadline, limit) }
+        if isRecordDue, isBondProven { deadline = earliest(deadline, recordPause) }
         return deadline
     }
 }

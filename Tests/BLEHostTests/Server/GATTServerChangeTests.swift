@@ -216,6 +216,74 @@ struct GATTServerChangeTests {
         #expect(plain.ask("0a0300") == ["0b4a656c6c696e67"])
     }
 
+    @Test("a client knows of a change with its next request, not by the wait for the hash (Core 5.4, G, 2.5.2.1)")
+    func waitingForHashIsNoKnowledge() throws {
+        let bench = try bench()
+        _ = bench.ask("120b0001")
+        _ = bench.ask("1211000100")
+        _ = bench.takeEvents()
+        _ = try bench.publish(.of(0x1811, []))
+        #expect(bench.ask("080100ffff2a2b").isEmpty)
+        let outdated = try #require(bench.hashes.last).revision
+        _ = try bench.publish(.of(0x1812, []))
+        bench.server.databaseHash(Array(0..<16), revision: outdated, at: .zero)
+        bench.drain()
+        bench.server.databaseHash(Array(0..<16), revision: try #require(bench.hashes.last).revision, at: .zero)
+        bench.drain()
+        #expect(bench.take() == ["0912" + "0d00" + "0f0e0d0c0b0a09080706050403020100"])
+        // Until then its commands mean the old table, and it gets no values.
+        #expect(bench.ask("52100001").isEmpty && bench.events.isEmpty)
+        #expect(bench.update([1], of: 0x10) && bench.sent.isEmpty)
+        #expect(bench.ask("0a0300") == ["0b4a656c6c696e67"])
+        #expect(bench.update([2], of: 0x10))
+        #expect(bench.take() == ["1b100002"])
+    }
+
+    /// A client with robust caching that subscribed to the indications of 0x14, not to Service Changed.
+    private func cachingBench() throws -> ServerBench {
+        let bench = try bench()
+        _ = try bench.publish(.of(0x1900, [.dynamic(0x2B00, [.indicate])]))
+        bench.disconnect()
+        bench.connect(Self.one, mtu: 100)
+        _ = bench.ask("120b0001")
+        #expect(bench.ask("1215000200") == ["13"])
+        _ = bench.takeEvents()
+        return bench
+    }
+
+    @Test("indications that waited for a client to learn of a change follow its next request (SPEC PER-22)")
+    func heldIndications() throws {
+        let bench = try cachingBench()
+        #expect(bench.update([0], of: 0x14) && bench.update([1], of: 0x14) && bench.update([2], of: 0x14))
+        #expect(bench.take() == ["1d140000"])
+        _ = try bench.publish(.of(0x1811, []))
+        #expect(bench.ask("1e").isEmpty)
+        #expect(bench.ask("0a0300") == ["010a030012"])
+        #expect(bench.ask("0a0300") == ["0b4a656c6c696e67", "1d140001"])
+        #expect(bench.ask("1e") == ["1d140002"])
+    }
+
+    @Test("a client that has to learn of a change keeps no app waiting for room (SPEC PER-22)")
+    func outOfSyncBlocksNobody() throws {
+        let bench = try cachingBench()
+        let limit = bench.server.settings.updateLimit
+        for _ in 0...limit { #expect(bench.update([1], of: 0x14)) }
+        #expect(!bench.update([2], of: 0x14))
+        _ = try bench.publish(.of(0x1811, []))
+        #expect(bench.takeEvents() == [.readyToUpdate])
+        // It is left out now, so the value is taken.
+        #expect(bench.update([2], of: 0x14))
+        _ = bench.ask("1e")
+        _ = bench.ask("0a0300")
+        #expect(bench.ask("0a0300").last == "1d140001")
+        // It is full no more, and is told of room once where it was full again.
+        #expect(bench.update([3], of: 0x14) && !bench.update([4], of: 0x14))
+        _ = bench.takeEvents()
+        for _ in 0...limit { _ = bench.ask("1e") }
+        #expect(bench.events.count { $0 == .readyToUpdate } == 1)
+        #expect(bench.update([4], of: 0x14))
+    }
+
     // MARK: Bonds
 
     @Test("a bonded client finds its configuration again, and hears of what has changed (pains 12 and 13)")

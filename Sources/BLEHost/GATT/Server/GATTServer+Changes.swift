@@ -87,6 +87,7 @@ extension GATTServer {
             clients[slot].awareness = .unaware
             if let configuration { announce(range, configuration, slot, now) }
         }
+        announceReadiness()
     }
 
     /// Only who asked to be told is told.
@@ -174,7 +175,12 @@ extension GATTServer {
     private mutating func retryHash(_ slot: Int, _ now: Instant) {
         guard case .hash(let pdu)? = clients[slot].transaction?.work, let octet = pdu.first else { return }
         clients[slot].transaction = nil
-        handle(pdu.span.bytes, ATTOpcode(rawValue: octet), slot, now)
+        let opcode = ATTOpcode(rawValue: octet)
+        // It is one request, however often it is taken up: that it told the client of a change does not yet show that
+        // the client knows. Of a change since then it is to be told anew.
+        if clients[slot].awareness != .unaware || !refusesOutOfSync(pdu.span.bytes, opcode, slot) {
+            dispatch(pdu.span.bytes, opcode, slot, now)
+        }
         pump(slot, now)
     }
 

@@ -60,10 +60,11 @@ extension GATTServer {
         }
     }
 
-    /// The link of a client is gone: each of its subscriptions is over.
-    mutating func endSubscriptions(_ slot: Int) {
+    /// The link of a client is gone: each of its subscriptions is over that is not kept.
+    mutating func endSubscriptions(_ slot: Int, except kept: GATTClientRecord?) {
         for entry in clients[slot].configurations.entries {
-            guard case .clientConfiguration(let configuration)? = database.table[entry.handle]?.value,
+            let isKept = kept?.configurations.contains { $0.handle == entry.handle } ?? false
+            guard !isKept, case .clientConfiguration(let configuration)? = database.table[entry.handle]?.value,
                 !isServiceChanged(configuration.valueHandle),
                 !modes(of: entry.handle, configuration, slot).isEmpty
             else { continue }
@@ -151,13 +152,14 @@ extension GATTServer {
     }
 
     /// Tells once that there is room, as soon as there is at each client that had none: half of the limit, so that the
-    /// app is not woken for each packet.
+    /// app is not woken for each packet. A client that is left out for now, since it has to learn of a change first,
+    /// keeps nobody waiting.
     mutating func announceReadiness() {
         guard owesReadiness else { return }
         let limit = max(1, settings.updateLimit) / 2
         var isBlocked = false
         for slot in clients.indices where clients[slot].isBlocking {
-            if clients[slot].isDead
+            if clients[slot].isDead || clients[slot].isOutOfSync
                 || clients[slot].unsentNotifications <= limit && clients[slot].indications.count <= limit
             {
                 clients[slot].isBlocking = false

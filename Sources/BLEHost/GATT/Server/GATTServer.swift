@@ -84,14 +84,18 @@ public struct GATTServer {
 
     /// A link is gone: its requests, prepared writes and updates are forgotten, and so are its subscriptions.
     ///
-    /// - Parameter isBonded: whether the client will find its configuration again: then nobody hears that its
-    ///   subscriptions are over (SPEC 2.4).
+    /// - Parameters:
+    ///   - isBonded: whether the client will find its configuration again: then nobody hears that its subscriptions are
+    ///     over (SPEC 2.4).
+    ///   - kept: what a client that is not to change it will find all the same.
     /// - Returns: what is to be kept of a bonded client.
     @discardableResult
-    public mutating func disconnected(_ link: LinkID, isBonded: Bool = false, at now: Instant) -> GATTClientRecord? {
+    public mutating func disconnected(
+        _ link: LinkID, isBonded: Bool = false, keeping kept: GATTClientRecord? = nil, at now: Instant
+    ) -> GATTClientRecord? {
         guard let slot = slot(of: link) else { return nil }
         let record = isBonded ? record(of: slot) : nil
-        if !isBonded { endSubscriptions(slot) }
+        if !isBonded { endSubscriptions(slot, except: kept) }
         clients.remove(at: slot)
         recent = 0
         announceReadiness()
@@ -189,9 +193,17 @@ public struct GATTServer {
         }
     }
 
-    /// Carries out a request, or begins to.
+    /// Carries out a request, or begins to, unless its client has to hear first that the table has changed.
     mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
-        if clients[slot].awareness != .aware, refusesOutOfSync(pdu, opcode, slot) { return }
+        let isBehind = clients[slot].awareness != .aware
+        if isBehind, refusesOutOfSync(pdu, opcode, slot) { return }
+        dispatch(pdu, opcode, slot, now)
+        // What was held back while the client did not know follows the response.
+        if isBehind { pumpIndications(slot, now) }
+    }
+
+    /// Carries out a request, or begins to.
+    mutating func dispatch(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
         // Nothing longer than ATT_MTU is a PDU of this bearer (Core 5.4, Vol 3, Part F, 3.2.8).
         if pdu.byteCount > clients[slot].mtu, opcode.kind == .request {
             counters.malformedPDUs &+= 1

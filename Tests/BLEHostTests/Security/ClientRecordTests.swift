@@ -1,0 +1,112 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+/// What the bond of a client keeps of its configuration: whose word counts, and how often it is kept.
+@Suite("Client records of bonds")
+struct ClientRecordTests {
+    /// Two hosts that are bonded; the central has subscribed to characteristic 4.
+    private func bonded() throws -> TwoHosts {
+        let two = TwoHosts()
+        two.connect()
+        guard case .success(.paired)? = two.pair() else {
+            Issue.record("not paired")
+            return two
+        }
+        #expect(two.gatt(.write(two.configuration(4), value: [1, 0])) == .success(.gatt(.written)))
+        two.run(for: .seconds(3))
+        return two
+    }
+
+    private func bondChanges(_ two: TwoHosts) -> Int {
+        two.engine(.peripheral).events.count { if case .bondChanged = $0 { true } else { false } }
+    }
+
+    private func subscriptions(_ two: TwoHosts) -> [SubscriptionModes] {
+        two.engine(.peripheral).events.compactMap {
+            switch $0 {
+            case .server(.subscribed(let subscription)), .server(.unsubscribed(let subscription)): subscription.modes
+            default: nil
+            }
+        }
+    }
+
+    @Test("a stranger with a bonded address, who has no key, changes nothing that the bond keeps (pain 12)")
+    func stranger() throws {
+        let bonds = try bonded().bonds(.peripheral)
+        #expect(bonds.first?.clientRecord?.configurations.isEmpty == false)
+        // The central has lost its half of the bond, as a stranger never had it.
+        let later = TwoHosts(bonds: [.peripheral: bonds])
+        later.connect()
+        for modes: UInt8 in [0, 1, 0] {
+            #expect(
+                later.gatt(.write(later.configuration(4), value: [modes, 0])) == .success(.gatt(.written)))
+        }
+        later.disconnect()
+        #expect(later.bonds(.peripheral) == bonds && bondChanges(later) == 0)
+        // The bonded device finds what it configured.
+        later.forget()
+        later.connect()
+        later.run(for: .seconds(1))
+        #expect(subscriptions(later) == [.notifications])
+    }
+
+    @Test("what a stranger with a bonded address subscribed to is over with its link (SPEC PER-20)")
+    func subscriptionOfStranger() throws {
+        let two = TwoHosts()
+        two.connect()
+        guard case .success(.paired)? = two.pair() else {
+            Issue.record("not paired")
+            return
+        }
+        let later = TwoHosts(bonds: [.peripheral: two.bonds(.peripheral)])
+        later.connect()
+        #expect(later.gatt(.write(later.configuration(4), value: [1, 0])) == .success(.gatt(.written)))
+        later.disconnect()
+        #expect(subscriptions(later) == [.notifications, []])
+    }
+
+    @Test("a client that changes its mind all the time changes its bond once a second, and its last word is kept")
+    func manyWrites() throws {
+        let two = try bonded()
+        let before = bondChanges(two)
+        let start = two.now
+        for number in 0..<41 {
+            let value: [UInt8] = [UInt8(number % 2), 0]
+            #expect(two.gatt(.write(two.configuration(4), value: value)) == .success(.gatt(.written)))
+        }
+        let seconds = Int((two.now.microseconds - start.microseconds) / 1_000_000)
+        #expect((1...seconds + 1).contains(bondChanges(two) - before))
+        two.run(for: .seconds(2))
+        #expect((1...seconds + 2).contains(bondChanges(two) - before))
+        #expect(two.bonds(.peripheral).first?.clientRecord?.configurations.isEmpty == true)
+    }
+
+    @Test("what a bonded client configured last is kept when its link ends (pain 12)")
+    func linkEnd() throws {
+        let two = try bonded()
+        #expect(two.gatt(.write(two.configuration(4), value: [0, 0])) == .success(.gatt(.written)))
+        #expect(two.gatt(.write(two.configuration(4), value: [1, 0])) == .success(.gatt(.written)))
+        two.disconnect()
+        #expect(
+            two.bonds(.peripheral).first?.clientRecord?.configurations.map(\.handle) == [two.configuration(4)])
+    }
+
+    @Test("what a bonded client configured before it encrypted the link is kept once it has (pain 12)")
+    func beforeEncryption() throws {
+        let first = try bonded()
+        var settings = TwoHosts.Settings()
+        settings.central.encryptsAtConnection = false
+        let two = TwoHosts(
+            settings, bonds: [.central: first.bonds(.central), .peripheral: first.bonds(.peripheral)])
+        two.connect()
+        #expect(two.gatt(.write(two.configuration(4), value: [0, 0])) == .success(.gatt(.written)))
+        #expect(bondChanges(two) == 0)
+        let link = try #require(two.link(.central))
+        #expect(two.result(of: .encrypt(link), by: .central) == .success(.done))
+        two.run(for: .seconds(1))
+        #expect(bondChanges(two) == 1)
+        #expect(two.bonds(.peripheral).first?.clientRecord?.configurations.isEmpty == true)
+    }
+}

@@ -1,0 +1,150 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import BLE
+
+@Suite("Bonds on their way to the store")
+struct BondKeeperTests {
+    private static let known = Bond(identity: DeviceAddress(value: 0xC0FF_EE00_0042, kind: .random))
+
+    /// The known bond with what its client configured, told apart by a number.
+    private static func configured(_ number: UInt8) -> Bond {
+        var bond = known
+        bond.clientRecord = GATTClientRecord(configurations: [], features: number, knownTable: 0)
+        return bond
+    }
+
+    @Test("what a client configured holds nothing up, and only its newest state is kept (pain: slow disk)")
+    func recordsHoldNothingUp() async throws {
+        let feed = try Feed(Self.known)
+        defer { feed.loop.stop() }
+        let told = await feed.tell([
+            .bondChanged(Self.configured(1)), .bondChanged(Self.configured(2)), .bondChanged(Self.configured(3)),
+            .stopped,
+        ])
+        #expect(told == ["record 1", "record 2", "record 3", "stopped"])
+        #expect(await feed.isKeeping)
+        feed.store.permission.signal()
+        feed.store.permission.signal()
+        await feed.waitUntilKept()
+        #expect(feed.store.saved == ["record 1", "record 3"])
+    }
+
+    @Test("a new key is told once it is kept, and no older record overtakes it (pain: slow disk)")
+    func keysAreKeptFirst() async throws {
+        let feed = try Feed(Self.known)
+        defer { feed.loop.stop() }
+        var renewed = Self.configured(3)
+        renewed.localKey = LongTermKey(key: Key128(rawValue: 7))
+        let told = await feed.tell([
+            .bondChanged(Self.configured(1)), .bondChanged(Self.configured(2)), .bondChanged(renewed), .stopped,
+        ])
+        #expect(told == ["record 1", "record 2"])
+        feed.store.permission.signal()
+        feed.store.permission.signal()
+        await feed.waitUntilKept()
+        #expect(await feed.told == ["record 1", "record 2", "record 3 with a key", "stopped"])
+        #expect(feed.store.saved == ["record 1", "record 3 with a key"])
+    }
+
+    @Test("a record that could not be kept is told of again, with the reason (pain: slow disk)")
+    func failure() async throws {
+        let feed = try Feed(Self.known, error: .busy(path: "lock"))
+        defer { feed.loop.stop() }
+        #expect(await feed.tell([.bondChanged(Self.configured(1))]) == ["record 1"])
+        feed.store.permission.signal()
+        await feed.waitUntilKept()
+        #expect(await feed.told == ["record 1", "record 1 (busy)"])
+    }
+}
+
+/// A keeper on a loop of its own, with an engine that has told certain events.
+private final class Feed: Sendable {
+    let loop: EventLoop
+    let store: GatedStore
+    // Touched on the loop alone.
+    private nonisolated(unsafe) let keeper: BondKeeper
+    private nonisolated(unsafe) var untold: ArraySlice<HostEvent> = []
+    private nonisolated(unsafe) var heard: [String] = []
+    private let kept = AsyncStream<Void>.makeStream()
+
+    init(_ bond: Bond, error: BondStoreError? = nil) throws {
+        store = GatedStore(bond, error: error)
+        loop = try EventLoop(name: "keeper")
+        var configuration = HostConfiguration()
+        keeper = try BondKeeper(store, into: &configuration, on: loop)
+        keeper.onKept = { [unowned self] in
+            drain()
+            if !keeper.isKeeping { kept.continuation.yield() }
+        }
+        try loop.start()
+    }
+
+    /// Texts of all that was told.
+    var told: [String] { get async { await onLoop { $0.heard } } }
+    var isKeeping: Bool { get async { await onLoop { $0.keeper.isKeeping } } }
+
+    func tell(_ events: [HostEvent]) async -> [String] {
+        await onLoop {
+            $0.untold += events
+            $0.drain()
+            return $0.heard
+        }
+    }
+
+    func waitUntilKept() async {
+        for await _ in kept.stream { return }
+    }
+
+    private func drain() {
+        while let event = keeper.nextEvent({ untold.popFirst() }) {
+            let isBusy = keeper.takeStoreError() != nil
+            heard.append(event.text + (isBusy ? " (busy)" : ""))
+        }
+    }
+
+    private func onLoop<Value: Sendable>(_ body: @escaping @Sendable (Feed) -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            loop.run { continuation.resume(returning: body(self)) }
+        }
+    }
+}
+
+/// A store with one bond that keeps each change only when it is allowed to.
+private final class GatedStore: BondStore {
+    let permission = DispatchSemaphore(value: 0)
+    private let bond: Bond
+    private let error: BondStoreError?
+    private let texts = Mutex<[String]>([])
+
+    var saved: [String] { texts.withLock { $0 } }
+
+    init(_ bond: Bond, error: BondStoreError?) {
+        self.bond = bond
+        self.error = error
+    }
+
+    func load() throws(BondStoreError) -> StoredBonds {
+        StoredBonds(bonds: [bond], identityResolvingKey: Key128(rawValue: 7))
+    }
+
+    func save(_ bond: Bond) throws(BondStoreError) {
+        permission.wait()
+        if let error { throw error }
+        texts.withLock { $0.append(HostEvent.bondChanged(bond).text) }
+    }
+
+    func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool { true }
+}
+
+extension HostEvent {
+    fileprivate var text: String {
+        switch self {
+        case .bondChanged(let bond):
+            "record \(bond.clientRecord?.features ?? 0)" + (bond.localKey == nil ? "" : " with a key")
+        case .stopped: "stopped"
+        default: "another"
+        }
+    }
+}
