@@ -19,7 +19,7 @@ extension Host {
             var handles = try NumberOfCompletedPacketsView(decoding: reader.readRest())
             while let (handle, count) = try handles.next() {
                 guard let slot = links.slot(of: handle) else { continue }
-                acl.completed(Int(count), slot: slot, of: &links)
+                acl.completed(Int(count), slot: slot, of: &links, at: now)
                 releaseDisconnect(slot)
             }
         case .commandComplete:

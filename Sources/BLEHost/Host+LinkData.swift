@@ -134,7 +134,7 @@ extension Host {
             drainGATT(slot, at: now)
             drainServer(at: now)
             drainChannels(slot, at: now)
-            acl.pump(&links, into: &outbox)
+            acl.pump(&links, into: &outbox, at: now)
         }
     }
 }

@@ -312,6 +312,10 @@ extension Host {
             }
             drainChannels(slot, at: now)
             if let deadline = links[slot].security.nextDeadline, deadline <= now { advanceSecurity(slot, to: now) }
+            if links[slot].isStalled(at: now), !links[slot].isClosing {
+                counters.stalledLinks &+= 1
+                close(slot, reason: .remoteUserTerminatedConnection, at: now)
+            }
             switch links[slot].state {
             case .settingUp(let limit) where limit <= now:
                 links[slot].state = .open

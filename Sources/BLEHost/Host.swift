@@ -324,7 +324,7 @@ public struct Host: ~Copyable {
             convergeScanningAndInitiating(at: now)
             convergeAdvertising(at: now)
         }
-        acl.pump(&links, into: &outbox)
+        acl.pump(&links, into: &outbox, at: now)
         notePassedFrames(at: now)
         commands.flush(into: &outbox, at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }

@@ -31,6 +31,8 @@ public struct HostCounters: Hashable, Sendable {
     public var connectionRetries: UInt64 = 0
     /// Links that were ended since the peer asked on and on without taking the answers.
     public var floodedLinks: UInt64 = 0
+    /// Links that were ended since the peer had acknowledged nothing for 45 s although packets waited for it.
+    public var stalledLinks: UInt64 = 0
 
     /// Discoveries that nobody took in time.
     public var droppedDiscoveries: UInt64 = 0

@@ -42,8 +42,8 @@ public actor Adapter {
     private var operationOfToken: [UInt64: OperationID] = [:]
     private var scans: [OperationID: Scan.Source] = [:]
     private var links: [LinkID: PeripheralState] = [:]
-    private var serverObservers = Observers<ServerEvent>()
-    private var observers = Observers<AdapterEvent>()
+    private var serverObservers = Observers<ServerEvents.Source>()
+    private var observers = Observers<AdapterEvents.Source>()
 
     private static let nextToken = Atomic<UInt64>(1)
 
@@ -248,9 +248,9 @@ public actor Adapter {
 
     // MARK: Observers
 
-    func addObserver(_ observer: Observers<AdapterEvent>.Continuation) -> UInt64 {
+    func addObserver(_ observer: AdapterEvents.Source) -> UInt64 {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
-        if let ending { observer.finish(throwing: ending) } else { observers.add(observer, token: token) }
+        if let ending { observer.end(with: ending) } else { observers.add(observer, token: token) }
         return token
     }
 
@@ -258,9 +258,9 @@ public actor Adapter {
 
     private func tell(_ event: AdapterEvent) { observers.tell(event) }
 
-    func addServerObserver(_ observer: Observers<ServerEvent>.Continuation) -> UInt64 {
+    func addServerObserver(_ observer: ServerEvents.Source) -> UInt64 {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
-        if let ending { observer.finish(throwing: ending) } else { serverObservers.add(observer, token: token) }
+        if let ending { observer.end(with: ending) } else { serverObservers.add(observer, token: token) }
         return token
     }
 
@@ -394,8 +394,8 @@ public actor Adapter {
         operationOfToken.removeAll()
         for (_, source) in scans { source.finish(throwing: ending ?? error) }
         scans.removeAll()
-        serverObservers.finish(throwing: ending ?? error)
-        observers.finish(throwing: ending ?? error)
+        serverObservers.end(with: ending ?? error)
+        observers.end(with: ending ?? error)
         for (_, state) in links { state.end(.controllerLost) }
         links.removeAll()
     }

@@ -37,6 +37,14 @@ public struct AdapterEvents: AsyncSequence, Sendable {
         /// - Throws: `AdapterError` when the adapter is lost or closed.
         public mutating func next() async throws -> AdapterEvent? { try await base.next() }
     }
+
+    /// Where the adapter puts events.
+    struct Source: Observer {
+        let continuation: AsyncThrowingStream<AdapterEvent, any Error>.Continuation
+
+        func tell(_ event: AdapterEvent) { continuation.yield(event) }
+        func end(with error: any Error) { continuation.finish(throwing: error) }
+    }
 }
 
 extension Adapter {
@@ -48,7 +56,7 @@ extension Adapter {
     public func events() -> AdapterEvents {
         let (stream, continuation) = AsyncThrowingStream<AdapterEvent, any Error>.makeStream(
             bufferingPolicy: .bufferingNewest(AdapterEvents.capacity))
-        let token = addObserver(continuation)
+        let token = addObserver(AdapterEvents.Source(continuation: continuation))
         continuation.onTermination = { _ in Task { await self.removeObserver(token) } }
         return AdapterEvents(stream: stream)
     }

@@ -1,20 +1,27 @@
-/// Sequences that are told the same events, until nobody loops over them any more.
-struct Observers<Event: Sendable> {
-    typealias Continuation = AsyncThrowingStream<Event, any Error>.Continuation
+/// Where events are told.
+protocol Observer<Event>: Sendable {
+    associatedtype Event: Sendable
 
-    private var continuations: [UInt64: Continuation] = [:]
+    func tell(_ event: Event)
+    /// No event follows.
+    func end(with error: any Error)
+}
+
+/// Sequences that are told the same events, until nobody loops over them any more.
+struct Observers<Member: Observer> {
+    private var members: [UInt64: Member] = [:]
 
     /// - Parameter token: by which it is removed.
-    mutating func add(_ continuation: Continuation, token: UInt64) { continuations[token] = continuation }
+    mutating func add(_ member: Member, token: UInt64) { members[token] = member }
 
-    mutating func remove(_ token: UInt64) { continuations[token] = nil }
+    mutating func remove(_ token: UInt64) { members[token] = nil }
 
-    func tell(_ event: Event) {
-        for (_, continuation) in continuations { continuation.yield(event) }
+    func tell(_ event: Member.Event) {
+        for (_, member) in members { member.tell(event) }
     }
 
-    mutating func finish(throwing error: any Error) {
-        for (_, continuation) in continuations { continuation.finish(throwing: error) }
-        continuations.removeAll()
+    mutating func end(with error: any Error) {
+        for (_, member) in members { member.end(with: error) }
+        members.removeAll()
     }
 }

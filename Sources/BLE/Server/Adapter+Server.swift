@@ -21,12 +21,13 @@ import BLEPackets
 extension Adapter {
     /// Begins to collect what happens in the peripheral role. Make the sequence before advertising, or the first events
     /// are missed.
+    ///
+    /// Of the events that nobody takes in time, those that nobody waits for are dropped, oldest first, and counted.
     public func serverEvents() -> ServerEvents {
-        let (stream, continuation) = AsyncThrowingStream<ServerEvent, any Error>.makeStream(
-            bufferingPolicy: .unbounded)
-        let token = addServerObserver(continuation)
-        continuation.onTermination = { _ in Task { await self.removeServerObserver(token) } }
-        return ServerEvents(stream: stream)
+        let (events, source) = ServerEvents.make()
+        let token = addServerObserver(source)
+        source.continuation.onTermination = { _ in Task { await self.removeServerObserver(token) } }
+        return events
     }
 
     /// Puts a service into the local database; it cannot be changed afterwards (SPEC PER-6, PER-7).

@@ -25,19 +25,63 @@ public enum ServerEvent: Equatable, Sendable {
 
 /// The events of the peripheral role, as a sequence. They are kept from the moment at which the sequence is made; each
 /// sequence is looped over once.
+///
+/// What nobody takes in time is dropped from a bound on, oldest first, and counted: values that peers write without
+/// waiting for an answer, subscriptions, and what is told for information. Questions that need an answer, centrals that
+/// come and go, and room for updates are never dropped.
 public struct ServerEvents: AsyncSequence, Sendable {
     public typealias Element = ServerEvent
 
-    let stream: AsyncThrowingStream<ServerEvent, any Error>
+    /// Events that may be dropped and wait to be taken; beyond that the oldest are.
+    public static let capacity = 4096
+
+    private let buffer = ServerEventBuffer(capacity: Self.capacity)
+    /// Tells that something waits, and how it all ends.
+    private let signals: AsyncThrowingStream<Void, any Error>
+    private let dropped = DropCounter()
+
+    /// - Returns: the sequence, and where its events are put.
+    static func make() -> (ServerEvents, Source) {
+        let (signals, continuation) = AsyncThrowingStream<Void, any Error>.makeStream(
+            bufferingPolicy: .bufferingNewest(1))
+        let events = ServerEvents(signals: signals)
+        return (events, Source(buffer: events.buffer, continuation: continuation, dropped: events.dropped))
+    }
+
+    private init(signals: AsyncThrowingStream<Void, any Error>) { self.signals = signals }
+
+    /// Events that nobody took in time.
+    public var droppedCount: Int { dropped.value }
 
     /// For the one loop that is possible: a second iterator would take events from the first.
-    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer, signals: signals.makeAsyncIterator()) }
 
     /// Hands out the events in their order until the adapter is lost or closed.
     public struct Iterator: AsyncIteratorProtocol {
-        var base: AsyncThrowingStream<ServerEvent, any Error>.Iterator
+        let buffer: ServerEventBuffer
+        var signals: AsyncThrowingStream<Void, any Error>.Iterator
 
         /// - Throws: `AdapterError` when the adapter is lost.
-        public mutating func next() async throws -> ServerEvent? { try await base.next() }
+        public mutating func next() async throws -> ServerEvent? {
+            while !Task.isCancelled {
+                if let event = buffer.popFirst() { return event }
+                guard try await signals.next() != nil else { break }
+            }
+            return nil
+        }
+    }
+
+    /// Where the adapter puts events.
+    struct Source: Observer {
+        let buffer: ServerEventBuffer
+        let continuation: AsyncThrowingStream<Void, any Error>.Continuation
+        let dropped: DropCounter
+
+        func tell(_ event: ServerEvent) {
+            if buffer.append(event) { dropped.increment() }
+            continuation.yield()
+        }
+
+        func end(with error: any Error) { continuation.finish(throwing: error) }
     }
 }

@@ -17,6 +17,8 @@ struct Connector {
     static let listTurn: Microseconds = .seconds(10)
     /// How long a device that was heard may take to answer.
     static let sightPatience: Microseconds = .seconds(4)
+    /// How long a device that did not answer is not heard at first, and at most, while others wait too.
+    static let heldBackSpan: (first: Microseconds, longest: Microseconds) = (listTurn, .seconds(60))
     /// Pause after a refusal that may pass.
     static let retryPause: Microseconds = .seconds(1)
 
@@ -27,6 +29,8 @@ struct Connector {
     /// The bonds by whose keys all that waits has been tried; `nil` where something came since.
     private var resolvedRevision: UInt64?
     private var sighted: (peer: DeviceAddress, onAir: DeviceAddress, until: Instant)?
+    /// Devices that were heard and did not take the connection: the others have their turn before they are heard again.
+    private var heldBack: [(peer: DeviceAddress, until: Instant, span: Microseconds)] = []
 
     var isEmpty: Bool { pending.isEmpty }
 
@@ -50,6 +54,7 @@ struct Connector {
         let taken = pending.filter { $0.request.peer.withoutIdentityMark == peer }
         if !taken.isEmpty { pending.removeAll { $0.request.peer.withoutIdentityMark == peer } }
         if sighted?.peer == peer { sighted = nil }
+        heldBack.removeAll { $0.peer == peer }
         return taken
     }
 
@@ -73,6 +78,7 @@ struct Connector {
         defer {
             pending.removeAll()
             sighted = nil
+            heldBack.removeAll()
             turnEnds = nil
             pausedUntil = nil
         }
@@ -99,7 +105,10 @@ struct Connector {
     ) -> Initiator.Plan? {
         if let paused = pausedUntil, paused > now { return nil }
         pausedUntil = nil
-        if let seen = sighted, seen.until <= now { sighted = nil }
+        if let seen = sighted, seen.until <= now {
+            sighted = nil
+            holdBack(seen.peer, at: now)
+        }
         var peers = distinctPeers()
         if !resolving.isEmpty {
             if let seen = sighted, peers.contains(seen.peer), resolving.contains(seen.peer) {
@@ -159,10 +168,26 @@ struct Connector {
     /// A device that somebody waits for was heard, and takes connections.
     /// - Parameter onAir: the address under which it can be reached now.
     mutating func heard(_ peer: DeviceAddress, onAir: DeviceAddress? = nil, at now: Instant) {
-        guard sighted == nil else { return }
-        sighted = (
-            peer.withoutIdentityMark, (onAir ?? peer).withoutIdentityMark, now.advanced(by: Self.sightPatience)
-        )
+        let peer = peer.withoutIdentityMark
+        guard sighted == nil, !isHeldBack(peer, at: now) else { return }
+        sighted = (peer, (onAir ?? peer).withoutIdentityMark, now.advanced(by: Self.sightPatience))
+    }
+
+    private func isHeldBack(_ peer: DeviceAddress, at now: Instant) -> Bool {
+        heldBack.contains { $0.peer == peer && $0.until > now }
+            && pending.contains { $0.request.peer.withoutIdentityMark != peer }
+    }
+
+    /// A device that was heard did not answer in time. It may serve another host only, or be a recording of itself.
+    private mutating func holdBack(_ peer: DeviceAddress, at now: Instant) {
+        heldBack = heldBack.filter { waits(for: $0.peer) }
+        guard waits(for: peer) else { return }
+        var span = Self.heldBackSpan.first
+        if let index = heldBack.firstIndex(where: { $0.peer == peer }) {
+            let last = heldBack.remove(at: index).span
+            span = min(.microseconds(last.rawValue * 2), Self.heldBackSpan.longest)
+        }
+        heldBack.append((peer, now.advanced(by: span), span))
     }
 
     /// Whether somebody waits for a device that can only be connected to when it has been heard.

@@ -2,13 +2,28 @@ import BLEPackets
 
 /// Shares the controller's packet buffers among the links: one fragment each in turn, never more than there is room for
 /// (Core 5.4, Vol 4, Part E, 4.1.1).
+///
+/// A peer that does not acknowledge keeps what the controller holds for it. A link of which the controller holds
+/// something therefore leaves a buffer free for each link of which it holds nothing, as far as that costs it no more than
+/// half of them: the other links go on, whatever one peer does.
 struct ACLScheduler {
+    /// How long the controller may hold packets of a link without having sent one.
+    ///
+    /// It is longer than any supervision timeout (32 s) and than the link layer's own patience with a peer that does not
+    /// answer (40 s; Core 5.4, Vol 6, Part B, 5.2): where those end a link, they come first. What is left is a peer that
+    /// is there, sends, and takes nothing.
+    static let patience: Microseconds = .seconds(45)
+
     /// Octets of data in one packet.
     private(set) var packetLength = 27
     private var total = 1
     private var available = 1
     /// Slots with something to send, in turn.
     private var ring = Queue<Int>()
+    /// How many of those in the ring have no packet with the controller.
+    private var unservedInRing = 0
+    /// Links that have packets with the controller.
+    private var busyLinks = 0
     /// Slots of which frames have gone whose senders have not heard of it.
     private var passed = Queue<Int>()
 
@@ -17,6 +32,8 @@ struct ACLScheduler {
         total = max(1, Int(packetCount))
         available = total
         ring.removeAll()
+        unservedInRing = 0
+        busyLinks = 0
         passed.removeAll()
     }
 
@@ -25,18 +42,25 @@ struct ACLScheduler {
         guard !links[slot].isInTransmitRing else { return }
         links[slot].isInTransmitRing = true
         ring.append(slot)
+        if links[slot].packetsInFlight == 0 { unservedInRing += 1 }
     }
 
     /// The controller has room again.
-    mutating func completed(_ count: Int, slot: Int, of links: inout LinkTable) {
+    mutating func completed(_ count: Int, slot: Int, of links: inout LinkTable, at now: Instant) {
         let confirmed = min(count, links[slot].packetsInFlight)
+        guard confirmed > 0 else { return }
         links[slot].packetsInFlight -= confirmed
+        links[slot].lastConfirmation = now
         available = min(total, available + confirmed)
+        guard links[slot].packetsInFlight == 0 else { return }
+        busyLinks -= 1
+        if links[slot].isInTransmitRing { unservedInRing += 1 }
     }
 
     /// The link is gone, and what the controller held for it too (pain 11).
     mutating func reclaim(_ link: Link, slot: Int) {
         available = min(total, available + link.packetsInFlight)
+        if link.packetsInFlight > 0 { busyLinks -= 1 } else if link.isInTransmitRing { unservedInRing -= 1 }
         ring.keep { $0 != slot }
         passed.keep { $0 != slot }
     }
@@ -45,9 +69,10 @@ struct ACLScheduler {
     mutating func popSlotWithPassedFrames() -> Int? { passed.popFirst() }
 
     /// Sends what may be sent now.
-    mutating func pump(_ links: inout LinkTable, into outbox: inout Outbox) {
-        while available > 0, let slot = ring.popFirst() {
-            if sendFragment(of: &links[slot], in: slot, into: &outbox) {
+    mutating func pump(_ links: inout LinkTable, into outbox: inout Outbox, at now: Instant) {
+        while available > 0, let slot = nextSlot(of: links) {
+            if links[slot].packetsInFlight == 0 { unservedInRing -= 1 }
+            if sendFragment(of: &links[slot], in: slot, into: &outbox, at: now) {
                 ring.append(slot)
             } else {
                 links[slot].isInTransmitRing = false
@@ -55,8 +80,24 @@ struct ACLScheduler {
         }
     }
 
+    /// Takes the next that may send from the ring.
+    private mutating func nextSlot(of links: LinkTable) -> Int? {
+        let reserve = min(links.count - busyLinks, total / 2)
+        if available > reserve { return ring.popFirst() }
+        guard unservedInRing > 0 else { return nil }
+        // Each that is passed over has a packet with the controller: they are no more than its buffers.
+        for _ in 0..<ring.count {
+            guard let slot = ring.popFirst() else { break }
+            if links[slot].packetsInFlight == 0 { return slot }
+            ring.append(slot)
+        }
+        return nil
+    }
+
     /// - Returns: whether the link has more to send.
-    private mutating func sendFragment(of link: inout Link, in slot: Int, into outbox: inout Outbox) -> Bool {
+    private mutating func sendFragment(
+        of link: inout Link, in slot: Int, into outbox: inout Outbox, at now: Instant
+    ) -> Bool {
         if link.current == nil {
             link.current = link.queue.popFirst()
             link.sentOctets = 0
@@ -80,6 +121,11 @@ struct ACLScheduler {
             packet.write(bytes: frame.payload.span.bytes.extracting(start..<start + length))
         }
         available -= 1
+        if link.packetsInFlight == 0 {
+            busyLinks += 1
+            link.lastConfirmation = now
+            if link.confirmationCheck == nil { link.confirmationCheck = now.advanced(by: Self.patience) }
+        }
         link.packetsInFlight += 1
         link.sentOctets += count
         if link.sentOctets == frameLength {

@@ -53,11 +53,25 @@ struct Link {
     var unsentAnswers = 0
     /// Packets that the controller has not confirmed.
     var packetsInFlight = 0
+    /// When the controller last confirmed one; when the first was handed over, if none was confirmed since.
+    var lastConfirmation = Instant.zero
+    /// When to look whether confirmations stay away; it is not moved with each packet, and may find nothing amiss.
+    var confirmationCheck: Instant?
     /// What has gone to the controller, for its senders to hear.
     var passedTags: [ATTSendTag] = []
 
     /// Whether something waits here, or with the controller.
     var hasUnconfirmedPackets: Bool { packetsInFlight > 0 || current != nil || !queue.isEmpty }
+
+    /// Whether the controller has held packets for longer than it may without sending one.
+    mutating func isStalled(at now: Instant) -> Bool {
+        guard let check = confirmationCheck, check <= now else { return false }
+        confirmationCheck = nil
+        guard packetsInFlight > 0 else { return false }
+        let limit = lastConfirmation.advanced(by: ACLScheduler.patience)
+        if limit > now { confirmationCheck = limit }
+        return limit <= now
+    }
 
     var isClosing: Bool {
         if case .closing = state { true } else { false }
@@ -71,6 +85,7 @@ struct Link {
         var deadline = earliest(gatt.nextDeadline, operations.nextDeadline)
         deadline = earliest(deadline, signalling.nextDeadline)
         deadline = earliest(deadline, security.nextDeadline)
+        deadline = earliest(deadline, confirmationCheck)
         switch state {
         case .settingUp(let limit), .closing(let limit): return earliest(deadline, limit)
         case .open: return deadline

@@ -18,6 +18,7 @@ struct LinkTable {
     init(limit: Int) { self.limit = limit }
 
     var isEmpty: Bool { slotOfHandle.isEmpty }
+    var count: Int { slotOfHandle.count }
     var isFull: Bool { slotOfHandle.count >= limit }
 
     /// Slots in use or free; whoever walks over them asks `isOccupied`.

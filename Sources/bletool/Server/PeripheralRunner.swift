@@ -30,13 +30,19 @@ struct PeripheralRunner: Sendable {
         let timers = try await publish(profile, into: &values)
         let (inputs, queue) = AsyncStream<Input>.makeStream()
         let waitingTicks = WaitingTicks()
+        let (dealtWith, eventIsDealtWith) = AsyncStream<Void>.makeStream()
         let state = ServingState(
             adapter: adapter, log: PeripheralLog(console: console, target: request.target), values: values,
             packed: packed)
         let (adapter, request) = (adapter, request)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                for try await event in events { queue.yield(.event(event)) }
+                // One at a time: what waits, waits where it is bounded.
+                var dealtWith = dealtWith.makeAsyncIterator()
+                for try await event in events {
+                    queue.yield(.event(event))
+                    await dealtWith.next()
+                }
                 if !Task.isCancelled { throw AdapterError.closed }
             }
             group.addTask {
@@ -56,7 +62,9 @@ struct PeripheralRunner: Sendable {
                 var state = state
                 for await input in inputs {
                     switch input {
-                    case .event(let event): await state.receive(event)
+                    case .event(let event):
+                        await state.receive(event)
+                        eventIsDealtWith.yield()
                     case .tick(let handle):
                         waitingTicks.remove(handle)
                         await state.tick(handle)

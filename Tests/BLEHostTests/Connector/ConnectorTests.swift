@@ -217,6 +217,77 @@ struct ConnectorTests {
         #expect(rig.count(of: LESetScanEnable.opcode) == 1)
     }
 
+    @Test(
+        "a device that is heard and takes no connection leaves the others most of the time (SPEC CEN-9, pain 3)",
+        arguments: [true, false])
+    func heardInVain(onSight: Bool) {
+        var connector = Connector()
+        for number in 1...3 {
+            connector.add(
+                ConnectRequest(peer: HostRig.peer(number)), operation: OperationID(rawValue: UInt64(number)),
+                client: .local)
+        }
+        var now = Instant(microseconds: 1_000_000)
+        func plan() -> Initiator.Plan? {
+            now = now.advanced(by: .milliseconds(100))
+            connector.heard(HostRig.peer(1), at: now)
+            if onSight { connector.heard(HostRig.peer(2), at: now) }
+            return connector.plan(
+                timing: .gateway, policy: .acceptList, acceptListSize: 8, onSight: onSight,
+                resolving: onSight ? [] : [HostRig.peer(1)], at: now)
+        }
+        var tries = 0
+        var steps = 0
+        var others = 0
+        var last: Initiator.Plan?
+        for _ in 0..<3000 {
+            let plan = plan()
+            if plan?.includes(HostRig.peer(1)) ?? false {
+                steps += 1
+                if plan != last { tries += 1 }
+            } else if plan?.includes(HostRig.peer(2)) ?? false {
+                others += 1
+            }
+            last = plan
+        }
+        #expect(tries >= 5, "it is tried again and again")
+        #expect(steps < 600)
+        #expect(others >= (onSight ? 200 : 2400))
+        // With nobody else to wait for, there is nothing to hold it back for.
+        for number in 2...3 { _ = connector.remove(OperationID(rawValue: UInt64(number))) }
+        var alone = 0
+        for _ in 0..<100 { if plan()?.includes(HostRig.peer(1)) ?? false { alone += 1 } }
+        #expect(alone > 90)
+    }
+
+    @Test("a device that was heard in vain and then connected is heard at once the next time")
+    func heardAgain() {
+        var connector = Connector()
+        var now = Instant(microseconds: 1_000_000)
+        func plan() -> Initiator.Plan? {
+            connector.plan(
+                timing: .gateway, policy: .acceptList, acceptListSize: 8, onSight: false,
+                resolving: [HostRig.peer(1)], at: now)
+        }
+        func add(_ number: Int) {
+            connector.add(
+                ConnectRequest(peer: HostRig.peer(number)), operation: OperationID(rawValue: UInt64(number)),
+                client: .local)
+        }
+        add(1)
+        add(2)
+        connector.heard(HostRig.peer(1), at: now)
+        #expect(plan()?.includes(HostRig.peer(1)) == true)
+        now = now.advanced(by: Connector.sightPatience)
+        #expect(plan()?.includes(HostRig.peer(2)) == true)
+        connector.heard(HostRig.peer(1), at: now)
+        #expect(plan()?.includes(HostRig.peer(2)) == true)
+        #expect(connector.take(HostRig.peer(1)).count == 1)
+        add(1)
+        connector.heard(HostRig.peer(1), at: now)
+        #expect(plan()?.includes(HostRig.peer(1)) == true)
+    }
+
     @Test("Command Disallowed while scanning shows that the controller does one thing at a time (pain 2)")
     func learnsFromRefusal() {
         let rig = started()
