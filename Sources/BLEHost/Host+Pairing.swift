@@ -62,6 +62,7 @@ extension Host {
         guard !links[slot].security.isBlocked else { return .timedOut }
         guard !links[slot].security.isBusy else { return .alreadyPairing }
         if let wait = pairingGuard.wait(of: identity(of: slot), at: now) { return .repeatedAttempts(retryAfter: wait) }
+        guard !options.isBonding || hasRoomForBond(on: slot) else { return .tooManyBonds }
         if links[slot].role == .peripheral {
             requestSecurity(slot, options, at: now)
             return nil
@@ -136,6 +137,12 @@ extension Host {
         let isWanted = links[slot].security.requestDeadline != nil
         links[slot].security.requestDeadline = nil
         let options = (isWanted ? links[slot].security.requestedOptions : nil) ?? security.pairing
+        // AuthReq (Core 5.4, Vol 3, Part H, 3.5.1).
+        let wishes = AuthenticationRequirements(rawValue: pdu.byte(at: 3) ?? 0)
+        guard !wishes.isBonding || !options.isBonding || hasRoomForBond(on: slot) else {
+            refuse(slot, .pairingNotSupported, at: now)
+            return pairingFailed(slot, .tooManyBonds, at: now)
+        }
         makeMachine(.responder, options, slot, needsConsent: options.asksConsent && !isWanted)
         links[slot].security.machine?.receive(pdu, at: now)
         drainPairing(slot, at: now)
@@ -246,10 +253,14 @@ extension Host {
         links[slot].security.question = nil
         links[slot].security.isBondRefused = false
         var isBonded = false
-        if outcome.isBonding, let new = newBond(slot, outcome) {
+        if outcome.isBonding, var new = newBond(slot, outcome) {
             if let reason = refusal(of: new, slot) {
                 refuse(slot, reason, at: now)
                 return pairingFailed(slot, .refusedByUs(reason), at: now)
+            }
+            guard makeRoom(for: &new, on: slot) else {
+                refuse(slot, .unspecifiedReason, at: now)
+                return pairingFailed(slot, .tooManyBonds, at: now)
             }
             let address = identity(of: slot)
             if replacesBond(of: address, new, slot), bonds.remove(address) { events.append(.bondRemoved(address)) }

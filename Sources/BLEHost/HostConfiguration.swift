@@ -94,6 +94,11 @@ public struct HostLimits: Hashable, Sendable {
     public var links = 64
     /// Pending connections at one time.
     public var pendingConnections = 1024
+    /// Bonds at one time. Where all of them were asked for by this side or are authenticated, nobody new is paired with
+    /// for bonding until one is removed; else the oldest that is neither makes room.
+    public var bonds = 1000
+    /// Bonds among them that peers began and nobody authenticated: the oldest makes room for the next one.
+    public var unaskedBonds = 100
 
     /// Bounds for a gateway with some thousand devices around it.
     public init() {}
@@ -126,6 +131,7 @@ extension HostConfiguration: Codable {
 extension HostLimits: Codable {
     private enum CodingKeys: String, CodingKey {
         case scannedDevices, scannedDeviceAge, parkedPackets, reassembledBytes, links, pendingConnections
+        case bonds, unaskedBonds
     }
 
     public init(from decoder: any Decoder) throws {
@@ -137,6 +143,8 @@ extension HostLimits: Codable {
         try container.update(&reassembledBytes, .reassembledBytes)
         try container.update(&links, .links)
         try container.update(&pendingConnections, .pendingConnections)
+        try container.update(&bonds, .bonds)
+        try container.update(&unaskedBonds, .unaskedBonds)
     }
 }
 

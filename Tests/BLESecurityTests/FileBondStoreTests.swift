@@ -15,6 +15,28 @@ struct FileBondStoreTests {
         #expect(try folder.store().load().bonds == [bond])
     }
 
+    @Test("a bond that nobody asked for is one in the next run as well")
+    func unasked() throws {
+        let folder = try Folder()
+        var bond = Self.full
+        bond.isUnasked = true
+        try folder.store().save(bond)
+        #expect(try folder.store().load().bonds == [bond])
+    }
+
+    @Test("a bond that would make the file longer than is read is refused, and what was kept stays")
+    func tooLong() throws {
+        let folder = try Folder()
+        try folder.store().save(Self.full)
+        var long = Bond(identity: DeviceAddress(value: 2, kind: .public))
+        long.clientRecord = GATTClientRecord(
+            configurations: (1...100).map { .init(handle: AttributeHandle(rawValue: $0), modes: .notifications) },
+            features: 0, knownTable: 0)
+        let store = FileBondStore(path: folder.path, lockPatienceMilliseconds: 3000, longestFile: 1000)
+        #expect(throws: BondStoreError.self) { try store.save(long) }
+        #expect(try folder.store().load().bonds == [Self.full])
+    }
+
     @Test("a bond with nothing but its identity is a bond")
     func leastBond() throws {
         let folder = try Folder()

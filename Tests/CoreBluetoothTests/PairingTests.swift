@@ -1,4 +1,5 @@
 import BLEAppLifecycle
+import BLEPackets
 import BLESecurity
 import BLESimulator
 import Foundation
@@ -84,22 +85,24 @@ struct PairingTests {
 
     /// The client reads a value that the server shows to paired centrals alone.
     /// - Returns: what the client's delegate is told.
-    private func read() async throws -> String {
+    private func read() async throws -> String { try await read(client, server) }
+
+    private func read(_ client: CentralProbe, _ server: PeripheralProbe) async throws -> String {
         server.onRead = { manager, request in
             request.value = Data([0x5E])
             manager.respond(to: request, withResult: .success)
         }
         try await server.publish("FFF0", [("FFF1", .read, .readEncryptionRequired, nil)])
         try await client.wait(for: "state poweredOn")
-        await client.run { [client] in client.manager.scanForPeripherals(withServices: [CBUUID(string: "FFF0")]) }
+        await client.run { client.manager.scanForPeripherals(withServices: [CBUUID(string: "FFF0")]) }
         try await client.wait(for: "discovered")
-        await client.run { [client] in client.manager.connect(client.peripheral) }
+        await client.run { client.manager.connect(client.peripheral) }
         try await client.wait(for: "connected")
-        await client.run { [client] in client.peripheral.discoverServices([CBUUID(string: "FFF0")]) }
+        await client.run { client.peripheral.discoverServices([CBUUID(string: "FFF0")]) }
         try await client.wait(for: "services")
-        await client.run { [client] in client.peripheral.discoverCharacteristics(nil, for: client.service("FFF0")) }
+        await client.run { client.peripheral.discoverCharacteristics(nil, for: client.service("FFF0")) }
         try await client.wait(for: "characteristics")
-        await client.run { [client] in client.peripheral.readValue(for: client.characteristic("FFF1")) }
+        await client.run { client.peripheral.readValue(for: client.characteristic("FFF1")) }
         return try await client.wait(for: "value", seconds: 40)
     }
 
@@ -114,6 +117,36 @@ struct PairingTests {
         try await types.wait(for: "paired")
         #expect(shows.lines == ["display", "paired"])
         #expect(types.lines.count == 2 && types.lines[0].hasPrefix("enter "))
+    }
+
+    @Test("an app connects again to a private device that it has paired with, by the same object (SPEC REC-3, LTA-1)")
+    func privateDevice() async throws {
+        let stage = try Stage { _ in }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("jelling-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let server = PeripheralProbe(
+            stage.launch("org.example.server") {
+                $0.toolbox = CryptoToolbox()
+                $0.bondStore = FileBondStore(path: folder + "/server")
+                $0.ownAddress = .resolvable(fallback: DeviceAddress(value: 0xC0DE_0000_0099, kind: .random))
+            })
+        let client = CentralProbe(
+            stage.launch("org.example.client") {
+                $0.toolbox = CryptoToolbox()
+                $0.bondStore = FileBondStore(path: folder + "/client")
+            })
+        #expect(try await read(client, server) == "value FFF1 5e")
+        let identifier = await client.run { client.peripheral.identifier }
+        for _ in 0..<2 {
+            await client.run { client.manager.cancelPeripheralConnection(client.peripheral) }
+            try await client.wait(for: "disconnected")
+            client.clear()
+            await client.run { client.manager.connect(client.peripheral) }
+            try await client.wait(for: "connected")
+        }
+        await client.run { client.manager.scanForPeripherals(withServices: [CBUUID(string: "FFF0")]) }
+        try await client.wait(for: "discovered")
+        #expect(await client.run { client.peripherals.map(\.identifier) } == [identifier])
     }
 
     @Test("two phones compare the same number (SPEC SEC-2, SEC-3)")
@@ -168,7 +201,7 @@ struct PairingTests {
         setAgent(types, .keyboard, of: server.system)
         let reading = Task { try await read() }
         while !types.lines.contains(where: { $0.hasPrefix("enter") }) { try await Task.sleep(for: .milliseconds(2)) }
-        await client.run { [client] in client.manager.cancelPeripheralConnection(client.peripheral) }
+        await client.run { client.manager.cancelPeripheralConnection(client.peripheral) }
         try await types.wait(for: "withdrawn")
         try await types.wait(for: "not paired")
         await client.system.kill()

@@ -71,6 +71,7 @@ extension AppLifecycle {
         guard apps[index].runs else { return }
         checkBudget(index, at: now)
         guard apps[index].runs else { return }
+        writeIdentities()
         freeze(index, at: now)
         finish()
     }
@@ -80,6 +81,7 @@ extension AppLifecycle {
         let index = known(id)
         let mayPreserve = end != .forceQuit
         let hadProcess = apps[index].hasProcess
+        writeIdentities()
         apps[index].state = .notRunning
         apps[index].launchOptions = LaunchOptions()
         withdrawAlerts(of: index)

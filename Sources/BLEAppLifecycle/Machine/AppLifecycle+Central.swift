@@ -7,8 +7,11 @@ extension AppLifecycle {
         // These need no Bluetooth.
         switch request {
         case .retrievePeripherals(let query, let identifiers):
-            let known = identifiers.compactMap { identifier in
-                identities.address(of: identifier, app: managers[index].app).map { describe(identifier, $0, index) }
+            var known: [PeripheralDescription] = []
+            for identifier in identifiers {
+                guard let address = identities.address(of: identifier, app: managers[index].app) else { continue }
+                keepIdentity(identifier, app: managers[index].app)
+                known.append(describe(identifier, address, index))
             }
             return tell(.retrieved(query, known), index, at: now)
         case .retrieveConnectedPeripherals(let query, let services):
@@ -66,34 +69,16 @@ extension AppLifecycle {
 
     /// The identifier of a device for an app: the same each time, a new one at first sight (SPEC REC-3).
     mutating func identify(_ address: DeviceAddress, app: Int) -> PeerIdentifier {
-        if let identifier = identities.identifier(of: address, app: app) { return identifier }
+        if let identifier = identities.identifier(of: address, app: app) {
+            identities.use(identifier, app: app)
+            return identifier
+        }
         let identifier = entropy.nextIdentifier()
         let address = address.withoutIdentityMark
-        identities.insert(identifier, address, app: app)
-        if address.isLasting { emit(.journal(.identity(apps[app].id, identifier, address))) }
+        identities.insert(identifier, address, app: app, isKept: false)
+        if address.isLasting { unwritten.append(IdentityMap.Alias(app: app, identifier: identifier)) }
+        forgetOldest()
         return identifier
-    }
-
-    /// A private address belongs to a device that is known by its identity from now on. What apps call the address they
-    /// call the device: it is the same for them, whatever address it shows (SPEC REC-3, 5.6).
-    mutating func identityFound(_ identity: DeviceAddress, behind address: DeviceAddress) {
-        for app in apps.indices {
-            guard let identifier = identities.rebind(address, to: identity, app: app) else { continue }
-            emit(.journal(.identity(apps[app].id, identifier, identity)))
-        }
-        identities.rename(address, to: identity)
-        for index in managers.indices {
-            for session in managers[index].central.peripherals.indices
-            where managers[index].central.peripherals[session].address == address {
-                managers[index].central.peripherals[session].address = identity
-            }
-            for place in managers[index].server.subscribers.indices
-            where managers[index].server.subscribers[place].address == address {
-                managers[index].server.subscribers[place].address = identity
-            }
-        }
-        for place in links.indices where links[place].address == address { links[place].address = identity }
-        needsJournal = true
     }
 
     func describe(_ identifier: PeerIdentifier, _ address: DeviceAddress, _ index: Int) -> PeripheralDescription {
@@ -123,6 +108,7 @@ extension AppLifecycle {
         guard let address = identities.address(of: identifier, app: managers[index].app) else {
             return tell(.connectionFailed(identifier, .coreBluetooth(.unknownDevice)), index, at: now)
         }
+        keepIdentity(identifier, app: managers[index].app)
         if let session = managers[index].central.index(of: identifier) {
             managers[index].central.peripherals[session].options = options
             needsJournal = true

@@ -42,8 +42,11 @@ extension AppLifecycle {
         case .channel(let event): received(event, at: now)
         case .identityFound(let identity, let address): identityFound(identity, behind: address)
         // Pairing is the engine's and the system's, not an app's.
-        case .pairing, .encryptionChanged, .bondChanged, .bondRemoved, .ambiguousIdentity: break
+        case .pairing, .encryptionChanged, .ambiguousIdentity: break
+        case .bondChanged(let bond): bondChanged(bond.identity)
+        case .bondRemoved(let identity): bondRemoved(identity)
         }
+        planWriting(at: now)
         finish()
     }
 

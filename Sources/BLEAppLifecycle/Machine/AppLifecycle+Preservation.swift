@@ -124,9 +124,7 @@ extension AppLifecycle {
 
     /// Takes up what an earlier process left.
     mutating func restore(_ state: PreservedState) {
-        for identity in state.identities {
-            identities.insert(identity.identifier, identity.address, app: known(identity.app))
-        }
+        restore(state.identities)
         for kept in state.managers where kept.hasTasks {
             let app = known(kept.app)
             // It could not have been preserved without.
@@ -151,7 +149,7 @@ extension AppLifecycle {
                     state: .connecting(nil, notBefore: nil))
             }
             for peripheral in kept.peripherals where !peripheral.address.isLasting {
-                identities.insert(peripheral.identifier, peripheral.address, app: app)
+                identities.insert(peripheral.identifier, peripheral.address, app: app, isKept: true)
             }
             manager.server.services = kept.services.map { ServerState.Service(definition: $0, isTold: true) }
             manager.server.advertisement = kept.advertisement

@@ -29,6 +29,12 @@ public struct AppLifecycle: ~Copyable {
     var managers: [Manager] = []
     var links: [SharedLink] = []
     var identities: IdentityMap
+    /// Looked up only.
+    var bonded: Set<DeviceAddress> = []
+    /// Identifiers that the journal has yet to be told, and to be told to forget.
+    var unwritten: [IdentityMap.Alias] = []
+    var forgotten: [IdentityMap.Alias] = []
+    var writingDeadline: Instant?
     var entropy: EntropySource
     var alerts: [Alert] = []
 
@@ -146,7 +152,7 @@ public struct AppLifecycle: ~Copyable {
 
     /// When `advance` is due.
     public var nextDeadline: Instant? {
-        var deadline: Instant?
+        var deadline = writingDeadline
         for app in apps { deadline = earlier(deadline, self.deadline(of: app)) }
         for manager in managers {
             for session in manager.central.peripherals {
@@ -159,6 +165,7 @@ public struct AppLifecycle: ~Copyable {
     /// Time has passed.
     public mutating func advance(to now: Instant) {
         advanceApps(to: now)
+        planWriting(at: now)
         for index in managers.indices {
             let isDue = managers[index].central.peripherals.contains { session in
                 if case .connecting(nil, let notBefore?) = session.state { notBefore <= now } else { false }

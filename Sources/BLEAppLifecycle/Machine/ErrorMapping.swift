@@ -67,6 +67,7 @@ extension SecurityFailure {
         case .timedOut: .coreBluetooth(.encryptionTimedOut)
         case .encryptionFailed(let status): .coreBluetooth(status.coreBluetoothError)
         case .linkLost: .coreBluetooth(.notConnected)
+        case .tooManyBonds: .coreBluetooth(.tooManyLEPairedDevices)
         case .noKey, .notAvailable, .refusedByUs, .refusedByPeer, .alreadyPairing, .repeatedAttempts, .cancelled:
             .att(.insufficientAuthentication)
         }

@@ -2,12 +2,29 @@ import BLEPackets
 
 /// Which app knows which device by which identifier, and what the device is called (SPEC REC-3, 5.6).
 ///
-/// An address that never changes is remembered for ever; one that passes only as long as there is room, so that a device
-/// which changes it is a new one each time (SPEC REC-5). Nothing here is walked through in the order of a dictionary.
+/// All of it is bounded: devices that an app has only heard of make room for others like them, the one that was heard
+/// longest ago first; those that it asked for make room for each other alone. An address that passes makes a device a new
+/// one each time (SPEC REC-5). Nothing here is walked through in the order of a dictionary.
 struct IdentityMap {
     private struct Key: Hashable {
         var app: Int
         var address: DeviceAddress
+    }
+
+    /// What an app calls a device.
+    struct Alias: Hashable {
+        var app: Int
+        var identifier: PeerIdentifier
+    }
+
+    private struct Entry {
+        var address: DeviceAddress
+        /// Whether the app asked for the device.
+        var isKept: Bool
+        /// Whether it was heard or asked for since its turn to be forgotten came last.
+        var wasUsed = false
+        /// Whether the journal has it.
+        var isWritten = false
     }
 
     private struct Name {
@@ -16,45 +33,110 @@ struct IdentityMap {
     }
 
     private let limit: Int
+    private var entries: [Alias: Entry] = [:]
+    /// The name of a device that is told; older ones lead to it as well.
     private var identifiers: [Key: PeerIdentifier] = [:]
-    private var addresses: [Int: [PeerIdentifier: DeviceAddress]] = [:]
+    private var heard = Turns<Alias>()
+    private var kept = Turns<Alias>()
     private var names: [DeviceAddress: Name] = [:]
-    private var passing: [Key] = []
-    private var passingHead = 0
-    private var named: [DeviceAddress] = []
-    private var namedHead = 0
+    private var named = Turns<DeviceAddress>()
 
     init(limit: Int) { self.limit = max(16, limit) }
 
-    func address(of identifier: PeerIdentifier, app: Int) -> DeviceAddress? { addresses[app]?[identifier] }
+    func address(of identifier: PeerIdentifier, app: Int) -> DeviceAddress? {
+        entries[Alias(app: app, identifier: identifier)]?.address
+    }
 
     func identifier(of address: DeviceAddress, app: Int) -> PeerIdentifier? {
         identifiers[Key(app: app, address: address.withoutIdentityMark)]
     }
 
-    mutating func insert(_ identifier: PeerIdentifier, _ address: DeviceAddress, app: Int) {
-        let key = Key(app: app, address: address.withoutIdentityMark)
-        // An older name of the device stays its name; the other leads to it all the same.
+    /// - Parameters:
+    ///   - isKept: whether the app asked for the device.
+    ///   - isWritten: whether the journal has it.
+    mutating func insert(
+        _ identifier: PeerIdentifier, _ address: DeviceAddress, app: Int, isKept: Bool, isWritten: Bool = false
+    ) {
+        let alias = Alias(app: app, identifier: identifier)
+        let address = address.withoutIdentityMark
+        let old = entries[alias]
+        if let old, old.address != address { release(alias, old.address) }
+        entries[alias] = Entry(
+            address: address, isKept: isKept || old?.isKept ?? false, wasUsed: true, isWritten: isWritten)
+        let key = Key(app: app, address: address)
+        // An older name of the device stays its name.
         if identifiers[key] == nil { identifiers[key] = identifier }
-        addresses[app, default: [:]][identifier] = key.address
-        guard !address.isLasting else { return }
-        passing.append(key)
-        guard passing.count - passingHead > limit else { return }
-        let old = passing[passingHead]
-        passingHead += 1
-        if let identifier = identifiers.removeValue(forKey: old) { addresses[old.app]?[identifier] = nil }
-        if passingHead > limit {
-            passing.removeFirst(passingHead)
-            passingHead = 0
+        if isKept, !(old?.isKept ?? false) {
+            kept.append(alias)
+        } else if old == nil {
+            heard.append(alias)
         }
+    }
+
+    /// An app hears of a device again.
+    mutating func use(_ identifier: PeerIdentifier, app: Int) {
+        entries[Alias(app: app, identifier: identifier)]?.wasUsed = true
+    }
+
+    /// An app asks for a device.
+    /// - Returns: whether it has only heard of it until now.
+    mutating func keep(_ identifier: PeerIdentifier, app: Int) -> Bool {
+        let alias = Alias(app: app, identifier: identifier)
+        guard let entry = entries[alias] else { return false }
+        entries[alias]?.wasUsed = true
+        guard !entry.isKept else { return false }
+        entries[alias]?.isKept = true
+        kept.append(alias)
+        return true
     }
 
     /// What an app calls a private address it calls the device from now on.
     /// - Returns: `nil` where it has no name for the address.
     mutating func rebind(_ address: DeviceAddress, to identity: DeviceAddress, app: Int) -> PeerIdentifier? {
-        guard let identifier = identifiers.removeValue(forKey: Key(app: app, address: address)) else { return nil }
-        insert(identifier, identity, app: app)
+        guard let identifier = identifiers[Key(app: app, address: address)] else { return nil }
+        insert(identifier, identity, app: app, isKept: true, isWritten: true)
         return identifier
+    }
+
+    // MARK: Forgetting
+
+    /// What is to be forgotten next, if nothing speaks for it; `nil` while there is room.
+    mutating func nextToForget() -> (alias: Alias, address: DeviceAddress)? {
+        next(of: \.heard, isKept: false) ?? next(of: \.kept, isKept: true)
+    }
+
+    private mutating func next(
+        of turns: WritableKeyPath<IdentityMap, Turns<Alias>>, isKept: Bool
+    ) -> (alias: Alias, address: DeviceAddress)? {
+        while self[keyPath: turns].count > limit, let alias = self[keyPath: turns].popFirst() {
+            // Forgotten, or among the others since.
+            guard let entry = entries[alias], entry.isKept == isKept else { continue }
+            self[keyPath: turns].append(alias)
+            guard entry.wasUsed else { return (alias, entry.address) }
+            entries[alias]?.wasUsed = false
+        }
+        return nil
+    }
+
+    /// - Returns: whether the journal has it.
+    mutating func forget(_ alias: Alias) -> Bool {
+        guard let entry = entries.removeValue(forKey: alias) else { return false }
+        release(alias, entry.address)
+        if entry.isKept { kept.removeLast(alias) } else { heard.removeLast(alias) }
+        return entry.isWritten
+    }
+
+    private mutating func release(_ alias: Alias, _ address: DeviceAddress) {
+        let key = Key(app: alias.app, address: address)
+        if identifiers[key] == alias.identifier { identifiers[key] = nil }
+    }
+
+    /// The journal is told of a device.
+    /// - Returns: `nil` where it was forgotten, or has been written already.
+    mutating func write(_ alias: Alias) -> (address: DeviceAddress, isKept: Bool)? {
+        guard let entry = entries[alias], !entry.isWritten else { return nil }
+        entries[alias]?.isWritten = true
+        return (entry.address, entry.isKept)
     }
 
     // MARK: Names
@@ -90,13 +172,34 @@ struct IdentityMap {
     private mutating func makeRoom(for address: DeviceAddress) {
         guard names[address] == nil else { return }
         named.append(address)
-        guard named.count - namedHead > limit else { return }
-        names[named[namedHead]] = nil
-        namedHead += 1
-        if namedHead > limit {
-            named.removeFirst(namedHead)
-            namedHead = 0
+        if named.count > limit, let oldest = named.popFirst() { names[oldest] = nil }
+    }
+}
+
+/// A queue in an array: who comes first goes first.
+private struct Turns<Element: Equatable> {
+    private var elements: [Element] = []
+    private var head = 0
+
+    var count: Int { elements.count - head }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func popFirst() -> Element? {
+        guard head < elements.count else { return nil }
+        defer {
+            head += 1
+            if head > elements.count / 2 {
+                elements.removeFirst(head)
+                head = 0
+            }
         }
+        return elements[head]
+    }
+
+    /// Takes back what was appended last.
+    mutating func removeLast(_ element: Element) {
+        if count > 0, elements.last == element { elements.removeLast() }
     }
 }
 

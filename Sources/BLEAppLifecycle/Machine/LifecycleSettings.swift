@@ -25,8 +25,9 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     public var disabledServiceError = ATTError.unlikelyError
     /// Whether each new link is asked for the device's name and for changes of its services.
     public var learnsPeers = true
-    /// Devices that are remembered by name, and passing addresses by identifier; what is bonded or keeps its address is
-    /// remembered beyond that.
+    /// Devices that are remembered by name, by an identifier that an app has only heard of, and by one that an app asked
+    /// for: so many of each. Beyond that the one that was used longest ago is forgotten; never one that is bonded,
+    /// connected or waited for.
     public var rememberedDevices = 16384
 
     public init() {}

@@ -56,6 +56,10 @@ public enum JournalEntry: Hashable, Codable, Sendable {
     case managerRemoved(AppID, ManagerRole, restoreIdentifier: String)
     /// An app knows a device by an identifier (SPEC REC-3).
     case identity(AppID, PeerIdentifier, DeviceAddress)
+    /// What apps call devices, as a rule some that they have only heard of.
+    case identities([PreservedState.Identity])
+    /// What apps called devices that are remembered no more.
+    case identitiesForgotten([PreservedState.Name])
 }
 
 /// All that outlives the process: a value that is read from the journal and given to the next `AppLifecycle`.
@@ -68,11 +72,23 @@ public struct PreservedState: Hashable, Codable, Sendable {
         public var identifier: PeerIdentifier
         /// The device.
         public var address: DeviceAddress
+        /// `true` where the app has only heard of the device: such ones are forgotten first.
+        public var isOnlyHeard: Bool?
+
+        fileprivate var name: Name { Name(app: app, identifier: identifier) }
+    }
+
+    /// By what one app knows a device.
+    public struct Name: Hashable, Codable, Sendable {
+        /// Who calls it so.
+        public var app: AppID
+        /// The app's own name of the device.
+        public var identifier: PeerIdentifier
     }
 
     /// In the order in which they were first preserved.
     public private(set) var managers: [PreservedManager] = []
-    /// In the order in which they were given.
+    /// In the order in which they were given; of two that say different things of one name the later holds.
     public private(set) var identities: [Identity] = []
 
     public init() {}
@@ -87,11 +103,30 @@ public struct PreservedState: Hashable, Codable, Sendable {
             managers.removeAll { $0.isSame(app, role, identifier) }
         case .identity(let app, let identifier, let address):
             identities.append(Identity(app: app, identifier: identifier, address: address))
+        case .identities(let new): identities += new
+        case .identitiesForgotten(let names):
+            let names = Set(names)
+            identities.removeAll { names.contains($0.name) }
         }
     }
 
     /// A journal that says the same in as few lines as possible.
     public var entries: [JournalEntry] {
-        identities.map { .identity($0.app, $0.identifier, $0.address) } + managers.map { .manager($0) }
+        var places: [Name: Int] = [:]
+        var latest: [Identity] = []
+        for identity in identities {
+            if let place = places[identity.name] {
+                latest[place] = identity
+            } else {
+                places[identity.name] = latest.count
+                latest.append(identity)
+            }
+        }
+        let known = latest.map { identity in
+            identity.isOnlyHeard == true
+                ? JournalEntry.identities([identity])
+                : .identity(identity.app, identity.identifier, identity.address)
+        }
+        return known + managers.map { .manager($0) }
     }
 }

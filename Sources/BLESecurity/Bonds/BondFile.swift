@@ -121,6 +121,7 @@ enum BondLine {
         if let key = bond.peerKey { text += " peer=" + self.text(key) }
         if let key = bond.localSigningKey { text += " local-signing=\(self.text(key.key)),\(key.counter)" }
         if let key = bond.peerSigningKey { text += " peer-signing=\(self.text(key.key)),\(key.counter)" }
+        if bond.isUnasked { text += " unasked=1" }
         if let record = bond.clientRecord {
             text += " client=\(record.features),\(hexadecimal(record.knownTable, digits: 16))"
             for item in record.configurations { text += ",\(item.handle.rawValue):\(item.modes.rawValue)" }
@@ -141,6 +142,7 @@ enum BondLine {
         else { return nil }
         var bond = Bond(
             identity: identity, isSecureConnections: isSecure, isAuthenticated: isAuthenticated, keySize: size)
+        bond.isUnasked = fields.flag("unasked") ?? false
         if let text = fields["irk"] {
             guard let key = key(text) else { return nil }
             bond.identityResolvingKey = key

@@ -23,7 +23,7 @@ public final class FileBondStore: BondStore {
 
     private var file: String { path + "/bonds" }
 
-    private static let longestFile = 16 << 20
+    private let longestFile: Int
 
     /// - Parameters:
     ///   - path: a folder of its own; it is made where it is missing, and closed to everybody but its owner.
@@ -32,10 +32,16 @@ public final class FileBondStore: BondStore {
         self.init(path: path, lockPatienceMilliseconds: 3000, onDamage: onDamage)
     }
 
-    /// - Parameter lockPatienceMilliseconds: how long another process may hold the lock.
-    init(path: String, lockPatienceMilliseconds: Int64, onDamage: @escaping DamageHandler = { _ in }) {
+    /// - Parameters:
+    ///   - lockPatienceMilliseconds: how long another process may hold the lock.
+    ///   - longestFile: in octets; a longer one is not read whole, and never written.
+    init(
+        path: String, lockPatienceMilliseconds: Int64, longestFile: Int = 16 << 20,
+        onDamage: @escaping DamageHandler = { _ in }
+    ) {
         self.path = path
         self.onDamage = onDamage
+        self.longestFile = longestFile
         lock = FileLock(path: path + "/lock", patienceMilliseconds: lockPatienceMilliseconds)
     }
 
@@ -128,7 +134,7 @@ public final class FileBondStore: BondStore {
         if fstat(descriptor, &information) == 0, information.st_mode & 0o077 != 0 { _ = fchmod(descriptor, 0o600) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
-        while bytes.count <= Self.longestFile {
+        while bytes.count <= longestFile {
             let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure(file) }
@@ -157,12 +163,15 @@ public final class FileBondStore: BondStore {
     }
 
     private func write(_ contents: BondFile) throws(BondStoreError) {
+        let text = Array(contents.text.utf8)
+        // What is longer would not be read again.
+        guard text.count <= longestFile else { throw BondStoreError(file, EFBIG) }
         let temporary = file + ".new"
         // Left behind by a process that was killed; the lock says that nobody writes it now.
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure(temporary) }
-        var rest = Array(contents.text.utf8)[...]
+        var rest = text[...]
         var isWritten = true
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -87,7 +87,7 @@ public struct CBError: _BridgedStoredNSError, Sendable {
         /// answer a procedure of the link layer (reason 0x22), the beginning of encryption as a rule, or because an
         /// encrypted packet failed its check (reason 0x3D).
         case encryptionTimedOut = 15
-        /// Never comes up here.
+        /// A request needs pairing, and as many bonds are kept as can be: one has to be removed first.
         case tooManyLEPairedDevices = 16
         /// Never comes up here: it belongs to watchOS (SPEC 2.1).
         case leGattExceededBackgroundNotificationLimit = 17
@@ -137,7 +137,7 @@ public struct CBError: _BridgedStoredNSError, Sendable {
     public static var peerRemovedPairingInformation: Code { .peerRemovedPairingInformation }
     /// Encrypting the connection failed: see `Code.encryptionTimedOut`.
     public static var encryptionTimedOut: Code { .encryptionTimedOut }
-    /// Never comes up here: see `Code.tooManyLEPairedDevices`.
+    /// There is no room for another bond: see `Code.tooManyLEPairedDevices`.
     public static var tooManyLEPairedDevices: Code { .tooManyLEPairedDevices }
     /// Never comes up here: see `Code.leGattExceededBackgroundNotificationLimit`.
     public static var leGattExceededBackgroundNotificationLimit: Code { .leGattExceededBackgroundNotificationLimit }

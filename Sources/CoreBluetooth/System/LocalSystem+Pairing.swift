@@ -1,5 +1,6 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
+import BLEHost
 import Foundation
 
 /// A person's part in pairing (SPEC SEC-2 to SEC-4).
@@ -18,6 +19,7 @@ extension LocalSystem {
     }
 
     func handle(_ event: PairingEvent, on link: LinkID) {
+        if case .failed(.tooManyBonds) = event { write("no pairing: \(SecurityFailure.tooManyBonds)") }
         guard let partner = partner(on: link) else {
             if case .question(let question) = event { answer(question.id, with: .cancel) }
             return

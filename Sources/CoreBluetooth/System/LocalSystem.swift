@@ -249,7 +249,11 @@ actor LocalSystem: BluetoothSystem {
     private func open() {
         guard !isClosed else { return }
         do throws(TransportError) {
-            if runner == nil { runner = try makeRunner() }
+            if runner == nil {
+                let made = try makeRunner()
+                runner = made
+                apps.restored(made.bonds)
+            }
             try runner?.open(
                 .init(step: { self.step() }, ended: { error in self.transportEnded(error) }))
             complaint = nil

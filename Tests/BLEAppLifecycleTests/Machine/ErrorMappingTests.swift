@@ -31,6 +31,7 @@ struct ErrorMappingTests {
     @Test("a request that failed for want of security says why (SPEC 2.3)")
     func security() {
         let expected: [(SecurityFailure, ClientError)] = [
+            (.tooManyBonds, .coreBluetooth(.tooManyLEPairedDevices)),
             (.keyMissingAtPeer, .coreBluetooth(.peerRemovedPairingInformation)),
             (.timedOut, .coreBluetooth(.encryptionTimedOut)),
             (.encryptionFailed(HCIStatus(rawValue: 0x22)), .coreBluetooth(.encryptionTimedOut)),

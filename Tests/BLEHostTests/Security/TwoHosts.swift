@@ -13,6 +13,7 @@ final class TwoHosts {
         var peripheral = SecuritySettings()
         var centralHasToolbox = true
         var peripheralHasToolbox = true
+        var limits: [Side: HostLimits] = [:]
 
         /// Who can show and type, so that there is a passkey.
         static var passkey: Settings {
@@ -45,6 +46,7 @@ final class TwoHosts {
     init(_ settings: Settings = Settings(), bonds: [Side: [Bond]] = [:]) {
         let configurations = Side.allCases.map {
             HostConfiguration(
+                limits: settings.limits[$0] ?? HostLimits(),
                 hasToolbox: $0 == .central ? settings.centralHasToolbox : settings.peripheralHasToolbox,
                 security: $0 == .central ? settings.central : settings.peripheral)
         }

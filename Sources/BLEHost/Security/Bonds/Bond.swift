@@ -27,6 +27,9 @@ public struct Bond: Equatable, Sendable {
     public var peerSigningKey: SigningKey?
     /// What the peer, as a client of our attribute server, finds again.
     public var clientRecord: GATTClientRecord?
+    /// Whether the peer began the pairing and nobody was authenticated: anybody near can have such a bond, so that it may
+    /// make room for others (`HostLimits.unaskedBonds`).
+    public var isUnasked = false
 
     public init(
         identity: DeviceAddress, identityResolvingKey: Key128? = nil, isSecureConnections: Bool = false,
@@ -110,7 +113,28 @@ extension SigningKey: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension Bond: Codable {}
+extension Bond: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case identity, identityResolvingKey, isSecureConnections, isAuthenticated, keySize, localKey, peerKey
+        case localSigningKey, peerSigningKey, clientRecord, isUnasked
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            identity: try container.decode(DeviceAddress.self, forKey: .identity),
+            identityResolvingKey: try container.decodeIfPresent(Key128.self, forKey: .identityResolvingKey),
+            isSecureConnections: try container.decode(Bool.self, forKey: .isSecureConnections),
+            isAuthenticated: try container.decode(Bool.self, forKey: .isAuthenticated),
+            keySize: try container.decode(UInt8.self, forKey: .keySize),
+            localKey: try container.decodeIfPresent(LongTermKey.self, forKey: .localKey),
+            peerKey: try container.decodeIfPresent(LongTermKey.self, forKey: .peerKey),
+            localSigningKey: try container.decodeIfPresent(SigningKey.self, forKey: .localSigningKey),
+            peerSigningKey: try container.decodeIfPresent(SigningKey.self, forKey: .peerSigningKey),
+            clientRecord: try container.decodeIfPresent(GATTClientRecord.self, forKey: .clientRecord))
+        try container.update(&isUnasked, .isUnasked)
+    }
+}
 extension LongTermKey: Codable {}
 extension SigningKey: Codable {}
 

@@ -99,6 +99,8 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     case alreadyPairing
     /// An earlier try failed a moment ago; the next is possible after this time.
     case repeatedAttempts(retryAfter: Microseconds)
+    /// There is no room for another bond (`HostLimits.bonds`): one has to be removed before a new pairing.
+    case tooManyBonds
     /// The link ended.
     case linkLost
     /// The app, or its user, gave up.

@@ -1,0 +1,85 @@
+import BLEPackets
+import Foundation
+import Testing
+
+@testable import BLEHost
+
+/// Whoever is near may pair; what that leaves is bounded.
+@Suite("Room for bonds")
+struct BondLimitTests {
+    private static func other(_ number: Int, isUnasked: Bool) -> Bond {
+        var bond = Bond(identity: DeviceAddress(value: 0xC0FF_EE00_0000 + UInt64(number), kind: .random))
+        bond.localKey = LongTermKey(key: Key128(rawValue: UInt128(number + 1)))
+        bond.isUnasked = isUnasked
+        return bond
+    }
+
+    /// - Returns: the hosts, connected; the peripheral has room for so many bonds.
+    private static func hosts(
+        bonds: Int = 1000, unasked: Int = 100, of side: TwoHosts.Side = .peripheral, holding held: [Bond]
+    ) -> TwoHosts {
+        var settings = TwoHosts.Settings()
+        settings.limits[side, default: HostLimits()].bonds = bonds
+        settings.limits[side, default: HostLimits()].unaskedBonds = unasked
+        let two = TwoHosts(settings, bonds: [side: held])
+        two.connect()
+        return two
+    }
+
+    private static func isPaired(_ result: Result<HostResult, HostFailure>?) -> Bool {
+        if case .success(.paired)? = result { true } else { false }
+    }
+
+    @Test("a stranger's bond takes the place of the oldest that nobody asked for, and of no other")
+    func strangers() {
+        let held = [
+            Self.other(1, isUnasked: false), Self.other(2, isUnasked: true), Self.other(3, isUnasked: true),
+        ]
+        let two = Self.hosts(unasked: 2, holding: held)
+        #expect(Self.isPaired(two.pair()))
+        two.run(for: .seconds(2))
+        #expect(
+            two.bonds(.peripheral).map(\.identity) == [held[0], held[2]].map(\.identity) + [TwoHosts.centralAddress])
+        #expect(two.bonds(.peripheral).map(\.isUnasked) == [false, true, true])
+        #expect(two.engine(.peripheral).events.contains(.bondRemoved(held[1].identity)))
+        // The central asked for it.
+        #expect(two.bonds(.central).map(\.isUnasked) == [false])
+        // Its own next pairing takes no more.
+        #expect(Self.isPaired(two.pair()))
+        #expect(two.bonds(.peripheral).count == 3)
+    }
+
+    @Test("where every bond was asked for or is authenticated, a stranger is not paired with, and that is told")
+    func full() {
+        let held = (1...3).map { Self.other($0, isUnasked: false) }
+        let two = Self.hosts(bonds: 3, holding: held)
+        #expect(two.pair() == .failure(.security(.refusedByPeer(.pairingNotSupported))))
+        #expect(two.failures(.peripheral) == [.tooManyBonds])
+        #expect(two.bonds(.peripheral) == held)
+        // Who wants no bond is paired with all the same.
+        #expect(Self.isPaired(two.pair(by: .central, PairingOptions(isBonding: false))))
+        #expect(two.bonds(.peripheral) == held)
+    }
+
+    @Test("a pairing that this side begins drops a bond that nobody asked for, or says that there is no room")
+    func own() {
+        let asked = Self.other(1, isUnasked: false)
+        let two = Self.hosts(bonds: 2, of: .central, holding: [asked, Self.other(2, isUnasked: true)])
+        #expect(Self.isPaired(two.pair()))
+        #expect(two.bonds(.central).map(\.identity) == [asked.identity, TwoHosts.peripheralAddress])
+        let full = Self.hosts(bonds: 1, of: .central, holding: [asked])
+        #expect(full.pair() == .failure(.security(.tooManyBonds)))
+        #expect(full.bonds(.central) == [asked])
+    }
+
+    @Test("a bond that was written down before the mark existed was asked for")
+    func earlierBonds() throws {
+        let bond = Self.other(1, isUnasked: true)
+        let octets = try JSONEncoder().encode(bond)
+        #expect(try JSONDecoder().decode(Bond.self, from: octets) == bond)
+        var fields = try #require(try JSONSerialization.jsonObject(with: octets) as? [String: Any])
+        fields["isUnasked"] = nil
+        let earlier = try JSONDecoder().decode(Bond.self, from: JSONSerialization.data(withJSONObject: fields))
+        #expect(!earlier.isUnasked && earlier.identity == bond.identity)
+    }
+}
