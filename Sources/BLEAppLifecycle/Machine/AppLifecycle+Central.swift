@@ -76,7 +76,7 @@ extension AppLifecycle {
         let identifier = entropy.nextIdentifier()
         let address = address.withoutIdentityMark
         identities.insert(identifier, address, app: app, isKept: false)
-        if address.isLasting { unwritten.append(IdentityMap.Alias(app: app, identifier: identifier)) }
+        if address.isLasting { write(IdentityMap.Alias(app: app, identifier: identifier)) }
         forgetOldest()
         return identifier
     }

@@ -6,6 +6,9 @@ import BLEPackets
 extension AppLifecycle {
     /// How long an identifier that an app has only heard of waits until it is written down, with others.
     private static let writingPause = Microseconds.seconds(5)
+    /// How many are written down at once in such a time: the few devices of a quiet place are known after a kill at any
+    /// moment, and a crowd costs no more.
+    private static let promptLimit = 16
     /// How many wait at most.
     private static let writingLimit = 256
     /// How many devices are asked about at a time whether they may be forgotten.
@@ -74,8 +77,18 @@ extension AppLifecycle {
 
     // MARK: The journal
 
-    /// What was heard of is written down together, a while after the first of it.
+    /// An app hears of a device for the first time. While these are few each is written down before the app is told of
+    /// it.
+    mutating func write(_ alias: IdentityMap.Alias) {
+        unwritten.append(alias)
+        guard unwritten.count == 1, promptWriting.count < Self.promptLimit else { return }
+        promptWriting.count += 1
+        writeIdentities()
+    }
+
+    /// What many were heard of is written down together, a while after the first of them.
     mutating func planWriting(at now: Instant) {
+        if now >= promptWriting.until { promptWriting = (until: now.advanced(by: Self.writingPause), count: 0) }
         guard !unwritten.isEmpty || !forgotten.isEmpty else { return }
         let isMuch = max(unwritten.count, forgotten.count) >= Self.writingLimit
         let due = writingDeadline ?? now.advanced(by: Self.writingPause)

@@ -35,6 +35,8 @@ public struct AppLifecycle: ~Copyable {
     var unwritten: [IdentityMap.Alias] = []
     var forgotten: [IdentityMap.Alias] = []
     var writingDeadline: Instant?
+    /// How many were written down at once, and until when they count.
+    var promptWriting = (until: Instant.zero, count: 0)
     var entropy: EntropySource
     var alerts: [Alert] = []
 

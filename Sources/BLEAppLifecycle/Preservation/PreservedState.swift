@@ -88,7 +88,7 @@ public struct PreservedState: Hashable, Codable, Sendable {
 
     /// In the order in which they were first preserved.
     public private(set) var managers: [PreservedManager] = []
-    /// In the order in which they were given; of two that say different things of one name the later holds.
+    /// In the order in which they were given; what is said later of a name takes the earlier place.
     public private(set) var identities: [Identity] = []
 
     public init() {}
@@ -102,27 +102,25 @@ public struct PreservedState: Hashable, Codable, Sendable {
         case .managerRemoved(let app, let role, let identifier):
             managers.removeAll { $0.isSame(app, role, identifier) }
         case .identity(let app, let identifier, let address):
-            identities.append(Identity(app: app, identifier: identifier, address: address))
-        case .identities(let new): identities += new
+            keep(Identity(app: app, identifier: identifier, address: address))
+        case .identities(let new): for identity in new { keep(identity) }
         case .identitiesForgotten(let names):
             let names = Set(names)
             identities.removeAll { names.contains($0.name) }
         }
     }
 
+    private mutating func keep(_ identity: Identity) {
+        if let place = identities.lastIndex(where: { $0.name == identity.name }) {
+            identities[place] = identity
+        } else {
+            identities.append(identity)
+        }
+    }
+
     /// A journal that says the same in as few lines as possible.
     public var entries: [JournalEntry] {
-        var places: [Name: Int] = [:]
-        var latest: [Identity] = []
-        for identity in identities {
-            if let place = places[identity.name] {
-                latest[place] = identity
-            } else {
-                places[identity.name] = latest.count
-                latest.append(identity)
-            }
-        }
-        let known = latest.map { identity in
+        let known = identities.map { identity in
             identity.isOnlyHeard == true
                 ? JournalEntry.identities([identity])
                 : .identity(identity.app, identity.identifier, identity.address)
