@@ -41,8 +41,15 @@ class Preserved:
                 self.managers[kept['restoreIdentifier']] = kept
             elif kind == 'managerRemoved':
                 self.managers.pop(values['restoreIdentifier'], None)
-            else:
+            elif kind == 'identity':
                 self.identities.append(identifier(values['_1']))
+            elif kind == 'identities':
+                self.identities += [identifier(known['identifier']) for known in values['_0']]
+            elif kind == 'identitiesForgotten':
+                for name in values['_0']:
+                    self.identities.remove(identifier(name['identifier']))
+            else:
+                raise bench.Failure(f'the journal holds a line of an unknown kind: {kind}')
 
     def told(self, name):
         """What `willRestore` says of the manager with this identifier; None where nothing is restored."""
