@@ -138,6 +138,10 @@ struct DecodeCommand: ToolCommand {
             } catch is OutputEnded {
                 // Who reads, such as `head`, has seen enough.
                 return
+            } catch {
+                // Told to end: what was decoded by then is shown.
+                console.write(decoder.output)
+                throw error
             }
             console.write(decoder.output)
         }
