@@ -1,10 +1,11 @@
 """An H4 relay between the tool and a controller: it sees every packet, and can lose them or cut the line.
 
 Packets are framed and written one by one, because btvirt takes each write for one packet."""
-import os, socket, threading, time, tty
+import itertools, os, socket, threading, time, tty
 
 TO_CONTROLLER, TO_HOST = 'to controller', 'to host'
 COMMAND, ACL, SCO, EVENT, ISO = 1, 2, 3, 4, 5
+NUMBERS = itertools.count(1)
 
 
 def split_packets(data):
@@ -44,7 +45,7 @@ class Relay:
             self.listener = None
             self.session(_Terminal(master))
         else:
-            path = os.path.join(folder, f'relay{id(self) & 0xFFFF:x}')
+            path = os.path.join(folder, f'relay{next(NUMBERS)}')
             self.listener = socket.socket(socket.AF_UNIX)
             self.listener.bind(path)
             self.listener.listen()
