@@ -28,8 +28,9 @@ extension Host {
         } catch {
             result = .failure(.publishing(error))
         }
-        drainServer(at: now)
+        // First the result: whoever published hears what he has before he hears who is subscribed to it.
         complete(operation, result)
+        drainServer(at: now)
     }
 
     /// Takes what the server wants done.

@@ -322,7 +322,8 @@ struct FileBondStoreTests {
         clientRecord: GATTClientRecord(
             configurations: [
                 .init(handle: AttributeHandle(rawValue: 3), modes: SubscriptionModes(rawValue: 1)),
-                .init(handle: AttributeHandle(rawValue: 0xFFFF), modes: SubscriptionModes(rawValue: 2)),
+                .init(
+                    handle: AttributeHandle(rawValue: 0xFFFF), modes: SubscriptionModes(rawValue: 2), owner: .max - 1),
             ], features: 7, knownTable: .max))
 }
 

@@ -124,7 +124,10 @@ enum BondLine {
         if bond.isUnasked { text += " unasked=1" }
         if let record = bond.clientRecord {
             text += " client=\(record.features),\(hexadecimal(record.knownTable, digits: 16))"
-            for item in record.configurations { text += ",\(item.handle.rawValue):\(item.modes.rawValue)" }
+            for item in record.configurations {
+                text += ",\(item.handle.rawValue):\(item.modes.rawValue)"
+                if let owner = item.owner { text += ":" + hexadecimal(owner, digits: 16) }
+            }
         }
         return text
     }
@@ -196,10 +199,17 @@ enum BondLine {
         }
         var record = GATTClientRecord(configurations: [], features: features, knownTable: table)
         for part in parts[2...] {
-            let pair = part.split(separator: ":")
-            guard pair.count == 2, let handle = UInt16(pair[0]), let modes = UInt16(pair[1]) else { return nil }
-            record.configurations.append(
-                .init(handle: AttributeHandle(rawValue: handle), modes: SubscriptionModes(rawValue: modes)))
+            let words = part.split(separator: ":")
+            guard (2...3).contains(words.count), let handle = UInt16(words[0]), let modes = UInt16(words[1]) else {
+                return nil
+            }
+            var configuration = GATTClientRecord.Configuration(
+                handle: AttributeHandle(rawValue: handle), modes: SubscriptionModes(rawValue: modes))
+            if words.count == 3 {
+                guard let owner = UInt64(words[2], radix: 16) else { return nil }
+                configuration.owner = owner
+            }
+            record.configurations.append(configuration)
         }
         return record
     }

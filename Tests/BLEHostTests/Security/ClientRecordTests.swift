@@ -109,4 +109,28 @@ struct ClientRecordTests {
         #expect(bondChanges(two) == 1)
         #expect(two.bonds(.peripheral).first?.clientRecord?.configurations.isEmpty == true)
     }
+
+    @Test("a service that comes after its subscriber came back has that subscriber once it is published (pain 12)")
+    func publishedLater() throws {
+        let first = try bonded()
+        let two = TwoHosts(bonds: [.central: first.bonds(.central), .peripheral: first.bonds(.peripheral)])
+        let handle = try #require(two.published?.range.first)
+        #expect(two.result(of: .removeService(handle), by: .peripheral) == .success(.done))
+        two.connect()
+        two.run(for: .seconds(3))
+        #expect(subscriptions(two).isEmpty)
+        two.publish()
+        #expect(two.published?.range.first == handle && subscriptions(two) == [.notifications])
+        let order = two.engine(.peripheral).events.compactMap {
+            switch $0 {
+            case .completed(_, .success(.published)): "published"
+            case .server(.subscribed): "subscribed"
+            default: nil
+            }
+        }
+        #expect(order.suffix(2) == ["published", "subscribed"])
+        #expect(
+            two.bonds(.peripheral).first?.clientRecord?.configurations
+                == first.bonds(.peripheral).first?.clientRecord?.configurations)
+    }
 }

@@ -68,7 +68,7 @@ final class TwoHosts {
         publish()
     }
 
-    private func publish() {
+    func publish() {
         func characteristic(
             _ uuid: UInt16, _ permissions: AttributePermissions, _ properties: CharacteristicProperties = [.read],
             keySize: UInt8 = 0

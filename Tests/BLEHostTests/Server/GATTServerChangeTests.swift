@@ -317,16 +317,66 @@ struct GATTServerChangeTests {
         #expect(bench.disconnect(again, isBonded: true)?.knownTable != bench.server.database.digest)
     }
 
-    @Test("what a record knows of services that are gone is forgotten")
-    func staleRecord() throws {
+    @Test("what a bonded client configured of a service that is not there is kept, and holds when it is (pain 12)")
+    func absentService() throws {
         let bench = try bench()
         _ = bench.ask("1211000100")
         let record = try #require(bench.disconnect(isBonded: true))
+        #expect(record.configurations.map(\.handle) == [0x11])
         try bench.remove(14)
         _ = bench.takeEvents()
         bench.connect(Self.one, restoring: record)
+        // A link without the service takes nothing away.
         #expect(bench.events.isEmpty)
-        #expect(bench.disconnect(isBonded: true)?.configurations.isEmpty == true)
+        let without = try #require(bench.disconnect(isBonded: true))
+        #expect(without.configurations == record.configurations)
+        bench.connect(Self.one, restoring: without)
+        #expect(try bench.publish(.of(0x180D, [.dynamic(0x2A37)])).range.first == 14)
+        #expect(
+            bench.takeEvents() == [
+                .subscribed(
+                    GATTSubscription(
+                        link: Self.one, handle: 0x10, modes: .notifications, maximumUpdateLength: 20, owner: .local))
+            ])
+        #expect(bench.ask("0a1100") == ["0b0100"])
+        #expect(bench.disconnect(isBonded: true)?.configurations == record.configurations)
         #expect(bench.disconnect(isBonded: true) == nil)
+    }
+
+    @Test(
+        "where another characteristic stands now, the configuration is not its own (pain 12)",
+        arguments: [(0x180D, 0x2A38), (0x180E, 0x2A37), (0x180D, 0x2A37)] as [(UInt16, UInt16)])
+    func anotherCharacteristic(service: UInt16, characteristic: UInt16) throws {
+        let bench = try bench()
+        _ = bench.ask("1211000100")
+        let record = try #require(bench.disconnect(isBonded: true))
+        // The next image of a gateway.
+        let next = ServerBench()
+        try next.server.publishOwnServices(deviceName: "Jelling", hasDatabaseHash: true, at: .zero)
+        let isFirst = service == 0x180D && characteristic == 0x2A37
+        if isFirst { next.connect(Self.one, restoring: record) }
+        _ = try next.publish(.of(isFirst ? 0x1900 : service, [.dynamic(isFirst ? 0x2B00 : characteristic)]))
+        if !isFirst { next.connect(Self.one, restoring: record) }
+        #expect(next.takeEvents().isEmpty)
+        #expect(next.ask("0a1100") == ["0b0000"])
+        #expect(next.update([1], of: 0x10) && next.take().isEmpty)
+        #expect(next.disconnect(isBonded: true)?.configurations.isEmpty == true)
+    }
+
+    @Test("a record that does not say whose its configurations are holds by handle; absent ones are bounded")
+    func oldAndLongRecords() throws {
+        let bench = try bench()
+        var record = GATTClientRecord(
+            configurations: [.init(handle: 0x11, modes: .notifications), .init(handle: 0x51, modes: .notifications)],
+            features: 0, knownTable: bench.server.database.digest)
+        let again = ServerBench.link(3)
+        bench.connect(again, restoring: record)
+        #expect(bench.takeEvents().count == 1)
+        #expect(bench.disconnect(again, isBonded: true)?.configurations.map(\.handle) == [0x11])
+        record.configurations = (0x100...0x400).map {
+            .init(handle: AttributeHandle(rawValue: $0), modes: .notifications, owner: 1)
+        }
+        bench.connect(again, restoring: record)
+        #expect(bench.disconnect(again, isBonded: true)?.configurations.count == 64)
     }
 }

@@ -86,6 +86,7 @@ extension GATTServer {
         for slot in clients.indices where !clients[slot].isDead {
             clients[slot].awareness = .unaware
             if let configuration { announce(range, configuration, slot, now) }
+            takeUpAbsent(range, slot)
         }
         announceReadiness()
     }
@@ -205,24 +206,23 @@ extension GATTServer {
 
     mutating func record(of slot: Int) -> GATTClientRecord {
         let digest = database.digest
+        var configurations = clients[slot].absent
+        for entry in clients[slot].configurations.entries where !entry.modes.isEmpty {
+            configurations.append(
+                GATTClientRecord.Configuration(
+                    handle: entry.handle, modes: entry.modes, owner: database.ownerOfConfiguration(entry.handle)))
+        }
+        configurations.sort { $0.handle < $1.handle }
         return GATTClientRecord(
-            configurations: clients[slot].configurations.entries.filter { !$0.modes.isEmpty }.map {
-                GATTClientRecord.Configuration(handle: $0.handle, modes: $0.modes)
-            },
-            features: clients[slot].features,
+            configurations: configurations, features: clients[slot].features,
             knownTable: clients[slot].awareness == .aware ? digest : ~digest)
     }
 
     /// A bonded client is back: it finds its configuration, and hears of what has changed meanwhile.
     mutating func restore(_ record: GATTClientRecord, _ slot: Int, _ now: Instant) {
         clients[slot].features = record.features
-        for kept in record.configurations {
-            guard case .clientConfiguration(let configuration)? = database.table[kept.handle]?.value else { continue }
-            configure(
-                kept.handle, configuration,
-                [UInt8(truncatingIfNeeded: kept.modes.rawValue), UInt8(truncatingIfNeeded: kept.modes.rawValue >> 8)],
-                slot)
-        }
+        clients[slot].absent = []
+        for kept in record.configurations { restore(kept, slot) }
         guard record.knownTable != database.digest else { return }
         clients[slot].awareness = .unaware
         if let handle = database.table.handles(of: .serviceChanged).first,
@@ -231,13 +231,52 @@ extension GATTServer {
             announce(.all, configuration, slot, now)
         }
     }
+
+    /// One configuration is what it was for its client, if the characteristic is the one that it was. What stands for
+    /// something else now is forgotten, as a service that was removed is; what is not there yet is kept for when it is.
+    private mutating func restore(_ kept: GATTClientRecord.Configuration, _ slot: Int) {
+        guard let attribute = database.table[kept.handle] else {
+            if kept.owner != nil, clients[slot].absent.count < Self.absentLimit { clients[slot].absent.append(kept) }
+            return
+        }
+        guard case .clientConfiguration(let configuration) = attribute.value,
+            kept.owner == nil || kept.owner == database.ownerOfConfiguration(kept.handle)
+        else { return }
+        configure(
+            kept.handle, configuration,
+            [UInt8(truncatingIfNeeded: kept.modes.rawValue), UInt8(truncatingIfNeeded: kept.modes.rawValue >> 8)],
+            slot)
+    }
+
+    /// Attributes of this range have come: a bonded client finds what it had configured of them.
+    private mutating func takeUpAbsent(_ range: AttributeHandleRange, _ slot: Int) {
+        guard clients[slot].absent.contains(where: { range.contains($0.handle) }) else { return }
+        let absent = clients[slot].absent
+        clients[slot].absent = []
+        for kept in absent { restore(kept, slot) }
+    }
+
+    /// How many configurations of absent services are kept for a client: there is room for the apps of a whole gateway.
+    private static let absentLimit = 64
 }
 
 extension GATTDatabase {
     /// A digest of the table that needs no cipher, for records of our own.
-    var digest: UInt64 {
+    var digest: UInt64 { Self.digest(of: hashMessage) }
+
+    /// A digest of the UUIDs of the service and the characteristic that a client configuration belongs to; `nil` where
+    /// there is no client configuration.
+    func ownerOfConfiguration(_ handle: AttributeHandle) -> UInt64? {
+        guard case .clientConfiguration(let configuration)? = table[handle]?.value else { return nil }
+        let service = service(with: handle)?.uuid.attributeValue ?? []
+        let characteristic = table[configuration.valueHandle]?.type.attributeValue ?? []
+        return Self.digest(of: [UInt8(service.count)] + service + characteristic)
+    }
+
+    /// FNV-1a.
+    private static func digest(of octets: [UInt8]) -> UInt64 {
         var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-        for octet in hashMessage { digest = (digest ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }
+        for octet in octets { digest = (digest ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }
         return digest
     }
 }

@@ -133,10 +133,14 @@ public struct GATTClientRecord: Equatable, Sendable {
         public var handle: AttributeHandle
         /// What the client wants to be sent.
         public var modes: SubscriptionModes
+        /// A digest of the service and the characteristic that it belongs to: under the handle there may be another one
+        /// when the client comes back. `nil` in records that were kept without; the handle alone counts then.
+        public var owner: UInt64?
 
-        public init(handle: AttributeHandle, modes: SubscriptionModes) {
+        public init(handle: AttributeHandle, modes: SubscriptionModes, owner: UInt64? = nil) {
             self.handle = handle
             self.modes = modes
+            self.owner = owner
         }
     }
 

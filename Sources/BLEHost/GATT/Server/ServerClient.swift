@@ -53,6 +53,8 @@ struct ServerClient {
     var early = Queue<[UInt8]>()
     var prepared = PreparedWriteQueue()
     var configurations = ClientConfigurations()
+    /// What a bonded client configured of services that are not there at present: it finds that again when they are.
+    var absent: [GATTClientRecord.Configuration] = []
     var features: UInt8 = 0
     var awareness = Awareness.aware
 
