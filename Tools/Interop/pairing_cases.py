@@ -2,8 +2,8 @@
 import collections, json, os, random, signal, stat, subprocess, time
 
 from cases import case, check, same
-from lab import Failure
 from gatt_cases import ENCRYPTED, SERVICE
+from lab import Failure
 from serve_cases import NAME, characteristic, event, passed, profile, steps, stop, verdict
 
 PAIRING_KINDS = ('bumble', 'btvirt')
@@ -237,6 +237,32 @@ def serve_encrypted_values_need_a_bond(lab):
     stop(lab, served)
 
 
+@case(PAIRING_KINDS, peer=False)
+def serve_finds_its_subscribers(lab):
+    """A bonded central is subscribed when `serve` comes back, and not to what stands under the same handle after a change"""
+    def served(uuid):
+        content = {'services': [{'uuid': '180D', 'characteristics': [
+            characteristic(uuid, ['notify'], value='0040', notifyEvery=0.1)]}]}
+        tool = lab.start('serve', '--profile', profile(lab, content), '--name', NAME)
+        tool.wait_for(event('advertising'), 'advertising')
+        return tool
+
+    def finished(tool):
+        tool.wait_for(event('disconnected'), 'disconnected')
+        return stop(lab, tool).events('subscribed')
+
+    keys = ('--name', NAME, '--keystore', lab.path('keys.json'))
+    tool = served('2A37')
+    passed(lab.central(*keys, '--pair-first'))
+    first = finished(tool)
+    check(len(first) == 1, f'subscribed: {first}')
+    for uuid, count in (('2A37', 1), ('2A38', 0)):
+        tool = served(uuid)
+        passed(lab.central(*keys, '--encrypt', '--skip-gatt'))
+        again = finished(tool)
+        same(f'subscriptions that are back to {uuid}', [s['handle'] for s in again], [first[0]['handle']] * count)
+
+
 @case(('btvirt', 'bumble'), slow=True, peer=False)
 def pair_killed_at_any_moment(lab):
     """A hundred pairings, each killed at a random moment, never leave a store that cannot be read or half a bond"""
@@ -280,7 +306,8 @@ def pair_killed_at_any_moment(lab):
             same('key size', kept[0]['keySize'], 16)
             lab.run('unpair', PEER_ADDRESS)
         seen = [l.get('ev') for l in lab.peer.lines[known:]]
-        behind['kept' if kept else next((s for s in ('encryption', 'pairing-start', 'connected') if s in seen), 'nothing')] += 1
+        steps_seen = [s for s in ('encryption', 'pairing-start', 'connected') if s in seen]
+        behind['kept' if kept else [*steps_seen, 'nothing'][0]] += 1
         spans[since] *= 0.9 if kept else 1.05
         tool.errors.close()
     summary = f'what the hundred had reached: {dict(behind)}'
@@ -310,6 +337,7 @@ def peer_is_free(lab):
         except Failure:
             if lab.kind != 'btvirt':
                 raise
+    check(lab.kind == 'btvirt', 'the controllers have died')
     lab.btvirt.end(signal.SIGKILL)
     lab.start_btvirt()
     lab.start_peer()
