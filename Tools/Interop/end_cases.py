@@ -72,8 +72,7 @@ def a_peer_that_vanishes_during_discovery(lab):
             READ_BY_GROUP_TYPE, FIND_BY_TYPE_VALUE, READ_BY_TYPE)
         if direction == TO_CONTROLLER and asks and not killed.is_set():
             killed.set()
-            lab.peer.process.kill()      # this one process, and before the question reaches it
-            lab.peer.process.wait()
+            lab.peer.end(signal.SIGKILL)     # before the question reaches it
         return True
 
     relay = lab.relay(watch)
@@ -88,8 +87,7 @@ def a_peer_that_vanishes_while_subscribed(lab):
     """a link lost while subscribed ends the tool with status 1"""
     tool = lab.start('gatt', 'BumblePeer', 'subscribe', '2A37')
     tool.wait_for(lambda l: l.get('event') == 'notified', 'notified')
-    lab.peer.process.kill()
-    lab.peer.process.wait()
+    lab.peer.end(signal.SIGKILL)
     result = lab.finish(tool, 15)
     same('exit status', result.status, 1)
     check(result.events('error'), 'no error event: ' + result.describe())

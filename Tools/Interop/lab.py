@@ -45,6 +45,7 @@ class Child:
         self.name, self.log = name, log
         self.lines, self.strays, self.changed = [], [], threading.Condition()
         self.started = time.monotonic()
+        self.is_ended = False
         self.errors = open(log, 'wb')
         self.process = subprocess.Popen(
             arguments, stdin=terminal.device if terminal else subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -87,6 +88,8 @@ class Child:
             return f.read().strip()
 
     def end(self, how=signal.SIGTERM, timeout=5):
+        # First of all: while one thread waits for a process, poll() tells every other that it still runs.
+        self.is_ended = True
         if self.process.poll() is None:
             self.process.send_signal(how)
             try:
@@ -292,7 +295,7 @@ class Lab:
     # The end
 
     def check_links(self):
-        if not self.peer or not self.every_link_ends_by_us or self.peer.process.poll() is not None:
+        if not self.peer or not self.every_link_ends_by_us or self.peer.is_ended:
             return
         connected = len(self.peer_events('connected'))
         ended = self.wait_peer('disconnected', connected, 3) if connected else []
