@@ -40,7 +40,7 @@ def pcap(path):
 def tshark(path, *arguments):
     """Lines that tshark prints for a capture. It must be able to read the whole file."""
     assert shutil.which('tshark'), 'tshark is missing: Tools/install captures'
-    run = subprocess.run(['tshark', '-n', '-r', path, *arguments], capture_output=True, text=True, timeout=120)
+    run = subprocess.run(['tshark', '-n', '-r', path, *arguments], capture_output=True, text=True, timeout=600)
     complaints = [line for line in run.stderr.splitlines() if line and not line.startswith('Running as user')]
     assert run.returncode == 0 and not complaints, f'tshark on {path}: {run.returncode} {" ".join(complaints)[-300:]}'
     return run.stdout.splitlines()
@@ -49,7 +49,7 @@ def tshark(path, *arguments):
 def check_with_tshark(path, at_least=1):
     """tshark reads every frame and finds none malformed."""
     checker = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check-tshark')
-    run = subprocess.run([checker, path], capture_output=True, text=True, timeout=120)
+    run = subprocess.run([checker, path], capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, f'{run.stdout}{run.stderr}'
     frames = int(re.search(r': (\d+) frames', run.stdout)[1])
     assert frames >= at_least, f'{path}: {frames} frames, want {at_least}'

@@ -39,7 +39,7 @@ class Host:
         self.packets += packets
         return bool(data)
 
-    def wait_for(self, wanted, what, seconds=5):
+    def wait_for(self, wanted, what, seconds=30):
         """Takes the first packet for which `wanted` is true."""
         end = time.monotonic() + seconds
         while True:
@@ -50,7 +50,7 @@ class Host:
             check(time.monotonic() < end, f'no {what} in {seconds} s; got {[p.hex() for p in self.packets[-4:]]}')
             check(self.pump(0.05), f'the controller hung up before {what}')
 
-    def event(self, code, subevent=None, seconds=5):
+    def event(self, code, subevent=None, seconds=30):
         """Parameters of an event; those of an LE event without the subevent code."""
         codes = (subevent,) if isinstance(subevent, int) else subevent
         packet = self.wait_for(

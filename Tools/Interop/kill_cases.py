@@ -109,7 +109,7 @@ def kills(rounds, seconds):
 def kill(child):
     """Ends it as the kernel does when there is no memory left, at once; it must have been alive until then."""
     child.process.send_signal(signal.SIGKILL)
-    child.process.wait(10)
+    child.process.wait(60)
     child.reader.join(5)
     same(f'{child.name} ended by itself, stderr {child.stderr()[-600:]!r}, status', child.process.returncode,
          -signal.SIGKILL)

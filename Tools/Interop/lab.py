@@ -32,6 +32,9 @@ EXAMPLES = (os.environ.get('EXAMPLES')
 KILLS = 0
 PEER_ADDRESS = 'F2:F1:F0:00:00:02'
 REMOTE_USER_TERMINATED = 0x13
+# Seconds for what takes one on a machine with nothing else to do: a wait is for what hangs, and no case fails because
+# others load the machine.
+PATIENCE = 60
 
 
 class Failure(AssertionError):
@@ -69,7 +72,7 @@ class Child:
         with self.changed:
             self.changed.notify_all()
 
-    def wait_for(self, wanted, what, timeout=10, count=1):
+    def wait_for(self, wanted, what, timeout=PATIENCE, count=1):
         """The first `count` lines for which `wanted` is true."""
         end = time.monotonic() + timeout
         with self.changed:
@@ -87,7 +90,7 @@ class Child:
         with open(self.log, encoding='utf-8', errors='replace') as f:
             return f.read().strip()
 
-    def end(self, how=signal.SIGTERM, timeout=5):
+    def end(self, how=signal.SIGTERM, timeout=PATIENCE):
         # First of all: while one thread waits for a process, poll() tells every other that it still runs.
         self.is_ended = True
         if self.process.poll() is None:
@@ -97,7 +100,7 @@ class Child:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-        self.reader.join(2)
+        self.reader.join(PATIENCE)
         self.errors.close()
 
 
@@ -113,7 +116,7 @@ class Terminal:
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-    def wait_for(self, text, timeout=15):
+    def wait_for(self, text, timeout=PATIENCE):
         end = time.monotonic() + timeout
         while text not in self.shown:
             left = end - time.monotonic()
@@ -190,7 +193,7 @@ class Lab:
             self.btvirt = btvirt = Child('btvirt', [BTVIRT, '-s'], f'{self.dir}/btvirt.err',
                                          {**os.environ, 'LD_PRELOAD': f'{PEERS}/algshim.so'})
             self.children.append(btvirt)
-            end = time.monotonic() + 10
+            end = time.monotonic() + PATIENCE
             while not os.path.exists('/tmp/bt-server-mon'):   # the last one that it makes
                 if time.monotonic() > end or btvirt.process.poll() is not None:
                     raise Failure(f'btvirt makes no sockets: {btvirt.stderr()}')
@@ -209,10 +212,10 @@ class Lab:
             PYTHON, f'{PEER_SCRIPTS}/peer_peripheral.py', self.peer_endpoint, '--long-size', '512', *arguments],
             self.path(f'peer{self.number}.err'))
         self.children.append(self.peer)
-        self.peer.wait_for(lambda l: l.get('ev') == 'ready', 'ready', 20)
+        self.peer.wait_for(lambda l: l.get('ev') == 'ready', 'ready')
         return self.peer
 
-    def central(self, *arguments, number=1, timeout=20):
+    def central(self, *arguments, number=1, timeout=PATIENCE):
         """peer_central.py on the controller with this number, with an address of its own; it prints a line a step."""
         self.number += 1
         child = Child(f'peer_central.py {" ".join(arguments)}', [
@@ -224,7 +227,7 @@ class Lab:
     def peer_events(self, name):
         return [l for l in self.peer.lines if l.get('ev') == name]
 
-    def wait_peer(self, name, count=1, timeout=10):
+    def wait_peer(self, name, count=1, timeout=PATIENCE):
         return self.peer.wait_for(lambda l: l.get('ev') == name, name, timeout, count)
 
     def database(self):
@@ -270,17 +273,17 @@ class Lab:
         self.children.append(child)
         return child
 
-    def finish(self, child, timeout=30):
+    def finish(self, child, timeout=2 * PATIENCE):
         """Waits until the tool ends by itself."""
         try:
             status = child.process.wait(timeout)
         except subprocess.TimeoutExpired:
             child.end(signal.SIGKILL)
             raise Failure(f'still runs after {timeout} s: ' + Result(child, None).describe()) from None
-        child.reader.join(5)
+        child.reader.join(PATIENCE)
         return Result(child, status)
 
-    def run(self, *arguments, timeout=30, status=0, **how):
+    def run(self, *arguments, timeout=2 * PATIENCE, status=0, **how):
         """Runs the tool to its end; its exit status must be `status` (None: any)."""
         result = self.finish(self.start(*arguments, **how), timeout)
         if status is not None and result.status != status:

@@ -284,7 +284,7 @@ def pair_killed_at_any_moment(lab):
         tool = lab.start('pair', PEER)
         if since:
             try:
-                lab.wait_peer('connected', len(lab.peer_events('connected')) + 1)
+                lab.wait_peer('connected', len(lab.peer_events('connected')) + 1, timeout=20)
             except Failure:
                 if not is_lost(lab):
                     raise
@@ -292,8 +292,8 @@ def pair_killed_at_any_moment(lab):
             tool.process.wait(moments.uniform(0, 1.1) * spans[since])
         except subprocess.TimeoutExpired:
             tool.process.send_signal(signal.SIGKILL)
-            tool.process.wait(5)
-        tool.reader.join(5)
+            tool.process.wait(60)
+        tool.reader.join(60)
         said = [l for l in tool.lines if l.get('event') == 'paired']
         result = lab.run('bonds')
         check('damaged' not in result.stderr, result.stderr)

@@ -110,7 +110,7 @@ class Relay:
         found = [(p[1] | p[2] << 8, p[4:]) for p in self.packets(TO_CONTROLLER) if p[0] == COMMAND]
         return [c for c in found if not opcodes or c[0] in opcodes]
 
-    def wait_for_command(self, opcodes, timeout=10):
+    def wait_for_command(self, opcodes, timeout=60):
         end = time.monotonic() + timeout
         while not self.commands(*opcodes):
             if time.monotonic() > end:

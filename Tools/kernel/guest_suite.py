@@ -45,7 +45,7 @@ class Run:
         return f'status {self.status}; stdout {self.out[-300:]!r}; stderr {self.err[-300:]!r}'
 
 
-def tool(*arguments, transport=None, status=0, user=None, timeout=60):
+def tool(*arguments, transport=None, status=0, user=None, timeout=300):
     command = [TOOL, *(['-t', transport] if transport else []), '--json', *arguments]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           timeout=timeout, user=user, extra_groups=[] if user else None,
@@ -58,7 +58,7 @@ def tool(*arguments, transport=None, status=0, user=None, timeout=60):
 
 def shell(command, check_status=True):
     done = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=30)
+                          timeout=300)
     check(not check_status or done.returncode == 0, f'{command}: {done.stdout.decode()[-200:]}')
     return done.stdout.decode()
 
@@ -67,7 +67,7 @@ def is_up(index):
     return 'UP' in shell(f'hciconfig hci{index}').split()
 
 
-def wait_until(condition, what, seconds=30):
+def wait_until(condition, what, seconds=180):
     end = time.monotonic() + seconds
     while not condition():
         check(time.monotonic() < end, f'{what}: not within {seconds} s')
@@ -198,7 +198,7 @@ class BlueZ:
     control = None
 
     @classmethod
-    def types(cls, command, *answers, seconds=30):
+    def types(cls, command, *answers, seconds=180):
         """Gives one command and waits until each of the answers has come; returns all that was said since."""
         before = len(said())
         cls.control.stdin.write(command.encode() + b'\n')
@@ -206,7 +206,7 @@ class BlueZ:
         return cls.hears(before, command, *answers, seconds=seconds)
 
     @staticmethod
-    def hears(before, what, *answers, seconds=30):
+    def hears(before, what, *answers, seconds=180):
         end = time.monotonic() + seconds
         while True:
             new = said()[before:]
@@ -279,7 +279,7 @@ def interrupt_gives_the_adapter_back():
     process = subprocess.Popen([TOOL, '-t', 'user:1', '--json', 'lescan', '--duplicates'], stdout=subprocess.PIPE)
     check(b'discovered' in process.stdout.readline(), 'nothing discovered')
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=180)
     check(process.returncode == 0, f'status {process.returncode}')
     check(not is_up(1), 'the adapter was left up')
     os.close(claim_user_channel(1))
@@ -319,7 +319,7 @@ class Served:
             whole = f.read().rpartition('\n')[0]
         return [e for e in map(json.loads, whole.splitlines()) if e.get('event') == name]
 
-    def wait_for(self, name, seconds=30, count=1):
+    def wait_for(self, name, seconds=180, count=1):
         def come():
             with open(self.err) as f:
                 check(self.process.poll() is None or len(self.events(name)) >= count, f'serve ended: {f.read()[-300:]}')
@@ -331,7 +331,7 @@ class Served:
         """^C: a success, and the adapter is given back."""
         self.process.send_signal(signal.SIGINT)
         try:
-            check(self.process.wait(20) == 0, f'status {self.process.returncode}')
+            check(self.process.wait(180) == 0, f'status {self.process.returncode}')
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
@@ -400,7 +400,7 @@ def bluez_pairs_with_serve():
     served = Served()
     try:
         BlueZ.finds_and_connects()
-        BlueZ.types(f'pair {OUR_ADDRESS}', 'Pairing successful', seconds=40)
+        BlueZ.types(f'pair {OUR_ADDRESS}', 'Pairing successful', seconds=180)
         paired = served.wait_for('paired')[0]
         check(paired['keySize'] == 16 and not paired['authenticated'], f'{paired}')
         check(paired['identity'] == BLUEZ_ADDRESS and paired['identityType'] == 'public', f'{paired}')
@@ -441,7 +441,7 @@ def pair_with_bluez():
             # The daemon asks its own user, whatever the agent can show.
             BlueZ.hears(before, 'the question', 'Accept pairing|Authorize|Confirm')
             BlueZ.types('yes')
-            out, err = process.communicate(timeout=40)
+            out, err = process.communicate(timeout=180)
         finally:
             process.kill()
         run = Run(process.returncode, out.decode(), err.decode())
