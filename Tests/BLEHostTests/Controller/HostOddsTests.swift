@@ -49,7 +49,7 @@ struct HostOddsTests {
         #expect(rig.results(of: operation).isEmpty)
     }
 
-    @Test("what waits to be said of a link that ended is never said of the next link with its handle (DESIGN, Links)")
+    @Test("what waits to be said of a link that ended is never said of the next link with its handle (DESIGN 2, links)")
     func handleOfAnotherLink() {
         let rig = HostRig()
         rig.start()

@@ -231,7 +231,7 @@ struct GATTServerReadTests {
         #expect(bench.server.nextDeadline == nil)
     }
 
-    @Test("a link that ends between request and answer: the late answer is dropped and counted (pain of issue 3)")
+    @Test("a link that ends between request and answer: the late answer is dropped and counted (pain 17)")
     func disconnectBeforeAnswer() throws {
         let bench = try bench()
         _ = bench.ask("0a0300")
@@ -243,7 +243,7 @@ struct GATTServerReadTests {
         #expect(bench.server.counters.lateAnswers == 1)
     }
 
-    @Test("requests before the answer wait in order, and a flood of them drops the bearer (pain of issue 3)")
+    @Test("requests before the answer wait in order, and a flood of them drops the bearer (pain 17)")
     func flood() throws {
         let bench = try bench()
         for _ in 0..<5 { #expect(bench.ask("0a0300").isEmpty) }
@@ -259,7 +259,7 @@ struct GATTServerReadTests {
         #expect(bench.server.counters.strayPDUs == 1000)
     }
 
-    @Test("a client that does not take its answers is dropped before they pile up (pain of issue 3)")
+    @Test("a client that does not take its answers is dropped before they pile up (pain 17)")
     func floodWithoutReading() throws {
         let bench = try bench()
         bench.holdsBack = true
@@ -268,7 +268,7 @@ struct GATTServerReadTests {
         #expect(bench.take().count == bench.server.settings.unsentResponseLimit)
     }
 
-    @Test("unknown requests are not supported, unknown commands ignored, broken requests invalid (pain of issue 3)")
+    @Test("unknown requests are not supported, unknown commands ignored, broken requests invalid (pain 17)")
     func unknown() throws {
         let bench = try bench()
         #expect(bench.ask("bf00") == ["01bf000006"])

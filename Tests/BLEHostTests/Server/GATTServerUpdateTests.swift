@@ -115,7 +115,7 @@ struct GATTServerUpdateTests {
         #expect(bench.server.subscriptions(to: 3).first?.maximumUpdateLength == 57)
     }
 
-    @Test("with no room an update is refused whole, and room is announced exactly once (SPEC PER-22, pain of issue 3)")
+    @Test("with no room an update is refused whole, and room is announced exactly once (SPEC PER-22, pain 17)")
     func backPressure() throws {
         let bench = try bench()
         bench.connect(Self.two)
@@ -174,7 +174,7 @@ struct GATTServerUpdateTests {
         #expect(bench.server.counters.unexpectedConfirmations == 1 && bench.server.counters.malformedPDUs == 1)
     }
 
-    @Test("a client that stops confirming is dropped after 30 s, others go on (pain of issue 3)")
+    @Test("a client that stops confirming is dropped after 30 s, others go on (pain 17)")
     func unconfirmed() throws {
         let bench = try bench()
         bench.connect(Self.two)
@@ -232,7 +232,7 @@ struct GATTServerUpdateTests {
 
     // MARK: Many
 
-    @Test("200 attributes and 40 clients: each gets its own answers and updates in order (pain of issue 3)")
+    @Test("200 attributes and 40 clients: each gets its own answers and updates in order (pain 17)")
     func many() throws {
         let bench = ServerBench()
         var values: [AttributeHandle] = []

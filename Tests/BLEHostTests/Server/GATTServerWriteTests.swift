@@ -159,7 +159,7 @@ struct GATTServerWriteTests {
         #expect(bench.take() == ["011808000e"])
     }
 
-    @Test("prepared writes to values kept here are carried out whole or not at all (SPEC PER-19, pain of issue 3)")
+    @Test("prepared writes to values kept here are carried out whole or not at all (SPEC PER-19, pain 17)")
     func atomic() throws {
         let bench = try rawBench()
         _ = bench.ask("16010000000a")
@@ -178,7 +178,7 @@ struct GATTServerWriteTests {
     }
 
     @Test(
-        "wrong offsets and gaps are Invalid Offset at execution, too much is Invalid Length (pain of issue 3)",
+        "wrong offsets and gaps are Invalid Offset at execution, too much is Invalid Length (pain 17)",
         arguments: [
             (["160100060001"], "0118010007", "0b0102030405"), (["160100050006"], "19", "0b010203040506"),
             (["160100020009"], "19", "0b0102090405"), (["160100000001", "160100020003"], "19", "0b0102030405"),
@@ -210,7 +210,7 @@ struct GATTServerWriteTests {
         #expect(bench.events.isEmpty)
     }
 
-    @Test("too many prepared writes, or too long ones, are Prepare Queue Full and the queue stays (pain of issue 3)")
+    @Test("too many prepared writes, or too long ones, are Prepare Queue Full and the queue stays (pain 17)")
     func queueLimits() throws {
         var settings = GATTServerSettings()
         settings.preparedWriteLimit = 3
@@ -248,7 +248,7 @@ struct GATTServerWriteTests {
         #expect(secret.ask("1801") == ["011801000f"])
     }
 
-    @Test("cancelled prepared writes are forgotten, and so are those of a link that ends (pain of issue 3)")
+    @Test("cancelled prepared writes are forgotten, and so are those of a link that ends (pain 17)")
     func cancelled() throws {
         let bench = try rawBench()
         _ = bench.ask("16010000000a")
@@ -262,7 +262,7 @@ struct GATTServerWriteTests {
         #expect(bench.events.isEmpty)
     }
 
-    @Test("two clients have queues of their own (pain of issue 3)")
+    @Test("two clients have queues of their own (pain 17)")
     func twoClients() throws {
         let bench = try rawBench()
         let other = ServerBench.link(2)

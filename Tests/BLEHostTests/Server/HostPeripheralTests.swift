@@ -272,7 +272,7 @@ struct HostPeripheralTests {
         #expect(pdus(rig) == [[0x01, 0x02, 0, 0, 0x04]])
     }
 
-    @Test("a client that floods is disconnected, and what it sends until then costs no memory (pain of issue 3)")
+    @Test("a client that floods is disconnected, and what it sends until then costs no memory (pain 17)")
     func flood() throws {
         let rig = started()
         let level = try #require(publishBattery(rig))

@@ -108,7 +108,7 @@ struct TwoHostTests {
         #expect(ready > 0)
     }
 
-    @Test("prepared writes of two centrals at the same time stay apart (SPEC PER-17 to PER-19, pain of issue 3)")
+    @Test("prepared writes of two centrals at the same time stay apart (SPEC PER-17 to PER-19, pain 17)")
     func twoCentrals() throws {
         let pair = HostPair(stations: 3)
         let rate = try advertising(pair)
