@@ -13,18 +13,41 @@ public struct JSONProblem: Error, Equatable, Sendable {
 
 /// Reads JSON (RFC 8259) as it stands in the files that people write for these tools.
 ///
-/// The order of keys is kept. What is wrong is told with its line; nesting is bounded.
+/// The order of keys is kept. What is wrong is told with its line. Time grows with the length of the text alone; nesting,
+/// length and the number of values are bounded, so that no text costs more memory than some 100 MB.
 public struct JSONReader {
-    private static let maximumDepth = 64
+    /// What a text may be at most.
+    public struct Limits: Sendable {
+        /// Arrays and objects within each other.
+        public var depth = 64
+        /// Octets of the text.
+        public var byteCount = 16 << 20
+        /// Values, however deep they stand.
+        public var valueCount = 1_000_000
+        /// Characters of a number.
+        public var numberLength = 1000
+
+        /// Far above any file that people write for these tools.
+        public init() {}
+    }
 
     private let bytes: [UInt8]
+    private let limits: Limits
     private var position = 0
+    private var valueCount = 0
 
-    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private init(_ bytes: [UInt8], _ limits: Limits) {
+        self.bytes = bytes
+        self.limits = limits
+    }
 
-    /// - Throws: `JSONProblem` where the text is not one JSON value.
-    public static func value(in bytes: [UInt8]) throws(JSONProblem) -> JSONValue {
-        var reader = JSONReader(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes)
+    /// - Throws: `JSONProblem` where the text is not one JSON value, or goes beyond the limits.
+    public static func value(in bytes: [UInt8], limits: Limits = Limits()) throws(JSONProblem) -> JSONValue {
+        guard bytes.count <= limits.byteCount else {
+            throw JSONProblem(line: 1, message: "the text is longer than \(limits.byteCount) octets")
+        }
+        var reader = JSONReader(bytes, limits)
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
         let value = try reader.value(depth: 0)
         reader.skipSpace()
         guard reader.position == reader.bytes.count else { throw reader.failure("nothing was expected any more") }
@@ -56,7 +79,9 @@ public struct JSONReader {
     }
 
     private mutating func value(depth: Int) throws(JSONProblem) -> JSONValue {
-        guard depth < Self.maximumDepth else { throw failure("too deeply nested") }
+        guard depth < limits.depth else { throw failure("too deeply nested: more than \(limits.depth) levels") }
+        valueCount += 1
+        guard valueCount <= limits.valueCount else { throw failure("there are more than \(limits.valueCount) values") }
         skipSpace()
         switch next {
         case UInt8(ascii: "{"): return try object(depth: depth)
@@ -75,14 +100,15 @@ public struct JSONReader {
 
     private mutating func object(depth: Int) throws(JSONProblem) -> JSONValue {
         var members: [JSONValue.Member] = []
+        var keys = KeySet()
         position += 1
         if take(UInt8(ascii: "}")) { return .object([]) }
         repeat {
             skipSpace()
             guard next == UInt8(ascii: "\"") else { throw failure("a key in quotes was expected") }
             let key = try string()
-            guard !members.contains(where: { $0.key == key }) else { throw failure("‘\(key)’ stands there twice") }
-            guard take(UInt8(ascii: ":")) else { throw failure("‘:’ was expected behind ‘\(key)’") }
+            guard keys.insert(key, beside: members) else { throw failure("‘\(Self.short(key))’ stands there twice") }
+            guard take(UInt8(ascii: ":")) else { throw failure("‘:’ was expected behind ‘\(Self.short(key))’") }
             members.append(JSONValue.Member(key: key, value: try value(depth: depth + 1)))
         } while take(UInt8(ascii: ","))
         guard take(UInt8(ascii: "}")) else { throw failure("‘,’ or ‘}’ was expected") }
@@ -100,11 +126,26 @@ public struct JSONReader {
 
     private mutating func number() throws(JSONProblem) -> JSONValue {
         let start = position
-        while let byte = next, "+-.0123456789eE".utf8.contains(byte) { position += 1 }
+        while let byte = next, Self.isOfNumber(byte) { position += 1 }
+        guard position - start <= limits.numberLength else { throw failure("a number has too many digits") }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         if let value = Int(text) { return .integer(value) }
         guard let value = Double(text), value.isFinite else { throw failure("‘\(text)’ is no number") }
         return .number(value)
+    }
+
+    private static func isOfNumber(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "e"), UInt8(ascii: "E"):
+            true
+        default: false
+        }
+    }
+
+    /// A key as a message shows it.
+    private static func short(_ key: String) -> String {
+        key.utf8.count <= 64 ? key : String(key.prefix(32)) + "…"
     }
 
     private mutating func string() throws(JSONProblem) -> String {
@@ -151,5 +192,18 @@ public struct JSONReader {
         else { throw failure("four digits were expected behind ‘\\u’") }
         position += 4
         return value
+    }
+}
+
+/// The keys of an object: few are compared one by one, many are looked up.
+private struct KeySet {
+    private static let few = 8
+    private var many: Set<String> = []
+
+    /// - Returns: whether the key was not there.
+    mutating func insert(_ key: String, beside members: [JSONValue.Member]) -> Bool {
+        if members.count < Self.few { return !members.contains { $0.key == key } }
+        if members.count == Self.few { many = Set(members.map(\.key)) }
+        return many.insert(key).inserted
     }
 }

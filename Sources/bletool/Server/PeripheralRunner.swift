@@ -81,11 +81,12 @@ struct PeripheralRunner: Sendable {
         _ profile: ServedProfile?, into values: inout ServedValues
     ) async throws -> [(AttributeHandle, Duration)] {
         var timers: [(AttributeHandle, Duration)] = []
-        var places: [(uuid: BluetoothUUID, handle: AttributeHandle)] = []
+        var places: [BluetoothUUID: AttributeHandle] = [:]
         for service in profile?.services ?? [] {
-            let included = service.includes.compactMap { uuid in places.first { $0.uuid == uuid }?.handle }
+            let included = service.includes.compactMap { places[$0] }
             let published = try await adapter.publish(service.definition(including: included))
-            places.append((service.uuid, published.range.first))
+            // Of several with one UUID, the first is included.
+            places[service.uuid] = places[service.uuid] ?? published.range.first
             for (characteristic, place) in zip(service.characteristics, published.characteristics) {
                 values[place.valueHandle] = ServedValues.Entry(
                     uuid: characteristic.uuid, octets: characteristic.value, isNotifying: characteristic.isNotifying)

@@ -37,16 +37,32 @@ struct ServedProfile: Equatable, Sendable {
         for object in try file.objects("services", keys: keys) {
             waiting.append((try Self.service(object), object))
         }
-        while !waiting.isEmpty {
-            let ready = waiting.firstIndex { entry in
-                entry.service.includes.allSatisfy { uuid in services.contains { $0.uuid == uuid } }
-            }
-            guard let ready else {
-                throw waiting[0].object.failure(
-                    "includes", "a service can include others of this profile, and not itself")
-            }
-            services.append(waiting.remove(at: ready).service)
+        services = try Self.ordered(waiting)
+    }
+
+    /// Each service behind those that it includes; otherwise the first of the file that can come does.
+    private static func ordered(_ entries: [(service: Service, object: JSONObject)]) throws -> [Service] {
+        var missing = entries.map { Set($0.service.includes) }
+        var waiting: [BluetoothUUID: [Int]] = [:]
+        var ready = IndexHeap()
+        for (index, uuids) in missing.enumerated() {
+            if uuids.isEmpty { ready.insert(index) }
+            for uuid in uuids { waiting[uuid, default: []].append(index) }
         }
+        var services: [Service] = []
+        while let index = ready.takeLeast() {
+            let service = entries[index].service
+            services.append(service)
+            for other in waiting.removeValue(forKey: service.uuid) ?? [] {
+                missing[other].remove(service.uuid)
+                if missing[other].isEmpty { ready.insert(other) }
+            }
+        }
+        if services.count < entries.count, let stuck = missing.firstIndex(where: { !$0.isEmpty }) {
+            throw entries[stuck].object.failure(
+                "includes", "a service can include others of this profile, and not itself")
+        }
+        return services
     }
 
     private static func service(_ object: JSONObject) throws -> Service {

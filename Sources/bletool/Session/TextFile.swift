@@ -5,6 +5,9 @@ enum TextFile {
     /// How long a cancelled task may go on waiting, in milliseconds.
     private static let patience: Int32 = 100
 
+    /// What people write is far shorter: a device that never ends does not fill the memory.
+    private static let greatestByteCount = 16 << 20
+
     /// - Parameter path: `-` is standard input.
     /// - Throws: `Failure` when it cannot be read.
     static func bytes(of path: String) throws -> [UInt8] {
@@ -24,6 +27,9 @@ enum TextFile {
             guard count >= 0 else { throw unreadable(path) }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
+            guard bytes.count <= greatestByteCount else {
+                throw Failure("‘\(path)’ is longer than 16 MiB: it is no file that people write", status: .usage)
+            }
         }
     }
 
