@@ -1,0 +1,11 @@
+// The filter accept list knows no identity marks.
+
+extension LEAddDeviceToFilterAcceptList {
+    /// Adds a device by its address; an identity mark is left away.
+    public init(address: DeviceAddress) { self.init(address: ReportedAddress(address.withoutIdentityMark)) }
+}
+
+extension LERemoveDeviceFromFilterAcceptList {
+    /// Removes a device by its address; an identity mark is left away.
+    public init(address: DeviceAddress) { self.init(address: ReportedAddress(address.withoutIdentityMark)) }
+}
