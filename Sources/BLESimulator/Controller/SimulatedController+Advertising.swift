@@ -17,87 +17,87 @@ extension SimulatedController {
         }
     }
 
-    /// - Returns: Whether the command belongs here.
-    func carryOutAdvertising(_ opcode: HCIOpcode, _ parameters: RawSpan) -> Bool {
-        switch opcode {
-        case LESetAdvertisingParameters.opcode:
-            perform(LESetAdvertisingParameters.self, parameters, setAdvertisingParameters)
-        case LEReadAdvertisingChannelTxPower.opcode:
-            query(LEReadAdvertisingChannelTxPower.self, parameters) { _ in .init(transmitPower: 0) }
-        case LESetAdvertisingData.opcode:
-            perform(LESetAdvertisingData.self, parameters) {
-                settings.legacyAdvertising.data = $0.data
-                return .success
-            }
-        case LESetScanResponseData.opcode:
-            perform(LESetScanResponseData.self, parameters) {
-                settings.legacyAdvertising.scanResponse = $0.data
-                return .success
-            }
-        case LESetAdvertisingEnable.opcode:
-            perform(LESetAdvertisingEnable.self, parameters) {
-                guard $0.isEnabled else {
-                    let runs = settings.legacyAdvertising.isEnabled
-                    guard runs || !configuration.refusesNeedlessDisable else { return .commandDisallowed }
-                    stopAdvertising(AdvertisingSet.legacyHandle)
-                    return .success
-                }
-                return startAdvertising(AdvertisingSet.legacyHandle, duration: 0, maximumEvents: 0)
-            }
-        case LESetExtendedAdvertisingParameters.opcode:
-            query(LESetExtendedAdvertisingParameters.self, parameters) {
-                let status = setExtendedAdvertisingParameters($0)
-                return .init(status: status, selectedTransmitPower: 0)
-            }
-        case LESetAdvertisingSetRandomAddress.opcode:
-            perform(LESetAdvertisingSetRandomAddress.self, parameters) { command in
-                guard let set = advertisingSet(command.advertisingHandle), set.handle != AdvertisingSet.legacyHandle
-                else { return .unknownAdvertisingIdentifier }
-                if set.isEnabled, set.properties.contains(.connectable) { return .commandDisallowed }
-                changeAdvertisingSet(set.handle) { $0.randomAddress = command.address }
-                return .success
-            }
-        case LESetExtendedAdvertisingData.opcode:
-            perform(LESetExtendedAdvertisingData.self, parameters) {
-                setData($0.data, $0.operation, of: $0.advertisingHandle, \.data)
-            }
-        case LESetExtendedScanResponseData.opcode:
-            perform(LESetExtendedScanResponseData.self, parameters) {
-                setData($0.data, $0.operation, of: $0.advertisingHandle, \.scanResponse)
-            }
-        case LESetExtendedAdvertisingEnable.opcode:
-            perform(LESetExtendedAdvertisingEnable.self, parameters, enableExtendedAdvertising)
-        case LEReadMaximumAdvertisingDataLength.opcode:
-            query(LEReadMaximumAdvertisingDataLength.self, parameters) { _ in .init(length: 1650) }
-        case LEReadNumberOfSupportedAdvertisingSets.opcode:
-            query(LEReadNumberOfSupportedAdvertisingSets.self, parameters) { _ in
-                .init(count: configuration.advertisingSets)
-            }
-        case LERemoveAdvertisingSet.opcode:
-            perform(LERemoveAdvertisingSet.self, parameters) { command in
-                guard
-                    let position = settings.advertisingSets.firstIndex(where: {
-                        $0.handle == command.advertisingHandle
-                    })
-                else { return .unknownAdvertisingIdentifier }
-                guard !settings.advertisingSets[position].isEnabled else { return .commandDisallowed }
-                settings.advertisingSets.remove(at: position)
-                return .success
-            }
-        case LEClearAdvertisingSets.opcode:
-            perform(LEClearAdvertisingSets.self, parameters) { _ in
-                guard !settings.advertisingSets.contains(where: \.isEnabled) else { return .commandDisallowed }
-                settings.advertisingSets = []
-                return .success
-            }
-        default: return false
+    func leReadAdvertisingChannelTxPower(
+        _ command: LEReadAdvertisingChannelTxPower
+    ) -> LEReadAdvertisingChannelTxPower.ReturnParameters {
+        .init(transmitPower: 0)
+    }
+
+    func leSetAdvertisingData(_ command: LESetAdvertisingData) -> HCIStatus {
+        settings.legacyAdvertising.data = command.data
+        return .success
+    }
+
+    func leSetScanResponseData(_ command: LESetScanResponseData) -> HCIStatus {
+        settings.legacyAdvertising.scanResponse = command.data
+        return .success
+    }
+
+    func leSetAdvertisingEnable(_ command: LESetAdvertisingEnable) -> HCIStatus {
+        guard command.isEnabled else {
+            let runs = settings.legacyAdvertising.isEnabled
+            guard runs || !configuration.refusesNeedlessDisable else { return .commandDisallowed }
+            stopAdvertising(AdvertisingSet.legacyHandle)
+            return .success
         }
-        return true
+        return startAdvertising(AdvertisingSet.legacyHandle, duration: 0, maximumEvents: 0)
+    }
+
+    func leSetExtendedAdvertisingParameters(
+        _ command: LESetExtendedAdvertisingParameters
+    ) -> LESetExtendedAdvertisingParameters.ReturnParameters {
+        let status = setExtendedAdvertisingParameters(command)
+        return .init(status: status, selectedTransmitPower: 0)
+    }
+
+    func leSetAdvertisingSetRandomAddress(_ command: LESetAdvertisingSetRandomAddress) -> HCIStatus {
+        guard let set = advertisingSet(command.advertisingHandle), set.handle != AdvertisingSet.legacyHandle
+        else { return .unknownAdvertisingIdentifier }
+        if set.isEnabled, set.properties.contains(.connectable) { return .commandDisallowed }
+        changeAdvertisingSet(set.handle) { $0.randomAddress = command.address }
+        return .success
+    }
+
+    func leSetExtendedAdvertisingData(_ command: LESetExtendedAdvertisingData) -> HCIStatus {
+        setData(command.data, command.operation, of: command.advertisingHandle, \.data)
+    }
+
+    func leSetExtendedScanResponseData(_ command: LESetExtendedScanResponseData) -> HCIStatus {
+        setData(command.data, command.operation, of: command.advertisingHandle, \.scanResponse)
+    }
+
+    func leReadMaximumAdvertisingDataLength(
+        _ command: LEReadMaximumAdvertisingDataLength
+    ) -> LEReadMaximumAdvertisingDataLength.ReturnParameters {
+        .init(length: 1650)
+    }
+
+    func leReadNumberOfSupportedAdvertisingSets(
+        _ command: LEReadNumberOfSupportedAdvertisingSets
+    ) -> LEReadNumberOfSupportedAdvertisingSets.ReturnParameters {
+        .init(count: configuration.advertisingSets)
+    }
+
+    func leRemoveAdvertisingSet(_ command: LERemoveAdvertisingSet) -> HCIStatus {
+        guard
+            let position = settings.advertisingSets.firstIndex(where: {
+                $0.handle == command.advertisingHandle
+            })
+        else { return .unknownAdvertisingIdentifier }
+        guard !settings.advertisingSets[position].isEnabled else { return .commandDisallowed }
+        settings.advertisingSets.remove(at: position)
+        return .success
+    }
+
+    func leClearAdvertisingSets(_ command: LEClearAdvertisingSets) -> HCIStatus {
+        guard !settings.advertisingSets.contains(where: \.isEnabled) else { return .commandDisallowed }
+        settings.advertisingSets = []
+        return .success
     }
 
     // MARK: Parameters and data
 
-    private func setAdvertisingParameters(_ command: LESetAdvertisingParameters) -> HCIStatus {
+    func leSetAdvertisingParameters(_ command: LESetAdvertisingParameters) -> HCIStatus {
         guard !settings.legacyAdvertising.isEnabled else { return .commandDisallowed }
         let isHighDutyCycle = command.type == .connectableDirectedHighDutyCycle
         guard command.type.rawValue <= 4, command.filterPolicy.rawValue <= 3,
@@ -211,7 +211,7 @@ extension SimulatedController {
         return .success
     }
 
-    private func enableExtendedAdvertising(_ command: LESetExtendedAdvertisingEnable) -> HCIStatus {
+    func leSetExtendedAdvertisingEnable(_ command: LESetExtendedAdvertisingEnable) -> HCIStatus {
         guard command.isEnabled else {
             let handles =
                 command.sets.isEmpty

@@ -5,9 +5,10 @@ extension SimulatedController {
     func receive(command packet: borrowing HCICommandPacketView) {
         statistics.commands += 1
         let opcode = packet.opcode
-        if opcode == HostNumberOfCompletedPackets.opcode {
-            // The only command without credit and answer (Core 5.4, Vol 4, Part E, 7.3.40).
-            if let command = decode(HostNumberOfCompletedPackets.self, packet.parameters) { hostCompleted(command) }
+        let served = ServedCommand.all[opcode]
+        if let served, served.answer == .nothing {
+            // It takes no credit either (Core 5.4, Vol 4, Part E, 7.3.40).
+            served.carryOut(self, packet.parameters)
             return
         }
         if commandsUnderWay >= max(1, Int(configuration.commandCredits)) { statistics.commandsWithoutCredit += 1 }
@@ -17,12 +18,10 @@ extension SimulatedController {
         heldEvents = []
         if let status = refusal(of: opcode) {
             answer(opcode, status: status)
-        } else if !isServed(opcode) {
-            answer(opcode, status: .unknownCommand)
-        } else if !mayUse(opcode) {
-            answer(opcode, status: .commandDisallowed)
+        } else if let served, isServed(served) {
+            mayUse(served) ? served.carryOut(self, packet.parameters) : answer(opcode, status: .commandDisallowed)
         } else {
-            carryOut(opcode, packet.parameters)
+            answer(opcode, status: .unknownCommand)
         }
         let events = heldEvents ?? []
         heldEvents = nil
@@ -78,7 +77,8 @@ extension SimulatedController {
     func answer(_ opcode: HCIOpcode, status: HCIStatus) {
         note(opcode, status)
         let isStatus =
-            status == .unknownCommand ? !configuration.completesUnknownCommands : Self.isAnsweredByStatus(opcode)
+            status == .unknownCommand
+            ? !configuration.completesUnknownCommands : ServedCommand.all[opcode]?.answer == .status
         if isStatus {
             answer { CommandStatus(status: status, commandCredits: $0, opcode: opcode) }
         } else {
@@ -106,131 +106,27 @@ extension SimulatedController {
         statistics.rejections.append(.init(opcode: opcode, status: status))
     }
 
-    private static func isAnsweredByStatus(_ opcode: HCIOpcode) -> Bool {
-        switch opcode {
-        case Disconnect.opcode, ReadRemoteVersionInformation.opcode, LECreateConnection.opcode,
-            LEConnectionUpdate.opcode, LEReadRemoteFeatures.opcode, LESetPHY.opcode,
-            LEExtendedCreateConnection.opcode, LEEnableEncryption.opcode:
-            true
-        default: false
-        }
-    }
-
     // MARK: What is known
 
-    /// Every command that this controller carries out.
-    var servedCommands: [HCIOpcode] {
-        let features = configuration.features
-        var opcodes: [HCIOpcode] = [
-            Disconnect.opcode, ReadRemoteVersionInformation.opcode, SetEventMask.opcode, Reset.opcode,
-            SetControllerToHostFlowControl.opcode, HostBufferSize.opcode, HostNumberOfCompletedPackets.opcode,
-            SetEventMaskPage2.opcode, ReadLEHostSupport.opcode, WriteLEHostSupport.opcode,
-            ReadTransmitPowerLevel.opcode, ReadLocalVersionInformation.opcode, ReadLocalSupportedCommands.opcode,
-            ReadLocalSupportedFeatures.opcode, ReadBufferSize.opcode, ReadBDADDR.opcode, ReadRSSI.opcode,
-            LESetEventMask.opcode, LEReadBufferSize.opcode, LEReadLocalSupportedFeatures.opcode,
-            LESetRandomAddress.opcode, LESetAdvertisingParameters.opcode, LEReadAdvertisingChannelTxPower.opcode,
-            LESetAdvertisingData.opcode, LESetScanResponseData.opcode, LESetAdvertisingEnable.opcode,
-            LESetScanParameters.opcode, LESetScanEnable.opcode, LECreateConnection.opcode,
-            LECreateConnectionCancel.opcode, LEReadFilterAcceptListSize.opcode, LEClearFilterAcceptList.opcode,
-            LEAddDeviceToFilterAcceptList.opcode, LERemoveDeviceFromFilterAcceptList.opcode,
-            LEConnectionUpdate.opcode, LESetHostChannelClassification.opcode, LEReadChannelMap.opcode,
-            LEReadRemoteFeatures.opcode, LERand.opcode, LEReadSupportedStates.opcode,
-        ]
-        if features.contains(.encryption) {
-            opcodes += [
-                LEEncrypt.opcode, LEEnableEncryption.opcode, LELongTermKeyRequestReply.opcode,
-                LELongTermKeyRequestNegativeReply.opcode,
-            ]
-        }
-        if features.contains(.ping) {
-            opcodes += [ReadAuthenticatedPayloadTimeout.opcode, WriteAuthenticatedPayloadTimeout.opcode]
-        }
-        if features.contains(.connectionParametersRequestProcedure) {
-            opcodes += [
-                LERemoteConnectionParameterRequestReply.opcode, LERemoteConnectionParameterRequestNegativeReply.opcode,
-            ]
-        }
-        if features.contains(.dataPacketLengthExtension) {
-            opcodes += [
-                LESetDataLength.opcode, LEReadSuggestedDefaultDataLength.opcode,
-                LEWriteSuggestedDefaultDataLength.opcode, LEReadMaximumDataLength.opcode,
-            ]
-        }
-        if features.contains(.linkLayerPrivacy) {
-            opcodes += [
-                LEAddDeviceToResolvingList.opcode, LERemoveDeviceFromResolvingList.opcode,
-                LEClearResolvingList.opcode, LEReadResolvingListSize.opcode, LESetAddressResolutionEnable.opcode,
-                LESetResolvablePrivateAddressTimeout.opcode, LESetPrivacyMode.opcode,
-                LEReadPeerResolvableAddress.opcode, LEReadLocalResolvableAddress.opcode,
-            ]
-        }
-        if !features.isDisjoint(with: [.le2MPHY, .leCodedPHY]) {
-            opcodes += [LEReadPHY.opcode, LESetDefaultPHY.opcode, LESetPHY.opcode]
-        }
-        if features.contains(.extendedAdvertising) {
-            opcodes += [
-                LESetAdvertisingSetRandomAddress.opcode, LESetExtendedAdvertisingParameters.opcode,
-                LESetExtendedAdvertisingData.opcode, LESetExtendedScanResponseData.opcode,
-                LESetExtendedAdvertisingEnable.opcode, LEReadMaximumAdvertisingDataLength.opcode,
-                LEReadNumberOfSupportedAdvertisingSets.opcode, LERemoveAdvertisingSet.opcode,
-                LEClearAdvertisingSets.opcode, LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode,
-                LEExtendedCreateConnection.opcode,
-            ]
-        }
-        return opcodes
-    }
-
-    private func isServed(_ opcode: HCIOpcode) -> Bool {
-        servedCommands.contains(opcode) && !configuration.unservedCommands.contains(opcode)
-            && !configuration.falselyClaimedCommands.contains(opcode)
+    private func isServed(_ command: ServedCommand) -> Bool {
+        command.isKnown(with: configuration.features) && !configuration.unservedCommands.contains(command.opcode)
+            && !configuration.falselyClaimedCommands.contains(command.opcode)
     }
 
     /// What Read Local Supported Commands answers.
     var supportedCommands: SupportedCommands {
         var commands = SupportedCommands()
-        for opcode in servedCommands where !configuration.unservedCommands.contains(opcode) {
-            commands.insert(opcode)
+        for command in ServedCommand.list where command.isKnown(with: configuration.features) {
+            if !configuration.unservedCommands.contains(command.opcode) { commands.insert(command.opcode) }
         }
         for opcode in configuration.falselyClaimedCommands { commands.insert(opcode) }
         return commands
     }
 
     /// Keeps legacy and extended commands apart (Core 5.4, Vol 4, Part E, 3.1.1).
-    private func mayUse(_ opcode: HCIOpcode) -> Bool {
-        let family: CommandFamily
-        switch opcode {
-        case LESetAdvertisingParameters.opcode, LEReadAdvertisingChannelTxPower.opcode, LESetAdvertisingData.opcode,
-            LESetScanResponseData.opcode, LESetAdvertisingEnable.opcode, LESetScanParameters.opcode,
-            LESetScanEnable.opcode, LECreateConnection.opcode:
-            family = .legacy
-        case LESetAdvertisingSetRandomAddress.opcode, LESetExtendedAdvertisingParameters.opcode,
-            LESetExtendedAdvertisingData.opcode, LESetExtendedScanResponseData.opcode,
-            LESetExtendedAdvertisingEnable.opcode, LEReadMaximumAdvertisingDataLength.opcode,
-            LEReadNumberOfSupportedAdvertisingSets.opcode, LERemoveAdvertisingSet.opcode,
-            LEClearAdvertisingSets.opcode, LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode,
-            LEExtendedCreateConnection.opcode:
-            family = .extended
-        default: return true
-        }
-        if settings.family == .undecided { settings.family = family }
-        return settings.family == family || configuration.allowsMixedCommands
-    }
-
-    // MARK: Which command goes where
-
-    private func carryOut(_ opcode: HCIOpcode, _ parameters: RawSpan) {
-        switch opcode.groupField {
-        case HCIOpcode.Group.leController.rawValue:
-            if carryOutRadio(opcode, parameters) || carryOutAdvertising(opcode, parameters)
-                || carryOutLink(opcode, parameters) || carryOutEncryption(opcode, parameters)
-                || carryOutLists(opcode, parameters) || carryOutPrivacy(opcode, parameters)
-                || carryOutInformation(opcode, parameters)
-            {
-                return
-            }
-        default:
-            if carryOutInformation(opcode, parameters) || carryOutLink(opcode, parameters) { return }
-        }
-        answer(opcode, status: .unknownCommand)
+    private func mayUse(_ command: ServedCommand) -> Bool {
+        guard command.family != .undecided else { return true }
+        if settings.family == .undecided { settings.family = command.family }
+        return settings.family == command.family || configuration.allowsMixedCommands
     }
 }

@@ -75,7 +75,7 @@ extension SimulatedController {
         send(packet: packet)
     }
 
-    func hostCompleted(_ command: HostNumberOfCompletedPackets) {
+    func hostNumberOfCompletedPackets(_ command: HostNumberOfCompletedPackets) {
         for report in command.links {
             guard let position = position(of: report.connectionHandle) else { continue }
             ends[position].packetsAtHost = max(0, ends[position].packetsAtHost - Int(report.count))

@@ -2,34 +2,27 @@ import BLEPackets
 
 /// Encryption as the hosts see it (Core 5.4, Vol 4, Part E, 7.8.22 to 7.8.26).
 extension SimulatedController {
-    /// - Returns: Whether the command belongs here.
-    func carryOutEncryption(_ opcode: HCIOpcode, _ parameters: RawSpan) -> Bool {
-        switch opcode {
-        case LEEncrypt.opcode:
-            query(LEEncrypt.self, parameters) {
-                .init(ciphertext: BlockCipher.encrypt($0.plaintext, key: $0.key))
-            }
-        case LERand.opcode:
-            query(LERand.self, parameters) { _ in .init(randomNumber: generator.next()) }
-        case LEEnableEncryption.opcode: perform(LEEnableEncryption.self, parameters, enableEncryption)
-        case LELongTermKeyRequestReply.opcode:
-            query(LELongTermKeyRequestReply.self, parameters) {
-                .init(
-                    status: answerKeyRequest(on: $0.connectionHandle, with: $0.longTermKey),
-                    connectionHandle: $0.connectionHandle)
-            }
-        case LELongTermKeyRequestNegativeReply.opcode:
-            query(LELongTermKeyRequestNegativeReply.self, parameters) {
-                .init(
-                    status: answerKeyRequest(on: $0.connectionHandle, with: nil),
-                    connectionHandle: $0.connectionHandle)
-            }
-        default: return false
-        }
-        return true
+    func leEncrypt(_ command: LEEncrypt) -> LEEncrypt.ReturnParameters {
+        .init(ciphertext: BlockCipher.encrypt(command.plaintext, key: command.key))
     }
 
-    private func enableEncryption(_ command: LEEnableEncryption) -> HCIStatus {
+    func leRand(_ command: LERand) -> LERand.ReturnParameters { .init(randomNumber: generator.next()) }
+
+    func leLongTermKeyRequestReply(_ command: LELongTermKeyRequestReply) -> LELongTermKeyRequestReply.ReturnParameters {
+        .init(
+            status: answerKeyRequest(on: command.connectionHandle, with: command.longTermKey),
+            connectionHandle: command.connectionHandle)
+    }
+
+    func leLongTermKeyRequestNegativeReply(
+        _ command: LELongTermKeyRequestNegativeReply
+    ) -> LELongTermKeyRequestNegativeReply.ReturnParameters {
+        .init(
+            status: answerKeyRequest(on: command.connectionHandle, with: nil),
+            connectionHandle: command.connectionHandle)
+    }
+
+    func leEnableEncryption(_ command: LEEnableEncryption) -> HCIStatus {
         guard let position = position(of: command.connectionHandle) else { return .unknownConnectionIdentifier }
         let end = ends[position]
         guard end.side == .central, end.link.encryption.attempt == nil else { return .commandDisallowed }

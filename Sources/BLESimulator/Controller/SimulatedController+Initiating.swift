@@ -20,7 +20,7 @@ struct InitiatingState {
 
 /// Initiating (Core 5.4, Vol 4, Part E, 7.8.12, 7.8.13 and 7.8.66; Vol 6, Part B, 4.4.4).
 extension SimulatedController {
-    func createConnection(_ command: LECreateConnection) -> HCIStatus {
+    func leCreateConnection(_ command: LECreateConnection) -> HCIStatus {
         guard command.filterPolicy.rawValue <= 1, command.scanInterval.rawValue <= 0x4000 else {
             return .invalidCommandParameters
         }
@@ -36,7 +36,7 @@ extension SimulatedController {
                 beginning: air.nowMicroseconds))
     }
 
-    func createConnection(_ command: LEExtendedCreateConnection) -> HCIStatus {
+    func leExtendedCreateConnection(_ command: LEExtendedCreateConnection) -> HCIStatus {
         guard command.filterPolicy.rawValue <= 1, !command.initiatingPHYs.isEmpty else {
             return .invalidCommandParameters
         }

@@ -15,84 +15,84 @@ extension SimulatedController {
 
     // MARK: Commands
 
-    /// - Returns: Whether the command belongs here.
-    func carryOutLink(_ opcode: HCIOpcode, _ parameters: RawSpan) -> Bool {
-        switch opcode {
-        case Disconnect.opcode: perform(Disconnect.self, parameters, disconnect)
-        case ReadRemoteVersionInformation.opcode:
-            perform(ReadRemoteVersionInformation.self, parameters) {
-                begin(on: $0.connectionHandle) { .version(by: $0) }
-            }
-        case LEReadRemoteFeatures.opcode:
-            perform(LEReadRemoteFeatures.self, parameters) { begin(on: $0.connectionHandle) { .features(by: $0) } }
-        case LEConnectionUpdate.opcode: perform(LEConnectionUpdate.self, parameters, updateConnection)
-        case LESetPHY.opcode:
-            perform(LESetPHY.self, parameters) { command in
-                let status = check(command.preferences)
-                guard status.isSuccess else { return status }
-                return begin(on: command.connectionHandle) { .phy(command.preferences, by: $0) }
-            }
-        case ReadRSSI.opcode:
-            query(ReadRSSI.self, parameters) {
-                guard let position = position(of: $0.connectionHandle), let peer = peer(of: ends[position]) else {
-                    return .init(status: .unknownConnectionIdentifier, connectionHandle: $0.connectionHandle)
-                }
-                return .init(
-                    connectionHandle: $0.connectionHandle, rssi: air.measuredSignal(of: peer, at: self))
-            }
-        case ReadTransmitPowerLevel.opcode:
-            query(ReadTransmitPowerLevel.self, parameters) {
-                .init(status: known($0.connectionHandle), connectionHandle: $0.connectionHandle, transmitPower: 0)
-            }
-        case ReadAuthenticatedPayloadTimeout.opcode:
-            query(ReadAuthenticatedPayloadTimeout.self, parameters) {
-                let position = position(of: $0.connectionHandle)
-                return .init(
-                    status: known($0.connectionHandle), connectionHandle: $0.connectionHandle,
-                    timeout: position.map { ends[$0].authenticatedPayloadTimeout } ?? 0)
-            }
-        case WriteAuthenticatedPayloadTimeout.opcode:
-            query(WriteAuthenticatedPayloadTimeout.self, parameters) {
-                guard let position = position(of: $0.connectionHandle) else {
-                    return .init(status: .unknownConnectionIdentifier, connectionHandle: $0.connectionHandle)
-                }
-                guard $0.timeout > 0 else {
-                    return .init(status: .invalidCommandParameters, connectionHandle: $0.connectionHandle)
-                }
-                ends[position].authenticatedPayloadTimeout = $0.timeout
-                return .init(connectionHandle: $0.connectionHandle)
-            }
-        case LEReadChannelMap.opcode:
-            query(LEReadChannelMap.self, parameters) {
-                .init(
-                    status: known($0.connectionHandle), connectionHandle: $0.connectionHandle,
-                    channelMap: settings.channelMap)
-            }
-        case LESetDataLength.opcode:
-            query(LESetDataLength.self, parameters) {
-                .init(status: setDataLength($0), connectionHandle: $0.connectionHandle)
-            }
-        case LEReadPHY.opcode:
-            query(LEReadPHY.self, parameters) {
-                guard let position = position(of: $0.connectionHandle) else {
-                    return .init(status: .unknownConnectionIdentifier, connectionHandle: $0.connectionHandle)
-                }
-                let end = ends[position]
-                return .init(
-                    connectionHandle: $0.connectionHandle, transmitPHY: end.link.transmitPHY(end.side),
-                    receivePHY: end.link.transmitPHY(end.side.other))
-            }
-        case LERemoteConnectionParameterRequestReply.opcode:
-            query(LERemoteConnectionParameterRequestReply.self, parameters) {
-                .init(status: acceptParameters($0), connectionHandle: $0.connectionHandle)
-            }
-        case LERemoteConnectionParameterRequestNegativeReply.opcode:
-            query(LERemoteConnectionParameterRequestNegativeReply.self, parameters) {
-                .init(status: rejectParameters($0), connectionHandle: $0.connectionHandle)
-            }
-        default: return false
+    func readRemoteVersionInformation(_ command: ReadRemoteVersionInformation) -> HCIStatus {
+        begin(on: command.connectionHandle) { .version(by: $0) }
+    }
+
+    func leReadRemoteFeatures(_ command: LEReadRemoteFeatures) -> HCIStatus {
+        begin(on: command.connectionHandle) { .features(by: $0) }
+    }
+
+    func leSetPHY(_ command: LESetPHY) -> HCIStatus {
+        let status = check(command.preferences)
+        guard status.isSuccess else { return status }
+        return begin(on: command.connectionHandle) { .phy(command.preferences, by: $0) }
+    }
+
+    func readRSSI(_ command: ReadRSSI) -> ReadRSSI.ReturnParameters {
+        guard let position = position(of: command.connectionHandle), let peer = peer(of: ends[position]) else {
+            return .init(status: .unknownConnectionIdentifier, connectionHandle: command.connectionHandle)
         }
-        return true
+        return .init(
+            connectionHandle: command.connectionHandle, rssi: air.measuredSignal(of: peer, at: self))
+    }
+
+    func readTransmitPowerLevel(_ command: ReadTransmitPowerLevel) -> ReadTransmitPowerLevel.ReturnParameters {
+        .init(status: known(command.connectionHandle), connectionHandle: command.connectionHandle, transmitPower: 0)
+    }
+
+    func readAuthenticatedPayloadTimeout(
+        _ command: ReadAuthenticatedPayloadTimeout
+    ) -> ReadAuthenticatedPayloadTimeout.ReturnParameters {
+        let position = position(of: command.connectionHandle)
+        return .init(
+            status: known(command.connectionHandle), connectionHandle: command.connectionHandle,
+            timeout: position.map { ends[$0].authenticatedPayloadTimeout } ?? 0)
+    }
+
+    func writeAuthenticatedPayloadTimeout(
+        _ command: WriteAuthenticatedPayloadTimeout
+    ) -> WriteAuthenticatedPayloadTimeout.ReturnParameters {
+        guard let position = position(of: command.connectionHandle) else {
+            return .init(status: .unknownConnectionIdentifier, connectionHandle: command.connectionHandle)
+        }
+        guard command.timeout > 0 else {
+            return .init(status: .invalidCommandParameters, connectionHandle: command.connectionHandle)
+        }
+        ends[position].authenticatedPayloadTimeout = command.timeout
+        return .init(connectionHandle: command.connectionHandle)
+    }
+
+    func leReadChannelMap(_ command: LEReadChannelMap) -> LEReadChannelMap.ReturnParameters {
+        .init(
+            status: known(command.connectionHandle), connectionHandle: command.connectionHandle,
+            channelMap: settings.channelMap)
+    }
+
+    func leSetDataLength(_ command: LESetDataLength) -> LESetDataLength.ReturnParameters {
+        .init(status: setDataLength(command), connectionHandle: command.connectionHandle)
+    }
+
+    func leReadPHY(_ command: LEReadPHY) -> LEReadPHY.ReturnParameters {
+        guard let position = position(of: command.connectionHandle) else {
+            return .init(status: .unknownConnectionIdentifier, connectionHandle: command.connectionHandle)
+        }
+        let end = ends[position]
+        return .init(
+            connectionHandle: command.connectionHandle, transmitPHY: end.link.transmitPHY(end.side),
+            receivePHY: end.link.transmitPHY(end.side.other))
+    }
+
+    func leRemoteConnectionParameterRequestReply(
+        _ command: LERemoteConnectionParameterRequestReply
+    ) -> LERemoteConnectionParameterRequestReply.ReturnParameters {
+        .init(status: acceptParameters(command), connectionHandle: command.connectionHandle)
+    }
+
+    func leRemoteConnectionParameterRequestNegativeReply(
+        _ command: LERemoteConnectionParameterRequestNegativeReply
+    ) -> LERemoteConnectionParameterRequestNegativeReply.ReturnParameters {
+        .init(status: rejectParameters(command), connectionHandle: command.connectionHandle)
     }
 
     private func known(_ handle: ConnectionHandle) -> HCIStatus {
@@ -107,7 +107,7 @@ extension SimulatedController {
         return .success
     }
 
-    private func disconnect(_ command: Disconnect) -> HCIStatus {
+    func disconnect(_ command: Disconnect) -> HCIStatus {
         // The reasons that a host may give (Core 5.4, Vol 4, Part E, 7.1.6).
         guard [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B].contains(command.reason.rawValue) else {
             return .invalidCommandParameters
@@ -119,7 +119,7 @@ extension SimulatedController {
         return .success
     }
 
-    private func updateConnection(_ command: LEConnectionUpdate) -> HCIStatus {
+    func leConnectionUpdate(_ command: LEConnectionUpdate) -> HCIStatus {
         guard let position = position(of: command.connectionHandle) else { return .unknownConnectionIdentifier }
         guard Self.isValid(command.parameters) else { return .invalidCommandParameters }
         let end = ends[position]

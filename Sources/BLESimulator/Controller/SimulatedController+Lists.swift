@@ -2,30 +2,28 @@ import BLEPackets
 
 /// The filter accept list (Core 5.4, Vol 4, Part E, 7.8.14 to 7.8.17).
 extension SimulatedController {
-    /// - Returns: Whether the command belongs here.
-    func carryOutLists(_ opcode: HCIOpcode, _ parameters: RawSpan) -> Bool {
-        switch opcode {
-        case LEReadFilterAcceptListSize.opcode:
-            query(LEReadFilterAcceptListSize.self, parameters) { _ in .init(size: configuration.acceptListSize) }
-        case LEClearFilterAcceptList.opcode:
-            perform(LEClearFilterAcceptList.self, parameters) { _ in
-                guard !isAcceptListInUse else { return .commandDisallowed }
-                settings.acceptList = []
-                return .success
-            }
-        case LEAddDeviceToFilterAcceptList.opcode:
-            perform(LEAddDeviceToFilterAcceptList.self, parameters) { addToAcceptList($0.address) }
-        case LERemoveDeviceFromFilterAcceptList.opcode:
-            perform(LERemoveDeviceFromFilterAcceptList.self, parameters) { command in
-                guard !isAcceptListInUse else { return .commandDisallowed }
-                settings.acceptList.removeAll {
-                    $0 == command.address || $0.kind == .anonymous && command.address.kind == .anonymous
-                }
-                return .success
-            }
-        default: return false
+    func leReadFilterAcceptListSize(
+        _ command: LEReadFilterAcceptListSize
+    ) -> LEReadFilterAcceptListSize.ReturnParameters {
+        .init(size: configuration.acceptListSize)
+    }
+
+    func leClearFilterAcceptList(_ command: LEClearFilterAcceptList) -> HCIStatus {
+        guard !isAcceptListInUse else { return .commandDisallowed }
+        settings.acceptList = []
+        return .success
+    }
+
+    func leAddDeviceToFilterAcceptList(_ command: LEAddDeviceToFilterAcceptList) -> HCIStatus {
+        addToAcceptList(command.address)
+    }
+
+    func leRemoveDeviceFromFilterAcceptList(_ command: LERemoveDeviceFromFilterAcceptList) -> HCIStatus {
+        guard !isAcceptListInUse else { return .commandDisallowed }
+        settings.acceptList.removeAll {
+            $0 == command.address || $0.kind == .anonymous && command.address.kind == .anonymous
         }
-        return true
+        return .success
     }
 
     private func addToAcceptList(_ address: ReportedAddress) -> HCIStatus {

@@ -3,72 +3,68 @@ import BLEPackets
 /// Privacy in the link layer: peers are known by their identity, and we show ours to none but them
 /// (Core 5.4, Vol 6, Part B, 6; Vol 4, Part E, 7.8.38 to 7.8.45 and 7.8.77).
 extension SimulatedController {
-    /// - Returns: Whether the command belongs here.
-    func carryOutPrivacy(_ opcode: HCIOpcode, _ parameters: RawSpan) -> Bool {
-        switch opcode {
-        case LEReadResolvingListSize.opcode:
-            query(LEReadResolvingListSize.self, parameters) { _ in .init(size: configuration.resolvingListSize) }
-        case LEAddDeviceToResolvingList.opcode:
-            perform(LEAddDeviceToResolvingList.self, parameters, addToResolvingList)
-        case LERemoveDeviceFromResolvingList.opcode:
-            perform(LERemoveDeviceFromResolvingList.self, parameters) { command in
-                guard !isResolvingListInUse else { return .commandDisallowed }
-                guard let position = entryPosition(of: command.peerIdentityAddress) else {
-                    return .unknownConnectionIdentifier
-                }
-                settings.resolvingList.remove(at: position)
-                return .success
-            }
-        case LEClearResolvingList.opcode:
-            perform(LEClearResolvingList.self, parameters) { _ in
-                guard !isResolvingListInUse else { return .commandDisallowed }
-                settings.resolvingList = []
-                return .success
-            }
-        case LESetAddressResolutionEnable.opcode:
-            perform(LESetAddressResolutionEnable.self, parameters) {
-                guard !isRadioBusy else { return .commandDisallowed }
-                settings.isAddressResolutionOn = $0.isEnabled
-                return .success
-            }
-        case LESetResolvablePrivateAddressTimeout.opcode:
-            perform(LESetResolvablePrivateAddressTimeout.self, parameters) {
-                guard 1...3600 ~= $0.timeout else { return .invalidCommandParameters }
-                settings.resolvablePrivateAddressTimeout = $0.timeout
-                return .success
-            }
-        case LESetPrivacyMode.opcode:
-            perform(LESetPrivacyMode.self, parameters) {
-                guard !isResolvingListInUse else { return .commandDisallowed }
-                guard $0.mode.rawValue <= 1 else { return .invalidCommandParameters }
-                guard let position = entryPosition(of: $0.peerIdentityAddress) else {
-                    return .unknownConnectionIdentifier
-                }
-                settings.resolvingList[position].mode = $0.mode
-                return .success
-            }
-        case LEReadPeerResolvableAddress.opcode:
-            query(LEReadPeerResolvableAddress.self, parameters) {
-                guard let position = entryPosition(of: $0.peerIdentityAddress) else {
-                    return .init(status: .unknownConnectionIdentifier)
-                }
-                guard let address = settings.resolvingList[position].peerAddress else { return .init() }
-                return .init(address: address)
-            }
-        case LEReadLocalResolvableAddress.opcode:
-            query(LEReadLocalResolvableAddress.self, parameters) {
-                guard let position = entryPosition(of: $0.peerIdentityAddress) else {
-                    return .init(status: .unknownConnectionIdentifier)
-                }
-                guard let address = localAddress(at: position) else { return .init() }
-                return .init(address: address)
-            }
-        default: return false
-        }
-        return true
+    func leReadResolvingListSize(_ command: LEReadResolvingListSize) -> LEReadResolvingListSize.ReturnParameters {
+        .init(size: configuration.resolvingListSize)
     }
 
-    private func addToResolvingList(_ command: LEAddDeviceToResolvingList) -> HCIStatus {
+    func leRemoveDeviceFromResolvingList(_ command: LERemoveDeviceFromResolvingList) -> HCIStatus {
+        guard !isResolvingListInUse else { return .commandDisallowed }
+        guard let position = entryPosition(of: command.peerIdentityAddress) else {
+            return .unknownConnectionIdentifier
+        }
+        settings.resolvingList.remove(at: position)
+        return .success
+    }
+
+    func leClearResolvingList(_ command: LEClearResolvingList) -> HCIStatus {
+        guard !isResolvingListInUse else { return .commandDisallowed }
+        settings.resolvingList = []
+        return .success
+    }
+
+    func leSetAddressResolutionEnable(_ command: LESetAddressResolutionEnable) -> HCIStatus {
+        guard !isRadioBusy else { return .commandDisallowed }
+        settings.isAddressResolutionOn = command.isEnabled
+        return .success
+    }
+
+    func leSetResolvablePrivateAddressTimeout(_ command: LESetResolvablePrivateAddressTimeout) -> HCIStatus {
+        guard 1...3600 ~= command.timeout else { return .invalidCommandParameters }
+        settings.resolvablePrivateAddressTimeout = command.timeout
+        return .success
+    }
+
+    func leSetPrivacyMode(_ command: LESetPrivacyMode) -> HCIStatus {
+        guard !isResolvingListInUse else { return .commandDisallowed }
+        guard command.mode.rawValue <= 1 else { return .invalidCommandParameters }
+        guard let position = entryPosition(of: command.peerIdentityAddress) else {
+            return .unknownConnectionIdentifier
+        }
+        settings.resolvingList[position].mode = command.mode
+        return .success
+    }
+
+    func leReadPeerResolvableAddress(
+        _ command: LEReadPeerResolvableAddress
+    ) -> LEReadPeerResolvableAddress.ReturnParameters {
+        guard let position = entryPosition(of: command.peerIdentityAddress) else {
+            return .init(status: .unknownConnectionIdentifier)
+        }
+        guard let address = settings.resolvingList[position].peerAddress else { return .init() }
+        return .init(address: address)
+    }
+
+    func leReadLocalResolvableAddress(
+        _ command: LEReadLocalResolvableAddress
+    ) -> LEReadLocalResolvableAddress.ReturnParameters {
+        guard let position = entryPosition(of: command.peerIdentityAddress) else {
+            return .init(status: .unknownConnectionIdentifier)
+        }
+        guard let address = localAddress(at: position) else { return .init() }
+        return .init(address: address)
+    }
+
+    func leAddDeviceToResolvingList(_ command: LEAddDeviceToResolvingList) -> HCIStatus {
         guard !isResolvingListInUse else { return .commandDisallowed }
         guard entryPosition(of: command.peerIdentityAddress) == nil else { return .invalidCommandParameters }
         guard settings.resolvingList.count < Int(configuration.resolvingListSize) else {

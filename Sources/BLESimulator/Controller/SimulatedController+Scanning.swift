@@ -5,37 +5,22 @@ extension SimulatedController {
     /// Octets of data that one extended report can hold (Core 5.4, Vol 4, Part E, 7.7.65.13).
     private static let extendedReportCapacity = 229
 
-    /// - Returns: Whether the command belongs here.
-    func carryOutRadio(_ opcode: HCIOpcode, _ parameters: RawSpan) -> Bool {
-        switch opcode {
-        case LESetRandomAddress.opcode:
-            perform(LESetRandomAddress.self, parameters) {
-                guard !settings.legacyAdvertising.isEnabled, !settings.scan.isEnabled, settings.initiating == nil
-                else { return .commandDisallowed }
-                settings.randomAddress = $0.address
-                return .success
-            }
-        case LESetScanParameters.opcode: perform(LESetScanParameters.self, parameters, setScanParameters)
-        case LESetScanEnable.opcode:
-            perform(LESetScanEnable.self, parameters) {
-                $0.isEnabled
-                    ? startScanning(filter: $0.filtersDuplicates ? .on : .off, isExtended: false)
-                    : stopScanningOnCommand()
-            }
-        case LESetExtendedScanParameters.opcode:
-            perform(LESetExtendedScanParameters.self, parameters, setExtendedScanParameters)
-        case LESetExtendedScanEnable.opcode: perform(LESetExtendedScanEnable.self, parameters, setExtendedScan)
-        case LECreateConnection.opcode: perform(LECreateConnection.self, parameters, createConnection)
-        case LEExtendedCreateConnection.opcode:
-            perform(LEExtendedCreateConnection.self, parameters, createConnection)
-        case LECreateConnectionCancel.opcode:
-            perform(LECreateConnectionCancel.self, parameters) { _ in cancelConnection() }
-        default: return false
-        }
-        return true
+    func leSetRandomAddress(_ command: LESetRandomAddress) -> HCIStatus {
+        guard !settings.legacyAdvertising.isEnabled, !settings.scan.isEnabled, settings.initiating == nil
+        else { return .commandDisallowed }
+        settings.randomAddress = command.address
+        return .success
     }
 
-    private func setScanParameters(_ command: LESetScanParameters) -> HCIStatus {
+    func leSetScanEnable(_ command: LESetScanEnable) -> HCIStatus {
+        command.isEnabled
+            ? startScanning(filter: command.filtersDuplicates ? .on : .off, isExtended: false)
+            : stopScanningOnCommand()
+    }
+
+    func leCreateConnectionCancel(_ command: LECreateConnectionCancel) -> HCIStatus { cancelConnection() }
+
+    func leSetScanParameters(_ command: LESetScanParameters) -> HCIStatus {
         guard !settings.scan.isEnabled else { return .commandDisallowed }
         guard command.type.rawValue <= 1, command.filterPolicy.rawValue <= 3,
             0x0004...0x4000 ~= command.interval.rawValue, 0x0004...command.interval.rawValue ~= command.window.rawValue
@@ -48,7 +33,7 @@ extension SimulatedController {
         return .success
     }
 
-    private func setExtendedScanParameters(_ command: LESetExtendedScanParameters) -> HCIStatus {
+    func leSetExtendedScanParameters(_ command: LESetExtendedScanParameters) -> HCIStatus {
         guard !settings.scan.isEnabled else { return .commandDisallowed }
         guard !command.scanningPHYs.isEmpty, command.filterPolicy.rawValue <= 3 else {
             return .invalidCommandParameters
@@ -72,7 +57,7 @@ extension SimulatedController {
         return .success
     }
 
-    private func setExtendedScan(_ command: LESetExtendedScanEnable) -> HCIStatus {
+    func leSetExtendedScanEnable(_ command: LESetExtendedScanEnable) -> HCIStatus {
         guard command.isEnabled else { return stopScanningOnCommand() }
         let duration = Int64(command.duration) * 10_000
         let period = Int64(command.period) * 1_280_000
