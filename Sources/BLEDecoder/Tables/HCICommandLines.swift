@@ -258,7 +258,7 @@ enum HCICommandLines {
         204cLE Read RF Path Compensation||Status:st;RF TX Path Compensation:i2;RF RX Path Compensation:i2
         204dLE Write RF Path Compensation|RF TX Path Compensation:i2;RF RX Path Compensation:i2|Status:st
         204eLE Set Privacy Mode|Peer Identity Address Type:u1=addr;Peer Identity Address:a;Privacy Mode:u1=privacy|Status:st
-        204fLE Receiver Test [v3]|*|
+        204fLE Receiver Test [v3]|RX Channel:u1;PHY:u1=phy;Modulation Index:u1;Expected CTE Length:u1;Expected CTE Type:u1;Slot Durations:u1;Antenna IDs:v|Status:st
         2050LE Transmitter Test [v3]|*|
         2051LE Set Connectionless CTE Transmit Parameters|*|
         2052LE Set Connectionless CTE Transmit Enable|*|
@@ -267,7 +267,7 @@ enum HCICommandLines {
         2055LE Set Connection CTE Transmit Parameters|*|
         2056LE Connection CTE Request Enable|*|
         2057LE Connection CTE Response Enable|*|
-        2058LE Read Antenna Information|*|
+        2058LE Read Antenna Information||Status:st;Supported Switching Sampling Rates:x1;Num Antennae:u1;Max Switching Pattern Length:u1;Max CTE Length:u1
         2059LE Set Periodic Advertising Receive Enable|Sync Handle:u2;Enable:u1=onoff|Status:st
         205aLE Periodic Advertising Sync Transfer|Connection Handle:ch;Service Data:u2;Sync Handle:u2|Status:st;Connection Handle:ch
         205bLE Periodic Advertising Set Info Transfer|Connection Handle:ch;Service Data:u2;Advertising Handle:u1|Status:st;Connection Handle:ch
@@ -309,9 +309,9 @@ enum HCICommandLines {
         207fLE Set Extended Advertising Parameters [v2]|Advertising Handle:u1;Advertising Event Properties:b2=advproperties;Primary Advertising Interval Min:w625;Primary Advertising Interval Max:w625;Primary Advertising Channel Map:b1=advchannels;Own Address Type:u1=own;Peer Address Type:u1=addr;Peer Address:a;Advertising Filter Policy:u1=afp;Advertising TX Power:d1;Primary Advertising PHY:u1=phy;Secondary Advertising Max Skip:u1;Secondary Advertising PHY:u1=phy;Advertising SID:u1;Scan Request Notification Enable:u1=onoff;Primary Advertising PHY Options:x1;Secondary Advertising PHY Options:x1|Status:st;Selected TX Power:d1
         2080LE Set Decision Data|*|
         2081LE Set Decision Instructions|*|
-        2082LE Set Periodic Advertising Subevent Data|*|
-        2083LE Set Periodic Advertising Response Data|*|
-        2084LE Set Periodic Sync Subevent|*|
+        2082LE Set Periodic Advertising Subevent Data|Advertising Handle:u1;[Subevents~Subevent:u1;Response Slot Start:u1;Response Slot Count:u1;Subevent Data:V]|Status:st;Advertising Handle:u1
+        2083LE Set Periodic Advertising Response Data|Sync Handle:u2;Request Event:u2;Request Subevent:u1;Response Subevent:u1;Response Slot:u1;Response Data:V|Status:st;Sync Handle:u2
+        2084LE Set Periodic Sync Subevent|Sync Handle:u2;Periodic Advertising Properties:b2=periodicproperties;Subevents:v|Status:st;Sync Handle:u2
         2085LE Extended Create Connection [v2]|Advertising Handle:u1;Subevent:u1;Initiator Filter Policy:u1=ifp;Own Address Type:u1=own;Peer Address Type:u1=addr;Peer Address:a;Initiating PHYs:x1=phys;{PHYs~Scan Interval:m625;Scan Window:m625;Connection Interval Min:m1250;Connection Interval Max:m1250;Maximum Latency:u2;Supervision Timeout:m10000;Minimum CE Length:m625;Maximum CE Length:m625}|
         2086LE Set Periodic Advertising Parameters [v2]|*|
         2087LE Read All Local Supported Features||Status:st;Maximum Page:u1;LE Features:B248=lefeatures

@@ -82,4 +82,10 @@ let answerSamples: [CodecSample] = [
     .answer(LESetPathLossReportingParameters.ReturnParameters(connectionHandle: .sample), "00 4100"),
     .answer(LESetPathLossReportingEnable.ReturnParameters(connectionHandle: .sample), "00 4100"),
     .answer(LESetTransmitPowerReportingEnable.ReturnParameters(connectionHandle: .sample), "00 4100"),
+    .answer(
+        LEReadAntennaInformation.ReturnParameters(
+            rates: 0x07, antennaCount: 4, maximumPatternLength: 75, maximumCTELength: 20), "00 07 04 4b 14"),
+    .answer(LESetPeriodicAdvertisingSubeventData.ReturnParameters(advertisingHandle: 1), "00 01"),
+    .answer(LESetPeriodicAdvertisingResponseData.ReturnParameters(synchronizationHandle: .sample), "00 0700"),
+    .answer(LESetPeriodicSyncSubevent.ReturnParameters(synchronizationHandle: .sample), "00 0700"),
 ]

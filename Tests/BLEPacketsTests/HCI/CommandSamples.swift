@@ -241,4 +241,26 @@ let commandSamples: [CodecSample] = [
             parameters: SubrateParameters(
                 minimumFactor: 1, maximumFactor: 4, supervisionTimeout: .milliseconds(5000))),
         "4100 0100 0400 0000 0000 f401"),
+    .command(LEReadAntennaInformation(), ""),
+    .command(LEReceiverTestV3(channel: 12), "0c 01 00 00 00 01 00"),
+    .command(
+        LEReceiverTestV3(
+            channel: 39, phy: .le2M, modulationIndex: 1, expectedCTELength: 20, expectedCTEType: 2, slotDurations: 2,
+            antennas: [0, 1, 2]), "27 02 01 14 02 02 03 000102"),
+    .command(
+        LESetPeriodicAdvertisingSubeventData(
+            advertisingHandle: 1,
+            subevents: [
+                .init(number: 0, firstResponseSlot: 2, responseSlotCount: 3, data: [0x03, 0xFF, 0x0F, 0x00]),
+                .init(number: 127, firstResponseSlot: 0, responseSlotCount: 0, data: []),
+            ]), "01 02" + "00 02 03 04 03ff0f00" + "7f 00 00 00"),
+    .command(LESetPeriodicAdvertisingSubeventData(advertisingHandle: 0xEF, subevents: []), "ef 00"),
+    .command(
+        LESetPeriodicAdvertisingResponseData(
+            synchronizationHandle: .sample, requestEvent: 0x0102, requestSubevent: 3, responseSubevent: 4,
+            responseSlot: 5, data: [0x02, 0x0A, 0x08]), "0700 0201 03 04 05 03 020a08"),
+    .command(
+        LESetPeriodicSyncSubevent(
+            synchronizationHandle: .sample, properties: .includesTransmitPower, subevents: [0, 9]),
+        "0700 4000 02 0009"),
 ]

@@ -49,6 +49,8 @@ struct HCIValueTests {
             (LESetPrivacyMode.opcode, 39, 2), (LEReadBufferSizeV2.opcode, 41, 5), (LERequestPeerSCA.opcode, 43, 2),
             (LESetHostFeature.opcode, 44, 1), (LESetDataRelatedAddressChanges.opcode, 45, 7),
             (LESubrateRequest.opcode, 46, 1), (LESetExtendedAdvertisingParametersV2.opcode, 46, 2),
+            (LEReadAntennaInformation.opcode, 40, 4), (LESetPeriodicAdvertisingSubeventData.opcode, 46, 5),
+            (LESetPeriodicSyncSubevent.opcode, 46, 7),
         ]
         for (opcode, octet, bit) in places {
             var commands = SupportedCommands()
