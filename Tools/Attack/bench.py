@@ -21,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), 'Interop')]
 import lab
 from cases import Skip, check, same   # noqa: F401, cases use them
-from lab import BLETOOL, EXAMPLES, Child, Failure, Result, Terminal   # noqa: F401
+from lab import BLETOOL, EXAMPLES, ROOT, Child, Failure, Result, Terminal   # noqa: F401
 from controller import Controller
 from peer import Peer
 
