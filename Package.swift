@@ -31,14 +31,16 @@ let package = Package(
     targets: [
         .target(name: "CLinux"),
         .target(name: "BLEPackets", swiftSettings: common),
-        // Pure, and imports nothing of ours: the files that people write for the simulator and for bletool.
-        .target(name: "BLEJSON", swiftSettings: common),
+        // Pure, and imports nothing: how texts of others stand before people.
+        .target(name: "BLEText", swiftSettings: common),
+        // Pure: the files that people write for the simulator and for bletool.
+        .target(name: "BLEJSON", dependencies: ["BLEText"], swiftSettings: common),
         .target(name: "BLECapture", dependencies: ["BLEPackets"], swiftSettings: common),
         // Names of numbers, apart from BLEPackets so that firmware need not carry them.
         .target(name: "BLEAssignedNumbers", swiftSettings: common),
         // Pure: imports nothing but the modules below it and the standard library.
         .target(
-            name: "BLEDecoder", dependencies: ["BLEPackets", "BLECapture", "BLEAssignedNumbers"],
+            name: "BLEDecoder", dependencies: ["BLEPackets", "BLECapture", "BLEAssignedNumbers", "BLEText"],
             swiftSettings: common),
         .target(name: "BLETransport", dependencies: ["BLEPackets", "CLinux"], swiftSettings: common),
         .target(name: "BLESimulator", dependencies: ["BLEPackets", "BLEJSON"], swiftSettings: common),
@@ -58,14 +60,15 @@ let package = Package(
             swiftSettings: common),
         .target(name: "BLEAppLifecycle", dependencies: ["BLEPackets", "BLEHost"], swiftSettings: common),
         .target(
-            name: "CoreBluetooth", dependencies: ["BLE", "BLEAppLifecycle", "BLESecurity", "BLEVirtualTransports"],
+            name: "CoreBluetooth",
+            dependencies: ["BLE", "BLEAppLifecycle", "BLESecurity", "BLEText", "BLEVirtualTransports"],
             swiftSettings: common),
         .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture"], swiftSettings: common),
         .executableTarget(
             name: "bletool",
             dependencies: [
                 "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDecoder", "BLEJSON", "BLERecording", "BLESecurity",
-                "BLEVirtualTransports",
+                "BLEText", "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
@@ -99,6 +102,7 @@ let package = Package(
             name: "FuzzBodies", dependencies: ["BLEHost", "BLECapture", "BLEPackets"],
             path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: common),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: common),
+        .testTarget(name: "BLETextTests", dependencies: ["BLEText", "BLEJSON"], swiftSettings: common),
         .testTarget(name: "BLEPacketsTests", dependencies: ["BLEPackets"], swiftSettings: common),
         .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
         .testTarget(

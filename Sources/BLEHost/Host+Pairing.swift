@@ -11,7 +11,8 @@ extension Host {
         guard let slot = links.slot(of: link), !links[slot].isClosing else {
             return complete(operation, .failure(.notConnected))
         }
-        if let failure = beginPairing(slot, options ?? security.pairing, needsConsent: false, at: now) {
+        let begun = beginPairing(slot, options ?? security.pairing, needsConsent: false, isCommanded: true, at: now)
+        if let failure = begun {
             return complete(operation, .failure(.security(failure)))
         }
         // Pairing may have ended at once.
@@ -53,21 +54,22 @@ extension Host {
     // MARK: Beginning
 
     /// Begins pairing as the initiator, or asks the central to do so.
+    /// - Parameter isCommanded: whether the app asked for this pairing, and no device.
     /// - Returns: why it cannot begin.
     mutating func beginPairing(
-        _ slot: Int, _ options: PairingOptions, needsConsent: Bool, at now: Instant
+        _ slot: Int, _ options: PairingOptions, needsConsent: Bool, isCommanded: Bool = false, at now: Instant
     ) -> SecurityFailure? {
         guard isPairingAvailable else { return .notAvailable }
         guard !links[slot].isClosing else { return .linkLost }
         guard !links[slot].security.isBlocked else { return .timedOut }
         guard !links[slot].security.isBusy else { return .alreadyPairing }
-        if let wait = pairingGuard.wait(of: identity(of: slot), at: now) { return .repeatedAttempts(retryAfter: wait) }
+        if let wait = pairingGuard.wait(of: guarded(slot), at: now) { return .repeatedAttempts(retryAfter: wait) }
         guard !options.isBonding || hasRoomForBond(on: slot) else { return .tooManyBonds }
         if links[slot].role == .peripheral {
             requestSecurity(slot, options, at: now)
             return nil
         }
-        makeMachine(.initiator, options, slot, needsConsent: needsConsent)
+        makeMachine(.initiator, options, slot, needsConsent: needsConsent, isCommanded: isCommanded, at: now)
         links[slot].security.machine?.start(at: now)
         drainPairing(slot, at: now)
         return nil
@@ -81,8 +83,12 @@ extension Host {
     }
 
     private mutating func makeMachine(
-        _ role: PairingMachine.Role, _ options: PairingOptions, _ slot: Int, needsConsent: Bool
+        _ role: PairingMachine.Role, _ options: PairingOptions, _ slot: Int, needsConsent: Bool, isCommanded: Bool,
+        at now: Instant
     ) {
+        var options = options
+        // Where anybody may pair without it, a passkey that stays the same protects nothing, and is only given away.
+        if !isCommanded, !options.requiresAuthentication { options.passkey = nil }
         let state = links[slot].security
         let peer = identity(of: slot)
         var identity: LocalIdentity?
@@ -97,8 +103,37 @@ extension Host {
                 initiatorAddress: role == .initiator ? state.localAddress : state.peerAddress,
                 responderAddress: role == .initiator ? state.peerAddress : state.localAddress,
                 localIdentity: identity, outOfBand: outOfBand.first { $0.peer == peer }?.data, bond: bond(of: slot),
-                needsConsent: needsConsent))
+                needsConsent: needsConsent,
+                passkeyRefusal: passkeyRefusal(slot, options, isCommanded: isCommanded, at: now)))
         events.append(.pairing(links[slot].id, .started))
+    }
+
+    /// The peer of a link as failures count for it.
+    private func guarded(_ slot: Int) -> PairingGuard.Peer {
+        PairingGuard.Peer(address: identity(of: slot), isProven: isProven(slot))
+    }
+
+    private func isProven(_ slot: Int) -> Bool {
+        links[slot].security.isBondProven && links[slot].security.keyInUse != nil
+    }
+
+    /// Why passkey entry is out of the question for a pairing that begins now.
+    private func passkeyRefusal(
+        _ slot: Int, _ options: PairingOptions, isCommanded: Bool, at now: Instant
+    ) -> SecurityFailure? {
+        let role = links[slot].role
+        // Neither what the operator of a central asked for nor a device that has proven an authenticated bond waits
+        // because strangers failed.
+        let isTrusted = isProven(slot) && links[slot].security.keyInUse?.isAuthenticated == true
+        let others = links.slotRange.filter {
+            $0 != slot && links.isOccupied($0) && links[$0].role == role
+                && links[$0].security.machine?.mayEnterPasskey == true
+        }
+        return pairingGuard.refusal(
+            of: PairingGuard.PasskeyEntry(
+                role: role, fixed: options.passkey,
+                waitsForOthers: !isTrusted && !(isCommanded && role == .central), underWay: others.count),
+            at: now)
     }
 
     // MARK: PDUs
@@ -131,7 +166,7 @@ extension Host {
     private mutating func pairingRequested(_ pdu: RawSpan, _ slot: Int, at now: Instant) {
         guard isPairingAvailable, security.acceptsPairing else { return refuse(slot, .pairingNotSupported, at: now) }
         guard links[slot].role == .peripheral else { return refuse(slot, .commandNotSupported, at: now) }
-        guard pairingGuard.wait(of: identity(of: slot), at: now) == nil else {
+        guard pairingGuard.wait(of: guarded(slot), at: now) == nil else {
             return refuse(slot, .repeatedAttempts, at: now)
         }
         let isWanted = links[slot].security.requestDeadline != nil
@@ -143,7 +178,9 @@ extension Host {
             refuse(slot, .pairingNotSupported, at: now)
             return pairingFailed(slot, .tooManyBonds, at: now)
         }
-        makeMachine(.responder, options, slot, needsConsent: options.asksConsent && !isWanted)
+        makeMachine(
+            .responder, options, slot, needsConsent: options.asksConsent && !isWanted,
+            isCommanded: isWanted && !links[slot].security.pairOperations.isEmpty, at: now)
         links[slot].security.machine?.receive(pdu, at: now)
         drainPairing(slot, at: now)
     }
@@ -189,8 +226,7 @@ extension Host {
     /// The bond whose key has to encrypt the link before pairing may begin by itself: until then a stranger may stand
     /// behind the peer's address, and would have its place (Core 5.4, Vol 3, Part H, 2.4.6).
     private func bondToProve(_ slot: Int) -> Bond? {
-        if links[slot].security.isBondProven, links[slot].security.keyInUse != nil { return nil }
-        return bond(of: slot)
+        isProven(slot) ? nil : bond(of: slot)
     }
 
     /// Keeps a peripheral's wish for more than its bond gives, where a new pairing could give it.
@@ -270,8 +306,11 @@ extension Host {
             links[slot].security.isRecordDue = false
             isBonded = true
         }
-        pairingGuard.succeeded(links[slot].peer.withoutIdentityMark)
-        pairingGuard.succeeded(identity(of: slot))
+        // Without a question anybody succeeds.
+        if outcome.isAuthenticated {
+            pairingGuard.succeeded(links[slot].peer.withoutIdentityMark)
+            pairingGuard.succeeded(identity(of: slot))
+        }
         let peer = links[slot].peer
         if isBonded, outcome.identityResolvingKey != nil, peer.isResolvablePrivate {
             links[slot].peer = identity(of: slot).asIdentity
@@ -353,9 +392,20 @@ extension Host {
     /// after our value, which tells one bit of a passkey that stays the same, would have the rest of it in as many tries
     /// (Core 5.4, Vol 3, Part H, 2.3.6).
     private mutating func noteTry(_ slot: Int, _ failure: SecurityFailure, at now: Instant) {
-        guard failure.isSuspicious || links[slot].security.machine?.hasShownValue ?? false else { return }
-        pairingGuard.failed(identity(of: slot), at: now)
+        let machine = links[slot].security.machine
+        guard failure.isSuspicious || machine?.hasShownValue ?? false else { return }
+        var entry: PairingGuard.FailedEntry?
+        if let machine, machine.model.isPasskey {
+            entry = PairingGuard.FailedEntry(
+                role: links[slot].role, fixed: machine.setup.options.passkey,
+                isDisclosed: machine.hasDisclosedPasskey)
+        }
+        guard pairingGuard.failed(guarded(slot), entry, at: now) else { return }
+        events.append(.pairing(links[slot].id, .passkeyLocked))
     }
+
+    /// An operator says that pairing may go on.
+    mutating func unlockPasskey() { pairingGuard.reset() }
 
     mutating func endPairOperations(_ slot: Int, _ result: Result<HostResult, HostFailure>) {
         let waiting = links[slot].security.pairOperations

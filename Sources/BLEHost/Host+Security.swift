@@ -36,6 +36,9 @@ extension Host {
             desk.ask(.generateKeyPair, for: .outOfBandKeyPair(operation))
         case .answerPairing(let question, let answer):
             complete(operation, .success(.accepted(answerPairing(question, answer, at: now))))
+        case .unlockPasskey:
+            unlockPasskey()
+            complete(operation, .success(.done))
         case .pair(let link, let options): pair(link, options, operation: operation, at: now)
         case .encrypt(let link): encrypt(link, operation: operation, at: now)
         default: break

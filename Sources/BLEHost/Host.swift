@@ -266,7 +266,7 @@ public struct Host: ~Copyable {
             guard phase == .ready else { return complete(operation, .failure(.controllerLost)) }
             commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
         case .pair, .answerPairing, .encrypt, .setSecurity, .restoreBonds, .removeBond, .setOutOfBandData,
-            .createOutOfBandData:
+            .createOutOfBandData, .unlockPasskey:
             performOnSecurity(command, operation: operation, client: client, at: now)
         case .stop:
             stop(operation, at: now)

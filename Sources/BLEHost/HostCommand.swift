@@ -51,6 +51,9 @@ public enum HostCommand: Equatable, Sendable {
     /// Answers a question of `PairingEvent`, once. Ends with `accepted`: whether it was still open
     /// and the answer is one to it; one of another kind leaves it open.
     case answerPairing(PairingQuestionID, PairingAnswer)
+    /// Lets a fixed passkey be used again that was locked after too many failures, and ends the waits that failed pairings
+    /// cost. For an operator alone: who does so after each failure gives the passkey away.
+    case unlockPasskey
     /// Encrypts a link with the key of its bond; never pairs as the central.
     case encrypt(LinkID)
     /// Changes how links are made secure from now on.

@@ -1,3 +1,5 @@
+import BLEText
+
 /// A JSON value whose objects keep the order of their keys.
 ///
 /// It needs no library: what these tools read and write of it is small, and output is written a line at a time.
@@ -109,9 +111,28 @@ extension JSONValue {
         }
     }
 
+    /// What cannot be seen, or would move the cursor or turn the direction of writing, is escaped: a line may come before
+    /// a person as well as before a program, for which the text is the same.
     private static func write(_ string: String, into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
+        defer { bytes.append(UInt8(ascii: "\"")) }
+        if string.utf8.allSatisfy({ $0 < 0x80 }) { return writeASCII(string.utf8, into: &bytes) }
+        for scalar in string.unicodeScalars {
+            if scalar.isASCII {
+                writeASCII(CollectionOfOne(UInt8(scalar.value)), into: &bytes)
+            } else if TextSieve.isHidden(scalar) {
+                for unit in UTF16.encode(scalar)! {
+                    let digits = String(unit, radix: 16)
+                    bytes.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)".utf8)
+                }
+            } else {
+                bytes.append(contentsOf: UTF8.encode(scalar)!)
+            }
+        }
+    }
+
+    private static func writeASCII(_ octets: some Sequence<UInt8>, into bytes: inout [UInt8]) {
+        for byte in octets {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
             case 0x0A: bytes.append(contentsOf: "\\n".utf8)
@@ -121,6 +142,5 @@ extension JSONValue {
             default: bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 }

@@ -140,6 +140,9 @@ extension SecurityFailure: CustomStringConvertible {
         case .alreadyPairing: "pairing is under way already"
         case .repeatedAttempts(let wait):
             "an earlier try failed; the next is possible in \(max(1, (wait.rawValue + 999_999) / 1_000_000)) s"
+        case .passkeyLocked:
+            "too many pairings with this fixed passkey failed, and it is locked; set another one, or unlock it when "
+                + "nobody guesses any more"
         case .tooManyBonds: "there is no room for another bond; remove one (bletool unpair) and pair again"
         case .linkLost: "the link ended"
         case .cancelled: "pairing was cancelled"

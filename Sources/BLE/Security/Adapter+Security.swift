@@ -34,6 +34,11 @@ extension Adapter {
         _ = try await result(of: .setSecurity(settings))
     }
 
+    /// Lets a fixed passkey (`PairingOptions.passkey`) be used again that was locked after too many failures
+    /// (`PairingEvent.passkeyLocked`), and ends the waits that failed pairings cost. For an operator alone: an app that
+    /// does so after each failure gives its passkey away.
+    public func unlockPasskey() async throws(AdapterError) { _ = try await result(of: .unlockPasskey) }
+
     /// What this device can tell another out of band, for one pairing with it.
     /// - Throws: `AdapterError.host(.security(.notAvailable))` without a toolbox.
     public func makeOutOfBandData() async throws(AdapterError) -> LocalOutOfBandData {

@@ -68,7 +68,8 @@ extension SecurityFailure {
         case .encryptionFailed(let status): .coreBluetooth(status.coreBluetoothError)
         case .linkLost: .coreBluetooth(.notConnected)
         case .tooManyBonds: .coreBluetooth(.tooManyLEPairedDevices)
-        case .noKey, .notAvailable, .refusedByUs, .refusedByPeer, .alreadyPairing, .repeatedAttempts, .cancelled:
+        case .noKey, .notAvailable, .refusedByUs, .refusedByPeer, .alreadyPairing, .repeatedAttempts, .passkeyLocked,
+            .cancelled:
             .att(.insufficientAuthentication)
         }
     }

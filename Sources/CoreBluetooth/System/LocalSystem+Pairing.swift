@@ -27,7 +27,7 @@ extension LocalSystem {
         switch event {
         case .paired, .failed: pairingPartners[link] = nil
         // Nothing has begun, so nothing will end.
-        case .securityRequested: return
+        case .securityRequested, .passkeyLocked: return
         case .started, .displayPasskey, .question: pairingPartners[link] = partner
         }
         let refused = pairingState.handle(

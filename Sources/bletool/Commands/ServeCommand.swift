@@ -36,6 +36,15 @@ struct ServeCommand: ToolCommand {
 
     @OptionGroup var pairing: PairingArguments
 
+    func validate() throws {
+        guard pairing.passkey == nil || pairing.mitm else {
+            throw ValidationError(
+                "--passkey is for --mitm here: without it anybody pairs without a passkey, and one that stays the same "
+                    + "is only given away. Take --io display --mitm --passkey N, or leave --passkey out: then each "
+                    + "pairing has a number of its own.")
+        }
+    }
+
     func run(in session: Session) async throws {
         let served: ServedProfile
         let bytes = try TextFile.bytes(of: profile)

@@ -1,5 +1,6 @@
 import BLE
 import BLEJSON
+import BLEText
 
 /// What advertising data say, as `ad decode` prints it.
 struct AdvertisingDataOutput {

@@ -1,5 +1,6 @@
 import BLE
 import BLEJSON
+import BLEText
 
 extension AdvertisingData.ManufacturerData {
     var json: JSONValue { ["company": JSONValue(company), "data": .string(Hexadecimal.text(data))] }

@@ -1,4 +1,5 @@
 import BLEJSON
+import BLEText
 import Glibc
 import Synchronization
 

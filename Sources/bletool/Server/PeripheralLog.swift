@@ -76,6 +76,11 @@ struct PeripheralLog {
         case .failed(let failure):
             tell(
                 "pairingFailed", link, [.init(key: "message", value: .string(failure.description))], ": \(failure)")
+        case .passkeyLocked:
+            tell("passkeyLocked", link, [], ": too many pairings with the fixed passkey failed")
+            console.note(
+                "somebody may be guessing the passkey: no pairing uses it any more; start again, with another "
+                    + "--passkey, or with none for a new number at each pairing")
         case .started, .displayPasskey, .question, .securityRequested: break
         }
     }

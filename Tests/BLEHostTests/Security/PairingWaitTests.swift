@@ -9,7 +9,8 @@ import Testing
     enum End: CaseIterable { case disconnection, silence, pairingFailed }
 
     private func isWaiting(_ two: TwoHosts) -> Bool {
-        two.engine(.central).host.pairingGuard.wait(of: TwoHosts.peripheralAddress, at: two.now) != nil
+        two.engine(.central).host.pairingGuard.wait(
+            of: PairingGuard.Peer(address: TwoHosts.peripheralAddress, isProven: false), at: two.now) != nil
     }
 
     /// Pairs, and the peripheral breaks off after the nth PDU with this opcode.

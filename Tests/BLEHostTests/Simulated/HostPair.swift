@@ -16,6 +16,8 @@ final class HostPair {
         var react: (HostEvent) -> HostCommand? = { _ in nil }
         /// What becomes of an H4 packet that the station sends; `nil`: it is lost.
         var change: ([UInt8]) -> [UInt8]? = { $0 }
+        /// What becomes of an H4 packet that the station's controller sends.
+        var changeReceived: ([UInt8]) -> [UInt8] = { $0 }
 
         fileprivate init(_ host: consuming Host, _ controller: SimulatedControllerID, _ address: DeviceAddress) {
             self.host = host
@@ -42,6 +44,11 @@ final class HostPair {
         /// The links that it made.
         var links: [LinkInformation] {
             events.compactMap { if case .connected(let information, _) = $0 { information } else { nil } }
+        }
+
+        /// As if somebody had failed at passkey entry.
+        func fail(_ peer: PairingGuard.Peer, _ role: LinkRole, at now: Instant) {
+            _ = host.pairingGuard.failed(peer, PairingGuard.FailedEntry(role: role), at: now)
         }
 
         func forget() { events.removeAll() }
@@ -191,7 +198,7 @@ final class HostPair {
         }
         while let packet = air.nextPacket(from: station.controller) {
             progress = true
-            station.host.receive(packet.span.bytes, at: now)
+            station.host.receive(station.changeReceived(packet).span.bytes, at: now)
         }
         while let event = station.host.nextEvent() {
             progress = true

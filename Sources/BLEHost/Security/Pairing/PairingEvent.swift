@@ -12,6 +12,9 @@ public enum PairingEvent: Equatable, Sendable {
     case paired(PairingSummary)
     /// Questions that are open need no answer any more.
     case failed(SecurityFailure)
+    /// The fixed passkey (`PairingOptions.passkey`) was tried too often: no pairing uses it any more, until
+    /// `HostCommand.unlockPasskey` or another passkey.
+    case passkeyLocked
     /// The peer, as a peripheral, asks for security and nothing was begun because pairing needs the app's word.
     case securityRequested
 }
@@ -99,6 +102,9 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     case alreadyPairing
     /// An earlier try failed a moment ago; the next is possible after this time.
     case repeatedAttempts(retryAfter: Microseconds)
+    /// The fixed passkey was tried too often, by whomever: an operator sets another, or unlocks it
+    /// (`HostCommand.unlockPasskey`).
+    case passkeyLocked
     /// There is no room for another bond (`HostLimits.bonds`): one has to be removed before a new pairing.
     case tooManyBonds
     /// The link ended.

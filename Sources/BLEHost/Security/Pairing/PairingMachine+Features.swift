@@ -91,6 +91,10 @@ extension PairingMachine {
             fail(reason)
             return false
         }
+        if model.isPasskey, let failure = setup.passkeyRefusal {
+            refusePasskey(failure)
+            return false
+        }
         outcome.isSecureConnections = isSecureConnections
         outcome.isAuthenticated = model.isAuthenticated
         outcome.keySize = keySize

@@ -30,6 +30,8 @@ struct PairingMachine {
         var bond: Bond?
         /// Whether the user is to be asked at all before pairing goes on.
         var needsConsent = false
+        /// Why there may be no passkey entry now.
+        var passkeyRefusal: SecurityFailure?
     }
 
     enum Action: Equatable {
@@ -101,6 +103,9 @@ struct PairingMachine {
     var peerCheck = Key128.zero
     /// Whether the peer has had a value from which it may learn something of the passkey.
     private(set) var hasShownValue = false
+    /// Whether the peer has had enough to find the passkey by itself, at leisure: in legacy pairing the initiator's
+    /// random value, which goes out before the responder has proven anything.
+    private(set) var hasDisclosedPasskey = false
     /// Rounds of passkey entry that are over, of twenty.
     var round = 0
 
@@ -126,6 +131,9 @@ struct PairingMachine {
     var awaitsEncryption: Bool {
         if case .encryption = waiting { true } else { false }
     }
+
+    /// Whether this pairing is one by passkey, or may become one.
+    var mayEnterPasskey: Bool { !isOver && (responderFeatures == nil || model.isPasskey) }
 
     /// Whether the link is encrypted with a key that protects against a man in the middle.
     var isAuthenticated: Bool { model.isAuthenticated }
@@ -305,6 +313,7 @@ struct PairingMachine {
     mutating func send(_ packet: SMPPacket, at now: Instant) {
         deadline = now.advanced(by: Self.patience)
         if packet.opcode == .pairingConfirm || packet.opcode == .pairingRandom { hasShownValue = true }
+        if packet.opcode == .pairingRandom, isInitiator, !isSecureConnections { hasDisclosedPasskey = true }
         actions.append(.send(packet))
     }
 
@@ -339,6 +348,12 @@ struct PairingMachine {
     mutating func fail(_ reason: PairingFailedReason) {
         actions.append(.send(.pairingFailed(reason)))
         end(.failed(.refusedByUs(reason)))
+    }
+
+    /// This side has had too many failures of passkey entry.
+    mutating func refusePasskey(_ failure: SecurityFailure) {
+        actions.append(.send(.pairingFailed(.repeatedAttempts)))
+        end(.failed(failure))
     }
 
     /// Nothing more happens; secrets are forgotten.

@@ -26,6 +26,10 @@ public struct PairingOptions: Hashable, Sendable {
     /// Keys that the responder shall give.
     public var responderKeys: KeyDistribution = [.encryption, .identity, .signing]
     /// The passkey that is displayed instead of a random one, and typed without asking anybody: 0 to 999999.
+    ///
+    /// A passkey that stays the same gives away about two bits at each try, and all of it to who overhears one pairing.
+    /// So a few failures lock it (`PairingEvent.passkeyLocked`), and a pairing that a peer begins uses it only where
+    /// `requiresAuthentication` is set; else a random one is displayed, or the user is asked.
     public var passkey: UInt32?
     /// Whether a peer may show the debug public key, of which everybody knows the private one: for tests with a sniffer
     /// alone (Core 5.4, Vol 3, Part H, 2.3.5.6.1).

@@ -1,0 +1,172 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+/// What failed pairings cost, and whom (Core 5.4, Vol 3, Part H, 2.3.6).
+@Suite struct PairingGuardTests {
+    private func stranger(_ number: UInt64) -> PairingGuard.Peer {
+        PairingGuard.Peer(address: DeviceAddress(value: 0xC000_0000_0000 | number, kind: .random), isProven: false)
+    }
+
+    private func entry(
+        _ role: LinkRole = .peripheral, fixed: UInt32? = nil, waits: Bool = true, underWay: Int = 0
+    ) -> PairingGuard.PasskeyEntry {
+        PairingGuard.PasskeyEntry(role: role, fixed: fixed, waitsForOthers: waits, underWay: underWay)
+    }
+
+    private func seconds(_ refusal: SecurityFailure?) -> Int64? {
+        guard case .repeatedAttempts(let wait)? = refusal else { return nil }
+        return wait.rawValue / 1_000_000
+    }
+
+    @Test("The wait of the host doubles whoever fails, in that role alone")
+    func hostWait() {
+        var pairingGuard = PairingGuard()
+        for number in 0..<20 as Range<UInt64> {
+            _ = pairingGuard.failed(stranger(number), .init(role: .peripheral), at: .zero)
+            #expect(seconds(pairingGuard.refusal(of: entry(), at: .zero)) == 1 << min(number, 11))
+        }
+        #expect(pairingGuard.refusal(of: entry(.central), at: .zero) == nil)
+        #expect(pairingGuard.refusal(of: entry(waits: false), at: .zero) == nil)
+        #expect(pairingGuard.wait(of: stranger(99), at: .zero) == nil)
+        // An hour after the last wait one failure less counts, a day later none.
+        let later = Instant.zero.advanced(by: .seconds(2048 + 86_400))
+        #expect(pairingGuard.refusal(of: entry(), at: later) == nil)
+        _ = pairingGuard.failed(stranger(0), .init(role: .peripheral), at: later)
+        #expect(seconds(pairingGuard.refusal(of: entry(), at: later)) == 1)
+    }
+
+    @Test("What has nothing to guess holds up the one that failed, and nobody else")
+    func withoutPasskey() {
+        var pairingGuard = PairingGuard()
+        _ = pairingGuard.failed(stranger(1), nil, at: .zero)
+        #expect(pairingGuard.wait(of: stranger(1), at: .zero) == .seconds(1))
+        #expect(pairingGuard.refusal(of: entry(), at: .zero) == nil)
+    }
+
+    @Test("Failing under a device's address does not hold up the device that has proven its bond there")
+    func victim() {
+        var pairingGuard = PairingGuard()
+        for _ in 0..<5 { _ = pairingGuard.failed(stranger(1), nil, at: .zero) }
+        #expect(pairingGuard.wait(of: stranger(1), at: .zero) == .seconds(16))
+        let device = PairingGuard.Peer(address: stranger(1).address, isProven: true)
+        #expect(pairingGuard.wait(of: device, at: .zero) == nil)
+    }
+
+    @Test("Three failures lock a fixed passkey until an operator acts; tries at the same time are counted")
+    func lock() {
+        var pairingGuard = PairingGuard()
+        #expect(pairingGuard.refusal(of: entry(fixed: 1, underWay: 2), at: .zero) == nil)
+        #expect(seconds(pairingGuard.refusal(of: entry(fixed: 1, underWay: 3), at: .zero)) == 1)
+        for number in 0..<4 as Range<UInt64> {
+            let isLocked = pairingGuard.failed(stranger(number), .init(role: .peripheral, fixed: 1), at: .zero)
+            #expect(isLocked == (number == 2))
+        }
+        let later = Instant.zero.advanced(by: .seconds(10_000_000))
+        #expect(pairingGuard.refusal(of: entry(fixed: 1), at: later) == .passkeyLocked)
+        #expect(pairingGuard.refusal(of: entry(fixed: 1, waits: false), at: later) == .passkeyLocked)
+        // Another number, one for each pairing, and what this device does as a central go on.
+        #expect(pairingGuard.refusal(of: entry(fixed: 2), at: later) == nil)
+        #expect(pairingGuard.refusal(of: entry(), at: later) == nil)
+        #expect(pairingGuard.refusal(of: entry(.central, fixed: 1), at: later) == nil)
+        // Success proves nothing of others.
+        pairingGuard.succeeded(stranger(0).address)
+        #expect(pairingGuard.refusal(of: entry(fixed: 1), at: later) == .passkeyLocked)
+        pairingGuard.reset()
+        #expect(pairingGuard.refusal(of: entry(fixed: 1), at: later) == nil)
+    }
+
+    @Test("One failure that gives the whole passkey away locks it")
+    func disclosed() {
+        var pairingGuard = PairingGuard()
+        let failed = PairingGuard.FailedEntry(role: .central, fixed: 1, isDisclosed: true)
+        let isLocked = pairingGuard.failed(stranger(1), failed, at: .zero)
+        #expect(isLocked)
+        #expect(pairingGuard.refusal(of: entry(.central, fixed: 1), at: .zero) == .passkeyLocked)
+    }
+
+    @Test("Any number of strangers and passkeys takes no more memory, and unlocks nothing")
+    func bounded() {
+        var pairingGuard = PairingGuard()
+        for number in 0..<3 as Range<UInt64> {
+            _ = pairingGuard.failed(stranger(number), .init(role: .peripheral, fixed: 1), at: .zero)
+        }
+        for number in 0..<1000 as Range<UInt64> {
+            _ = pairingGuard.failed(
+                stranger(number), .init(role: .peripheral, fixed: UInt32(number) + 2), at: .zero)
+        }
+        #expect(pairingGuard.refusal(of: entry(fixed: 1), at: .zero) == .passkeyLocked)
+        #expect(pairingGuard.remembered <= 64 + 16)
+    }
+}
+
+/// What a host does with it.
+@Suite struct PasskeyLockTests {
+    @Test(
+        "A locked passkey is told once, refuses in both roles, and can be unlocked", arguments: TwoHosts.Side.allCases)
+    func lockIsTold(side: TwoHosts.Side) {
+        var settings = TwoHosts.Settings.passkey
+        if side == .peripheral {
+            settings.peripheral.pairing.passkey = 123_456
+        } else {
+            settings.central.pairing.ioCapability = .displayOnly
+            settings.peripheral.pairing.ioCapability = .keyboardOnly
+            settings.central.pairing.passkey = 123_456
+        }
+        let two = TwoHosts(settings)
+        let other: TwoHosts.Side = side == .central ? .peripheral : .central
+        two.answer = { from, _ in from == other ? .passkey(654_321) : nil }
+        for _ in 0..<3 {
+            two.submit(.unlockPasskey, by: other)
+            two.connect()
+            _ = two.pair()
+            two.disconnect()
+            two.run(for: .seconds(20))
+        }
+        #expect(two.pairingEvents(side).filter { $0 == .passkeyLocked }.count == 1)
+        two.forget()
+        two.answer = { from, _ in from == other ? .passkey(123_456) : nil }
+        two.submit(.unlockPasskey, by: other)
+        two.connect()
+        _ = two.pair()
+        two.run(for: .seconds(1))
+        #expect(two.failures(side) == [.passkeyLocked])
+        #expect(two.failures(other) == [.refusedByPeer(.repeatedAttempts)])
+        two.submit(.unlockPasskey, by: side)
+        two.submit(.unlockPasskey, by: other)
+        guard case .success? = two.pair() else { return #expect(Bool(false), "not unlocked") }
+    }
+
+    @Test("Strangers' failures do not keep a bonded central from its encryption, nor an operator from pairing")
+    func honestGoOn() {
+        let two = TwoHosts(.passkey)
+        two.connect()
+        guard case .success? = two.pair() else { return #expect(Bool(false), "not paired") }
+        two.disconnect()
+        for number in 0..<12 as Range<UInt64> {
+            let stranger = PairingGuard.Peer(
+                address: DeviceAddress(value: 0xC000_0000_0000 | number, kind: .random), isProven: false)
+            for role in [LinkRole.central, .peripheral] {
+                two.engine(.peripheral).fail(stranger, role, at: two.now)
+                two.engine(.central).fail(stranger, role, at: two.now)
+            }
+        }
+        two.connect()
+        #expect(two.run(for: .seconds(5)) { two.security(.peripheral)?.isEncrypted == true })
+        // It has proven an authenticated bond, so that it may also renew it.
+        guard case .success? = two.pair() else { return #expect(Bool(false), "not paired again") }
+    }
+
+    @Test("A fixed passkey is not given away where a peer need not know it")
+    func notWithoutAuthentication() throws {
+        var settings = TwoHosts.Settings.passkey
+        settings.peripheral.pairing.requiresAuthentication = false
+        settings.peripheral.pairing.passkey = 123_456
+        settings.central.pairing.requiresAuthentication = true
+        let two = TwoHosts(settings)
+        two.connect()
+        guard case .success? = two.pair() else { return #expect(Bool(false), "not paired") }
+        #expect(try #require(two.passkey) != 123_456)
+    }
+}
