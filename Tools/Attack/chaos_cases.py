@@ -259,15 +259,14 @@ def hostile_pairing(number):
         tool = bench.serve(PROFILE)
         for attempt in range(6):
             peer = bench.central(f'C0:55:00:00:00:{attempt:02X}').connect()
-            pairing = peer.pair(wait=False, tamper=spoil, secure=rng.random() < 0.6)
-            pairing.seconds = 0.5
+            pairing = peer.pair(wait=False, tamper=spoil, secure=rng.random() < 0.6, seconds=0.5)
             pairing.wait_end()
             same('the secret in the clear', [h.payload for h in peer.heard if b'secret' in h.payload and not h.encrypted], [])
             peer.disconnect()
         survives(bench, tool)
         peer = lock(bench)
         for attempt in range(3):
-            peer.pairing = {'tamper': spoil, 'secure': rng.random() < 0.6}
+            peer.pairing = {'tamper': spoil, 'secure': rng.random() < 0.6, 'seconds': 0.5}
             tool = bench.start('pair', 'Lock')
             end = time.monotonic() + 1
             while tool.process.poll() is None and time.monotonic() < end:

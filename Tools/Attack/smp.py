@@ -13,6 +13,7 @@
     keeps                             whether keys become peer.keys: by default where it bonds
     distributes                       False: sends none of the keys that were agreed
     waits_for_keys                    False: ends without waiting for the host's keys
+    seconds                           how long it waits for a PDU
   pairing.wait_end(), pairing.failure  None, or why it failed: the reason (int) of Pairing Failed, or text
   pairing.number, pairing.model        what was compared; the association model
   pairing.received                     the host's PDUs by opcode: {0x08: [IRK PDU], …}
@@ -53,7 +54,7 @@ class Keys:
 class Pairing:
     def __init__(self, peer, initiates, secure=True, bonding=True, mitm=False, io=NOTHING, oob=False, requirements=None,
                  size=16, initiator_keys=7, responder_keys=7, passkey=None, compare=None, temporary_key=None, tamper=None,
-                 keeps=None, distributes=True, waits_for_keys=True, identity=None, irk=None):
+                 keeps=None, distributes=True, waits_for_keys=True, identity=None, irk=None, seconds=30):
         self.peer, self.initiates, self.side = peer, initiates, 0 if initiates else 1
         self.wants_secure, self.size = secure, size
         self.requirements = (bool(bonding) | mitm << 2 | secure << 3) if requirements is None else requirements
@@ -65,7 +66,7 @@ class Pairing:
         self.identity, self.irk = identity, irk
         self.link, self.failure, self.is_running, self.done = peer.link, None, False, threading.Event()
         self.model = self.number = None
-        self.round, self.received, self.seconds = 0, {}, 30
+        self.round, self.received, self.seconds = 0, {}, seconds
 
     def begin(self, request=None):
         self.is_running = True
