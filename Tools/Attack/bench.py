@@ -18,7 +18,7 @@ a trap, a crash or an assertion fails its case, whatever the case looked at."""
 import json, os, signal, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(os.path.dirname(HERE), 'Interop')]
+sys.path.append(os.path.join(os.path.dirname(HERE), 'Interop'))     # after this folder: some names are in both
 import lab
 from cases import Skip, check, same   # noqa: F401, cases use them
 from lab import BLETOOL, EXAMPLES, ROOT, Child, Failure, Result, Terminal   # noqa: F401

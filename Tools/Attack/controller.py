@@ -20,7 +20,7 @@
 Addresses are text, as `24:00:00:00:00:01`, beside `random`; keys are most significant octet first."""
 import os, queue, socket, struct, sys, threading, time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'Interop'))
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'Interop'))
 from relay import split_packets
 
 SILENT = object()

@@ -21,7 +21,7 @@
 The functions of the specification are those of Tools/Vectors/pairing_transcripts.py. Keys are most significant octet first."""
 import os, queue, sys, threading, time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'Vectors'))
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'Vectors'))
 from cryptography.hazmat.primitives.asymmetric import ec
 from pairing_transcripts import (   # noqa: F401, cases use them
     BOTH, BY_INITIATOR, BY_RESPONDER, COMPARE, DISPLAY, JUST, KEYBOARD, MODELS, NOTHING, OOB, PASSKEY, TYPED, YES_NO,

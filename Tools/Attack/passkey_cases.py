@@ -1,0 +1,73 @@
+"""A passkey, guessed bit by bit, with a fresh address for each try."""
+import os, time
+
+from bench import case, check, same
+from honest_cases import PROFILE
+from smp import KEYBOARD
+
+
+def guess(bench, tries, seconds):
+    """Guesses a fixed passkey bit by bit, each time from a fresh address: (tries that were answered, whether it is in)."""
+    bits, answered, end = [], 0, time.monotonic() + seconds
+    for number in range(tries):
+        if time.monotonic() > end:
+            break
+        peer = bench.central(f'C0:22:{os.urandom(1)[0]:02X}:00:00:{number:02X}')
+        try:
+            peer.connect(seconds=max(0.1, end - time.monotonic()))
+        except AssertionError:
+            break     # it advertises no more
+        passkey = sum(bit << at for at, bit in enumerate(bits))
+        pairing = peer.pair(wait=False, io=KEYBOARD, mitm=True, passkey=passkey)
+        pairing.wait_end()
+        peer.disconnect()
+        if pairing.failure is None:
+            return answered + 1, True
+        if 0x03 not in pairing.received:
+            continue         # it was refused before it told anything
+        answered += 1
+        # The confirms of the rounds that passed tell bits 0 to round - 1; that of the last was wrong.
+        bits = [passkey >> at & 1 for at in range(pairing.round)] + [1 - (passkey >> pairing.round & 1)]
+    return answered, False
+
+
+@case(slow=True)
+def passkey_by_rotating_addresses(bench):
+    """A fixed passkey of `serve` does not fall to a fresh random address a try: few tries are answered at all"""
+    tool = bench.serve(PROFILE, '--io', 'display', '--mitm', '--passkey', '271828')
+    answered, is_in = guess(bench, 60, 8)
+    check(not is_in, f'the passkey fell after {answered} tries')
+    check(answered <= 5, f'{answered} tries were answered in 8 s')
+    same('pairings', [l for l in tool.lines if l.get('event') == 'paired'], [])
+    bench.stop(tool, status=None)
+    same('bonds', bench.bonds(), [])
+
+
+@case()
+def passkey_is_drawn_anew(bench):
+    """A passkey that is displayed is drawn anew for each attempt"""
+    tool = bench.serve(PROFILE, '--io', 'display', '--mitm')
+    shown = []
+    for number in range(2):
+        peer = bench.central(f'C0:33:00:00:00:{number:02X}').connect()
+        pairing = peer.pair(wait=False, io=KEYBOARD, mitm=True, passkey=number)
+        shown.append(bench.wait_event(tool, 'passkey', number + 1)[number]['passkey'])
+        pairing.wait_end()
+        peer.disconnect()
+        time.sleep(2.5)     # what follows a failure at once is refused
+    check(shown[0] != shown[1], f'the same passkey was shown twice: {shown}')
+    bench.stop(tool)
+
+
+@case()
+def fixed_passkey_needs_mitm(bench):
+    """`serve --passkey` without `--mitm` is refused as wrong usage"""
+    path = bench.path('profile.json')
+    with open(path, 'w') as file:
+        file.write('{"services":[]}')
+    tool = bench.start('serve', '--profile', path, '--io', 'display', '--passkey', '271828')
+    try:
+        status = tool.process.wait(10)
+    except Exception:
+        status = None
+    check(status == 2, f'exit status {status}, want 2; {tool.stderr()}')
