@@ -191,7 +191,7 @@ extension CaptureDecoder {
         let code = UInt64(pdu.octet(4))
         out.buffer.append(" ")
         out.colour(.bad)
-        if let name = tables.name(of: code, in: tables.attError) {
+        if let name = tables.name(of: code, in: PacketTables.Values.atterror) {
             unsafe out.buffer.append(name.utf8)
         } else {
             out.buffer.append("error 0x")
@@ -208,7 +208,7 @@ extension CaptureDecoder {
             out.hexadecimal(UInt64(pdu.octet(1)), width: 1)
             out.begin("", "error")
             out.hexadecimal(UInt64(pdu.octet(4)), width: 1)
-            if let name = tables.name(of: UInt64(pdu.octet(4)), in: tables.attError) {
+            if let name = tables.name(of: UInt64(pdu.octet(4)), in: PacketTables.Values.atterror) {
                 out.begin("", "errorName")
                 out.quoted(name)
             }
@@ -224,7 +224,7 @@ extension CaptureDecoder {
         out.buffer.append(UInt8(ascii: ")"))
         out.end()
         out.begin("Error", "error")
-        if let name = tables.name(of: UInt64(pdu.octet(4)), in: tables.attError) {
+        if let name = tables.name(of: UInt64(pdu.octet(4)), in: PacketTables.Values.atterror) {
             unsafe out.buffer.append(name.utf8)
             out.buffer.append(UInt8(ascii: " "))
         }

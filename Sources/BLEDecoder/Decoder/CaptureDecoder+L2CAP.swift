@@ -179,7 +179,7 @@ extension CaptureDecoder {
     /// The protocol of a channel and its identifier, in the headline.
     mutating func channelTitle(_ channel: UInt16, _ psm: UInt16?) {
         protocolName("L2CAP")
-        if let psm, let name = tables.name(of: UInt64(psm), in: tables.psm) {
+        if let psm, let name = tables.name(of: UInt64(psm), in: PacketTables.Values.psm) {
             title(name, "", code: UInt64(psm), width: 2)
         } else {
             title("Data")

@@ -60,8 +60,8 @@ extension CaptureDecoder {
         guard parameters.uint16(2) == 0 else { return }
         let table: Int
         switch parameters.uint16(0) {
-        case 2 where parameters.byteCount >= 8: table = tables.extendedFeatures
-        case 3 where parameters.byteCount >= 12: table = tables.fixedChannels
+        case 2 where parameters.byteCount >= 8: table = PacketTables.Values.l2features
+        case 3 where parameters.byteCount >= 12: table = PacketTables.Values.l2channels
         default: return
         }
         out.begin("Names", "names")

@@ -91,7 +91,7 @@ extension FieldReader {
     ) {
         let value = UInt64(bytes.octet(start))
         output.begin(field)
-        output.named(value, width: 1, tables.name(of: value, in: tables.status), key: field.nameKey)
+        output.named(value, width: 1, tables.name(of: value, in: PacketTables.Values.status), key: field.nameKey)
         output.end()
     }
 
