@@ -1,4 +1,5 @@
-"""What is written of all packets together: codes of events, `HCIEventPacket`, the simulated controller's commands."""
+"""What is written of all packets together: codes of events, `HCIEventPacket`, the simulated controller's commands, the bits of
+Read Local Supported Commands."""
 from swift import MARK, WIDTH, call, comment
 from table import case_name
 
@@ -106,6 +107,19 @@ def served_commands(commands):
         '    private typealias Controller = SimulatedController', '',
         '    /// Every command that a simulated controller may carry out, by opcode.',
         '    static let list: [ServedCommand] = [', *(l for p in commands for l in entry(p)), '    ]', '}']) + '\n'
+
+
+def supported_positions(commands):
+    """Where Read Local Supported Commands has the bits of commands outside the LE group."""
+    def case(p):
+        octet, bit = p.entry['supported'].split('.')
+        return f'        case {p.type}.opcode: {octet} * 8 + {bit}'
+
+    return MARK.format('*.toml') + '\n'.join([
+        'extension SupportedCommands {',
+        '    /// Where the bit of a command outside the LE group stands, counted from the first bit of the first octet.',
+        '    static func positionOutsideLE(of opcode: HCIOpcode) -> Int? {', '        switch opcode {',
+        *map(case, commands), '        default: nil', '        }', '    }', '}']) + '\n'
 
 
 def command_types(commands):

@@ -5,7 +5,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 KINDS = ['command', 'event', 'leEvent', 'att', 'smp', 'signalling', 'channelOption']
 NOTATION = re.compile(r'([uxdimwanAFbBhs]\d+|st|op|ch|[avVCOS*])(=@?\w+)?$')
 PACKET_KEYS = {'opcode', 'code', 'subevent', 'name', 'swift', 'written', 'section', 'means', 'summary', 'notes', 'answer',
-               'simulated', 'family', 'parameters', 'returns'}
+               'supported', 'simulated', 'family', 'parameters', 'returns'}
 FIELD_KEYS = {'name', 'property', 'type', 'unit', 'range', 'default', 'shown', 'secret', 'doc', 'note', 'element', 'elementDoc',
               'fields'}
 

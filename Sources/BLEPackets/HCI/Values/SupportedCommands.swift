@@ -57,26 +57,6 @@ extension SupportedCommands {
             default: return nil
             }
         }
-        switch opcode {
-        case Disconnect.opcode: return 0 * 8 + 5
-        case ReadRemoteVersionInformation.opcode: return 2 * 8 + 7
-        case SetEventMask.opcode: return 5 * 8 + 6
-        case Reset.opcode: return 5 * 8 + 7
-        case ReadTransmitPowerLevel.opcode: return 10 * 8 + 2
-        case SetControllerToHostFlowControl.opcode: return 10 * 8 + 5
-        case HostBufferSize.opcode: return 10 * 8 + 6
-        case HostNumberOfCompletedPackets.opcode: return 10 * 8 + 7
-        case ReadLocalVersionInformation.opcode: return 14 * 8 + 3
-        case ReadLocalSupportedFeatures.opcode: return 14 * 8 + 5
-        case ReadBufferSize.opcode: return 14 * 8 + 7
-        case ReadBDADDR.opcode: return 15 * 8 + 1
-        case ReadRSSI.opcode: return 15 * 8 + 5
-        case SetEventMaskPage2.opcode: return 22 * 8 + 2
-        case ReadLEHostSupport.opcode: return 24 * 8 + 5
-        case WriteLEHostSupport.opcode: return 24 * 8 + 6
-        case ReadAuthenticatedPayloadTimeout.opcode: return 32 * 8 + 4
-        case WriteAuthenticatedPayloadTimeout.opcode: return 32 * 8 + 5
-        default: return nil
-        }
+        return positionOutsideLE(of: opcode)
     }
 }
