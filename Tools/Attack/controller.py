@@ -17,148 +17,28 @@
                                          the Encryption Change, or SILENT; the default asks the device for its key
   controller.acl = 27                    octets of an ACL packet toward the host (what the host may send is told at start)
 
+  controller.enhanced = True             tells links by Enhanced Connection Complete; a device's `random` may be 2 or 3 then, by
+                                         which the controller says that it resolved an identity address
+
 Addresses are text, as `24:00:00:00:00:01`, beside `random`; keys are most significant octet first."""
 import os, queue, socket, struct, sys, threading, time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'Interop'))
+from link import Device, Link, octets, text   # noqa: F401, peers take them from here
 from relay import split_packets
 
 SILENT = object()
 COMMAND, ACL, EVENT = 1, 2, 4
-DISCONNECTION_COMPLETE, ENCRYPTION_CHANGE, COMMAND_COMPLETE, COMMAND_STATUS = 0x05, 0x08, 0x0E, 0x0F
-COMPLETED_PACKETS, KEY_REFRESH, LE_META = 0x13, 0x30, 0x3E
+COMMAND_COMPLETE, COMMAND_STATUS, COMPLETED_PACKETS, LE_META = 0x0E, 0x0F, 0x13, 0x3E
 DISCONNECT, RESET, SET_SCAN_ENABLE, CREATE_CONNECTION, CANCEL = 0x0406, 0x0C03, 0x200C, 0x200D, 0x200E
 SET_ADVERTISING_PARAMETERS, SET_ADVERTISING_DATA, SET_SCAN_RESPONSE, SET_ADVERTISING_ENABLE = 0x2006, 0x2008, 0x2009, 0x200A
 ENABLE_ENCRYPTION, LTK_REPLY, LTK_NEGATIVE_REPLY = 0x2019, 0x201A, 0x201B
-KEY_MISSING, MIC_FAILURE, REMOTE_USER, LOCAL_HOST = 0x06, 0x3D, 0x13, 0x16
-
-
-def octets(address):
-    """On the wire: least significant octet first."""
-    return bytes.fromhex(address.replace(':', ''))[::-1]
-
-
-def text(wire):
-    return wire[::-1].hex(':').upper()
+KEY_MISSING, MIC_FAILURE, LOCAL_HOST = 0x06, 0x3D, 0x16
 
 
 class Later:
     def __init__(self, seconds, answer):
         self.seconds, self.answer = seconds, answer
-
-
-class Device:
-    """Something on the air. `connected(link)` is told of a link; the link calls its `received` and `ended`."""
-    connectable = True
-    event_type = 0
-    rssi = -50
-    scan_response = b''
-
-    def __init__(self, address, random=True, data=b''):
-        self.address, self.random, self.data = address, random, data
-
-    def connected(self, link):
-        pass
-
-    def received(self, link, channel, payload):
-        pass
-
-    def ended(self, link, reason):
-        pass
-
-    def find_key(self, link, rand, ediv):
-        """The key with which this device, as the peripheral, would encrypt; None when it has none."""
-
-
-class Link:
-    """A link between the host and a device. `host_role`: 0 where the host is the central."""
-
-    def __init__(self, controller, handle, host_role, host_address, device, number):
-        self.controller, self.handle, self.host_role, self.device = controller, handle, host_role, device
-        self.host_address, self.number = host_address, number     # type and octets, most significant first
-        self.address = bytes([device.random]) + octets(device.address)[::-1]
-        self.encrypted, self.open, self.reason = False, True, None
-        self.parts, self.pending, self.withheld = b'', [], 0
-        self.wanted_key = self.encryption = None
-        self.changed = threading.Condition()
-
-    def wait(self, condition, what, seconds=20):
-        end = time.monotonic() + seconds
-        with self.changed:
-            while not condition():
-                left = end - time.monotonic()
-                assert left > 0, f'no {what} in {seconds} s'
-                self.changed.wait(min(left, 0.5))
-
-    def tell(self):
-        with self.changed:
-            self.changed.notify_all()
-
-    def send(self, channel, payload, size=None):
-        """An L2CAP frame to the host, in ACL packets of this many octets. False when the link is gone."""
-        return self.send_raw(struct.pack('<HH', len(payload), channel) + payload, size)
-
-    def send_raw(self, data, size=None):
-        size = size or self.controller.acl
-        for at in range(0, max(len(data), 1), size):
-            if not self.open:
-                return False
-            part = data[at:at + size]
-            flags = 0x1000 if at else 0x2000
-            self.controller.send(struct.pack('<BHH', ACL, self.handle | flags, len(part)) + part)
-        return True
-
-    def take(self, flags, data):
-        """An ACL packet of the host arrived at the device."""
-        self.parts = data if flags & 3 != 1 else self.parts + data
-        if len(self.parts) >= 4:
-            length, channel = struct.unpack_from('<HH', self.parts)
-            if len(self.parts) >= 4 + length:
-                frame, self.parts = self.parts[4:4 + length], b''
-                self.device.received(self, channel, frame)
-        self.tell()
-
-    def complete(self, count=None):
-        """Number Of Completed Packets, for these or for all that were withheld."""
-        count = self.withheld if count is None else count
-        self.withheld = max(0, self.withheld - count)
-        if self.open and count:
-            self.controller.event(COMPLETED_PACKETS, struct.pack('<BHH', 1, self.handle, count))
-
-    def disconnect(self, reason=REMOTE_USER):
-        """The device ends the link, or it breaks."""
-        self.finish(reason, reason)
-
-    def finish(self, told, reason):
-        with self.controller.lock:
-            if not self.open:
-                return
-            self.open, self.reason = False, reason
-            self.controller.links.pop(self.handle, None)
-        self.controller.event(DISCONNECTION_COMPLETE, struct.pack('<BHB', 0, self.handle, told))
-        self.device.ended(self, reason)
-        self.tell()
-
-    # Encryption
-
-    def encrypt(self, key, rand=0, ediv=0, seconds=20):
-        """The device, as the central, encrypts with this key: True, or False where the host has no such key."""
-        self.encryption, self.wanted_key = None, key
-        self.controller.meta(0x05, struct.pack('<HQH', self.handle, rand, ediv))
-        self.wait(lambda: self.encryption is not None or not self.open, 'answer to the key request', seconds)
-        return self.open and self.encryption == 0
-
-    def change_encryption(self, status, on=1):
-        """Encryption Change; or, where it is on already, Encryption Key Refresh Complete."""
-        refresh = self.encrypted and on
-        if not status:
-            self.encrypted = bool(on)
-        if refresh:
-            self.controller.event(KEY_REFRESH, struct.pack('<BH', status, self.handle))
-        else:
-            self.controller.event(ENCRYPTION_CHANGE, struct.pack('<BHB', status, self.handle, 0 if status else on))
-        self.encryption = status
-        self.tell()
 
 
 class Controller:
@@ -488,7 +368,7 @@ class Controller:
         policy, kind, wire, own = self.initiating[4], self.initiating[5], self.initiating[6:12], self.initiating[12]
         wanted = self.accept_list if policy else [(kind & 1, text(wire))]
         for device in self.free():
-            if device.connectable and (int(device.random), device.address) in wanted:
+            if device.connectable and (device.random & 1, device.address) in wanted:
                 self.initiating = None
                 self.establish(device, 0, own)
                 return
