@@ -9,10 +9,11 @@ extension Host {
             return complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
         switch command {
-        case .listenForChannels(let spsm, let settings, let requiresEncryption):
+        case .listenForChannels(let spsm, let settings, let requiresEncryption, let demanded):
+            let demand = demanded ?? (requiresEncryption ? ChannelSecurity() : nil)
             do throws(ChannelFailure) {
                 let chosen = try channelListeners.add(
-                    spsm, settings, requiresEncryption: requiresEncryption, operation: operation, client: client)
+                    spsm, settings, demand: demand, operation: operation, client: client)
                 complete(operation, .success(.listening(spsm: chosen)))
             } catch { complete(operation, .failure(.channel(error))) }
         case .stopListeningForChannels(let spsm):
@@ -21,6 +22,12 @@ extension Host {
         case .openChannel(let link, let spsm, let settings):
             guard let slot = openSlot(of: link) else { return complete(operation, .failure(.notConnected)) }
             guard (0x0001...0x00FF).contains(spsm) else { return complete(operation, .failure(.channel(.invalidSPSM))) }
+            if links[slot].security.isGated {
+                return openWhenProven(
+                    .init(
+                        operation: operation, client: client, spsm: spsm, settings: settings, isWaiting: true), slot,
+                    at: now)
+            }
             if security.pairsOnDemand, configuration.hasToolbox {
                 links[slot].security.channelOpenings.append(
                     .init(operation: operation, client: client, spsm: spsm, settings: settings))
@@ -57,16 +64,19 @@ extension Host {
     mutating func receiveOnChannels(
         _ command: LESignallingCommand, identifier: UInt8, on slot: Int, at now: Instant
     ) {
-        let security = gattServer.security(of: links[slot].id)
         let listeners = channelListeners
+        let isUnproven = links[slot].security.isGated && links[slot].role == .central
+        if isUnproven { noteCleartext(slot) }
+        let (key, hasKeys) = (links[slot].security.keyInUse, bond(of: slot) != nil)
+        let policy = security.pairing
         links[slot].signalling.receiveOnChannels(
             command, identifier: identifier,
             listener: { spsm in
                 guard let listener = listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
-                guard !listener.requiresEncryption || security.isEncrypted else {
-                    // Whoever has no keys pairs, whoever has them encrypts (Core 5.4, Vol 3, Part C, 10.3.1).
-                    return .failure(
-                        .refused(security.keys == .none ? .insufficientAuthentication : .insufficientEncryption))
+                // A peripheral that has not proved itself is nobody from whom a client here wants data.
+                if isUnproven { return .failure(.refused(.insufficientEncryption)) }
+                if let demand = listener.demand, let refusal = demand.refusal(of: key, hasKeys: hasKeys, policy) {
+                    return .failure(.refused(refusal))
                 }
                 return .success((listener.client, listener.settings))
             }, at: now)
@@ -136,9 +146,21 @@ extension Host {
         return true
     }
 
+    /// A channel to a bonded peer is opened once the peer has proved itself.
+    private mutating func openWhenProven(
+        _ opening: LinkSecurityState.ChannelOpening, _ slot: Int, at now: Instant
+    ) {
+        if let failure = links[slot].security.proofFailure {
+            return complete(opening.operation, .failure(.security(failure)))
+        }
+        links[slot].security.channelOpenings.append(opening)
+        proveBond(slot, at: now)
+    }
+
     /// The link is as secure as it will be: what was refused is tried again, or fails with what the peer said.
     mutating func securedForChannels(_ slot: Int, _ failure: SecurityFailure?, at now: Instant) {
         let link = links[slot].id
+        if failure == nil, links[slot].security.isGated { return }
         for opening in links[slot].security.channelOpenings where opening.isWaiting {
             guard links.slot(of: link) != nil else { return }
             guard
@@ -148,7 +170,8 @@ extension Host {
             else { continue }
             guard failure == nil, !links[slot].isClosing else {
                 links[slot].security.channelOpenings.remove(at: index)
-                complete(opening.operation, .failure(.channel(opening.refusal ?? .notOpen)))
+                let told: HostFailure? = opening.refusal.map { .channel($0) } ?? failure.map { .security($0) }
+                complete(opening.operation, .failure(told ?? .channel(.notOpen)))
                 continue
             }
             links[slot].security.channelOpenings[index].isWaiting = false
@@ -166,6 +189,22 @@ extension Host {
         let isWaiting = links[slot].security.channelOpenings.remove(at: index).isWaiting
         if isWaiting { complete(operation, .failure(.cancelled)) }
         return isWaiting
+    }
+}
+
+extension ChannelSecurity {
+    /// Why a key does not do; `nil` where it does. Whoever has no keys pairs, whoever has them encrypts
+    /// (Core 5.4, Vol 3, Part C, 10.3.1).
+    /// - Parameter policy: what this side demands of every key.
+    fileprivate func refusal(
+        of key: LinkSecurityState.Key?, hasKeys: Bool, _ policy: PairingOptions
+    ) -> L2CAPCreditBasedConnectionResult? {
+        guard let key else { return hasKeys ? .insufficientEncryption : .insufficientAuthentication }
+        if policy.requiresSecureConnections, !key.isSecureConnections { return .insufficientAuthentication }
+        if requiresAuthentication || policy.requiresAuthentication, !key.isAuthenticated {
+            return .insufficientAuthentication
+        }
+        return key.size < max(minimumKeySize, policy.leastKeySize) ? .insufficientEncryptionKeySize : nil
     }
 }
 

@@ -41,7 +41,7 @@ extension Host {
             encryptionEnded(event.connectionHandle, isOn: event.state.isOn, status: event.status, at: now)
         case .encryptionKeyRefreshComplete:
             let event = try EncryptionKeyRefreshComplete(decoding: &reader)
-            encryptionEnded(event.connectionHandle, isOn: true, status: event.status, at: now)
+            encryptionEnded(event.connectionHandle, isOn: true, status: event.status, isRefresh: true, at: now)
         case .hardwareError:
             counters.hardwareErrors &+= 1
             if configuration.ownership == .exclusive { recover(at: now) }

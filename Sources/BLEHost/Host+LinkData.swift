@@ -35,6 +35,7 @@ extension Host {
 
     private mutating func receiveFrame(_ bytes: RawSpan, on slot: Int, at now: Instant) throws(DecodingError) {
         let frame = try L2CAPBasicFrame(decoding: bytes)
+        if links[slot].security.isForfeited { return noteCleartext(slot) }
         switch frame.channelIdentifier {
         case .attributeProtocol:
             if !hold(frame.payload, slot: slot, at: now) { receiveATT(frame.payload, on: slot, at: now) }
@@ -48,6 +49,7 @@ extension Host {
     }
 
     mutating func receiveATT(_ pdu: RawSpan, on slot: Int, at now: Instant) {
+        if links[slot].security.isGated, !isAdmitted(pdu, slot: slot, at: now) { return }
         links[slot].gatt.receive(pdu, at: now)
         drainGATT(slot, at: now)
     }
@@ -63,6 +65,7 @@ extension Host {
             }
             links[slot].unsentAnswers += 1
         }
+        if links[slot].security.isForfeited { return }
         if channel == .attributeProtocol, hold(payload, tag: tag, slot: slot) { return }
         acl.append(.init(channel: channel, payload: payload, tag: tag), to: slot, of: &links)
     }
@@ -105,9 +108,11 @@ extension Host {
         _ operation: OperationID, _ result: Result<GATTResult, GATTFailure>, slot: Int
     ) {
         guard operation != links[slot].mtuExchange else {
-            // Our own exchange of ATT_MTU: whatever came of it, the link can be used.
+            // Our own exchange of ATT_MTU: whatever came of it, the link can be used. A peer that proves itself later is
+            // asked again.
+            if case .failure(.security) = result { links[slot].mtuExchange = nil }
             guard case .settingUp = links[slot].state else { return }
-            if case .failure(.disconnected) = result { return }
+            if links[slot].gatt.isUnlinked { return }
             links[slot].state = .open
             return announce(slot)
         }

@@ -106,7 +106,8 @@ extension Host {
         let slot = links.insert(link)
         if configuration.ownership == .exclusive {
             gattServer.connected(
-                link.id, security: serverSecurity(of: slot), restoring: bond(of: slot)?.clientRecord, at: now)
+                link.id, security: serverSecurity(of: slot), at: now)
+            closeGate(slot)
             secureAtConnection(slot, at: now)
         }
         setUp(slot, at: now)
@@ -138,12 +139,12 @@ extension Host {
             return
         }
         if links[slot].role == .central {
-            lastOperation += 1
-            let exchange = OperationID(rawValue: lastOperation)
-            links[slot].mtuExchange = exchange
-            links[slot].gatt.start(
-                .exchangeMTU(preferred: configuration.timing.attMTU), id: exchange, client: .local, at: now)
-            drainGATT(slot, at: now)
+            exchangeMTU(slot, at: now)
+            if links[slot].security.isGated, !links[slot].security.isChanging {
+                // The exchange waits until somebody wants something of the peer that it has to prove itself for.
+                links[slot].state = .open
+                announce(slot)
+            }
             beginOwnOperation(.readRemoteFeatures, on: slot, at: now)
         } else {
             links[slot].state = .open
@@ -156,6 +157,15 @@ extension Host {
                     transmitTime: information.maximumTransmitMicroseconds),
                 purpose: .unattendedOnLink(link.handle))
         }
+    }
+
+    mutating func exchangeMTU(_ slot: Int, at now: Instant) {
+        lastOperation += 1
+        let exchange = OperationID(rawValue: lastOperation)
+        links[slot].mtuExchange = exchange
+        links[slot].gatt.start(
+            .exchangeMTU(preferred: configuration.timing.attMTU), id: exchange, client: .local, at: now)
+        drainGATT(slot, at: now)
     }
 
     private mutating func connectionFailed(_ status: HCIStatus, target: Initiator.Plan?, at now: Instant) {
@@ -225,11 +235,12 @@ extension Host {
             return complete(operation, .success(.done))
         }
         links[slot].closers.append(operation)
-        close(slot, reason: .remoteUserTerminatedConnection, at: now)
+        close(slot, reason: .remoteUserTerminatedConnection, isAsked: true, at: now)
     }
 
     /// Asks the controller to end the link, once.
-    mutating func close(_ slot: Int, reason: HCIStatus, at now: Instant) {
+    /// - Parameter isAsked: whether a client wants the end, and so what was queued before it to arrive.
+    mutating func close(_ slot: Int, reason: HCIStatus, isAsked: Bool = false, at now: Instant) {
         guard !links[slot].isClosing else { return }
         let link = links[slot].id
         let patience =
@@ -237,7 +248,7 @@ extension Host {
         links[slot].state = .closing(deadline: now.advanced(by: .microseconds(patience)))
         // The bond that it would leave behind, nobody wants any more.
         pairingLost(slot, at: now)
-        if holdDisconnect(slot, reason: reason, at: now) { return }
+        if holdDisconnect(slot, reason: reason, isAsked: isAsked, at: now) { return }
         commands.append(
             Disconnect(connectionHandle: link.handle, reason: reason), purpose: .link(link, .disconnect))
     }
@@ -252,7 +263,8 @@ extension Host {
 
     /// The link is no more: everything on it ends, once.
     mutating func linkEnded(_ slot: Int, reason: DisconnectionReason, at now: Instant) {
-        links[slot].gatt.bearerClosed(reason.gattFailure)
+        let proof = failure(ofProofEndedBy: reason, on: slot)
+        links[slot].gatt.bearerClosed(proof.map { .security($0) } ?? reason.gattFailure)
         drainGATT(slot, at: now)
         links[slot].signalling.linkLost()
         drainChannels(slot, at: now)
@@ -268,14 +280,15 @@ extension Host {
         for operation in operations.removeAll() {
             complete(operation.id, .failure(.linkLost(reason)))
         }
-        for operation in link.security.pairOperations + link.security.encryptOperations {
-            complete(operation, .failure(.linkLost(reason)))
+        for operation in link.security.pairOperations { complete(operation, .failure(.linkLost(reason))) }
+        for operation in link.security.encryptOperations {
+            complete(operation, .failure(proof.map { .security($0) } ?? .linkLost(reason)))
         }
         for opening in link.security.channelOpenings where opening.isWaiting {
-            complete(opening.operation, .failure(.linkLost(reason)))
+            complete(opening.operation, .failure(proof.map { .security($0) } ?? .linkLost(reason)))
         }
         let record = gattServer.disconnected(
-            link.id, isBonded: bond != nil && link.security.isBondProven, keeping: bond?.clientRecord, at: now)
+            link.id, isBonded: bond != nil && link.security.isBondProven, at: now)
         if var bond, let record, record != bond.clientRecord {
             bond.clientRecord = record
             update(bond)
@@ -286,7 +299,9 @@ extension Host {
             perform(advertisingMachine.proceed(), at: now)
         }
         for client in link.holders { events.append(.disconnected(link.id, client, reason: reason)) }
-        if case .controller(let status) = reason {
+        if let proof {
+            for pending in link.waiting { complete(pending.operation, .failure(.security(proof))) }
+        } else if case .controller(let status) = reason {
             retry(link.waiting, after: status, at: now)
         } else {
             connector.putBack(link.waiting)

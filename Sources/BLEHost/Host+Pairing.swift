@@ -195,6 +195,7 @@ extension Host {
         guard !links[slot].isClosing else { return }
         if links[slot].security.isBusy {
             if links[slot].security.machine == nil { holdRequest(wanted, slot) }
+            links[slot].security.owesRequestAnswer = links[slot].security.isChanging
             return
         }
         if let key = links[slot].security.keyInUse, key.satisfies(wanted) { return }
@@ -208,6 +209,7 @@ extension Host {
                 return refuse(slot, .pairingNotSupported, at: now)
             }
             holdRequest(wanted, slot)
+            links[slot].security.owesRequestAnswer = true
             return encrypt(slot, with: key, bond.keyProperties, at: now)
         }
         pairAsRequested(slot, wanted, at: now)
@@ -301,8 +303,8 @@ extension Host {
             let address = identity(of: slot)
             if replacesBond(of: address, new, slot), bonds.remove(address) { events.append(.bondRemoved(address)) }
             links[slot].security.identity = new.identity
-            links[slot].security.isBondProven = true
             update(new)
+            openGate(slot, restoring: nil, at: now)
             links[slot].security.isRecordDue = false
             isBonded = true
         }
@@ -323,7 +325,10 @@ extension Host {
         links[slot].security.hasGivenKeys = true
         events.append(.pairing(links[slot].id, .paired(summary)))
         endPairOperations(slot, .success(.paired(summary)))
+        let link = links[slot].id
         securityEnded(slot, nil, at: now)
+        // What waited for the peer's proof goes where the new key is its bond's.
+        if links.slot(of: link) != nil, !links[slot].security.isChanging { releaseHeld(slot, at: now) }
     }
 
     /// Why a new bond is not kept: anybody can name another device's identity, and that must not be the end of the

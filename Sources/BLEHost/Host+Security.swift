@@ -23,7 +23,10 @@ extension Host {
             complete(operation, .success(.done))
         case .restoreBonds(let restored):
             bonds.replaceAll(by: restored)
-            for slot in links.slotRange where links.isOccupied(slot) { tellServerOfSecurity(slot) }
+            for slot in links.slotRange where links.isOccupied(slot) {
+                tellServerOfSecurity(slot)
+                closeGate(slot)
+            }
             complete(operation, .success(.done))
         case .removeBond(let identity): removeBond(identity, operation: operation, at: now)
         case .setOutOfBandData(let peer, let data):
@@ -81,22 +84,11 @@ extension Host {
 
     func bond(of slot: Int) -> Bond? { bonds.bond(for: identity(of: slot)) }
 
-    /// The peer behind a private address is known: what its bond says holds for the link.
-    mutating func identityResolved(_ identity: DeviceAddress, on slot: Int, at now: Instant) {
-        links[slot].security.identity = identity.withoutIdentityMark
-        guard let bond = bond(of: slot) else { return }
-        tellServerOfSecurity(slot)
-        if let record = bond.clientRecord { gattServer.restore(record, on: links[slot].id, at: now) }
-        drainServer(at: now)
-        secureAtConnection(slot, at: now)
-    }
-
     /// A link is up: what its bond promises is done before anything else is sent.
     mutating func secureAtConnection(_ slot: Int, at now: Instant) {
         guard !links[slot].security.isBusy, links[slot].security.keyInUse == nil else { return }
         if links[slot].role == .central {
-            guard security.encryptsAtConnection, let bond = bond(of: slot), let key = bond.peerKey else { return }
-            encrypt(slot, with: key, bond.keyProperties, at: now)
+            if security.encryptsAtConnection { proveBond(slot, at: now) }
         } else if security.requestsSecurity, isPairingAvailable {
             requestSecurity(slot, security.pairing, at: now)
         }
@@ -117,9 +109,10 @@ extension Host {
     /// What a bonded client configured is kept without waiting for the link's end, which a crash would not see; but not
     /// as often as a client can write. Whoever comes in the clear may have borrowed the address, and changes nothing
     /// that is kept.
-    private mutating func keepClientRecord(of slot: Int, at now: Instant) {
+    /// - Parameter isLast: whether it is kept whenever it was kept before.
+    mutating func keepClientRecord(of slot: Int, isLast: Bool = false, at now: Instant) {
         guard links[slot].security.isRecordDue, links[slot].security.isBondProven else { return }
-        if let pause = links[slot].security.recordPause, now < pause { return }
+        if let pause = links[slot].security.recordPause, now < pause, !isLast { return }
         links[slot].security.isRecordDue = false
         guard var bond = bond(of: slot), let record = gattServer.clientRecord(of: links[slot].id),
             record != bond.clientRecord
@@ -134,6 +127,7 @@ extension Host {
     /// The central encrypts the link, or changes its key.
     mutating func encrypt(_ slot: Int, with key: LongTermKey, _ properties: LinkSecurityState.Key, at now: Instant) {
         beginChange(slot, to: properties, at: now)
+        links[slot].security.proofFailure = nil
         let id = links[slot].id
         commands.append(
             LEEnableEncryption(
@@ -144,7 +138,7 @@ extension Host {
 
     private mutating func beginChange(_ slot: Int, to key: LinkSecurityState.Key, at now: Instant) {
         links[slot].security.encryption = .changing(
-            key, deadline: now.advanced(by: Self.encryptionPatience), from: links[slot].security.keyInUse)
+            key, deadline: now.advanced(by: Self.encryptionPatience), from: links[slot].security.lastKey)
     }
 
     /// The central encrypts the link and the peripheral's key is wanted (Core 5.4, Vol 4, Part E, 7.7.65.5).
@@ -187,10 +181,16 @@ extension Host {
     }
 
     /// The controllers are done with a change, well or not.
+    /// - Parameter isRefresh: whether the controller says that a link that was encrypted already has another key.
     mutating func encryptionEnded(
-        _ handle: ConnectionHandle, isOn: Bool, status: HCIStatus, at now: Instant
+        _ handle: ConnectionHandle, isOn: Bool, status: HCIStatus, isRefresh: Bool = false, at now: Instant
     ) {
         guard let slot = links.slot(of: handle) else { return }
+        if isRefresh, status.isSuccess, links[slot].security.lastKey == nil {
+            // There was no key to be refreshed: this says nothing about the one that is being tried.
+            counters.unexpectedEvents &+= 1
+            return
+        }
         encryptionEnded(slot, isOn: isOn, status: status, at: now)
     }
 
@@ -199,25 +199,35 @@ extension Host {
         _ slot: Int, isOn: Bool, status: HCIStatus, hasBegun: Bool = true, at now: Instant
     ) {
         let id = links[slot].id
-        let isGood = isOn && status.isSuccess
+        var isGood = isOn && status.isSuccess
+        // A success that leaves the link plain is none.
+        var status = isOn || !status.isSuccess ? status : .encryptionModeNotAcceptable
         var isInDoubt = false
         switch links[slot].security.encryption {
         case .changing(let key, _, let old):
+            // What the old key protected, as answers that were held meanwhile, is not for a weaker one.
+            if let old, isGood, key.isWeaker(than: old) { (isGood, status) = (false, .insufficientSecurity) }
             let left = hasBegun ? nil : old
             links[slot].security.encryption = isGood ? .on(key) : left.map { .on($0) } ?? .off
             isInDoubt = !isGood && old != nil && left == nil
         case .on:
-            if isGood { return }
+            if isGood {
+                counters.unexpectedEvents &+= 1
+                return
+            }
             links[slot].security.encryption = .off
             isInDoubt = true
         // Nobody here gave a key: a link that says so all the same is treated as a plain one.
-        case .off: return
+        case .off:
+            counters.unexpectedEvents &+= 1
+            return
         }
+        if isInDoubt { forfeit(slot, at: now) }
         if !isGood || links[slot].security.isRequestMet { links[slot].security.requestDeadline = nil }
         tellServerOfSecurity(slot)
         events.append(.encryptionChanged(id, linkSecurity(of: slot)))
         if isGood, links[slot].security.machine?.awaitsEncryption != true {
-            links[slot].security.isBondProven = true
+            openGate(slot, restoring: bond(of: slot)?.clientRecord, at: now)
             keepClientRecord(of: slot, at: now)
         }
         if links[slot].security.machine != nil {
@@ -243,8 +253,11 @@ extension Host {
         guard !links[slot].isClosing else { return }
         let failure: SecurityFailure = status == .pinOrKeyMissing ? .keyMissingAtPeer : .encryptionFailed(status)
         if failure == .keyMissingAtPeer { links[slot].security.isBondRefused = true }
-        events.append(.pairing(links[slot].id, .failed(failure)))
-        securityEnded(slot, failure, at: now)
+        let id = links[slot].id
+        events.append(.pairing(id, .failed(failure)))
+        answerOwedRequest(slot, at: now)
+        refuseGate(slot, failure, at: now)
+        if links.slot(of: id) != nil { securityEnded(slot, failure, at: now) }
     }
 
     /// A link ends in the middle of pairing, or because a bond's key did not fit: some controllers and peers tell that by
@@ -254,10 +267,7 @@ extension Host {
         if links[slot].security.machine != nil {
             pairingLost(slot, at: now)
         } else if links[slot].security.isChanging, !links[slot].isClosing, case .controller(let status) = reason {
-            switch status {
-            case .pinOrKeyMissing, .authenticationFailure: events.append(.pairing(id, .failed(.keyMissingAtPeer)))
-            default: events.append(.pairing(id, .failed(.encryptionFailed(status))))
-            }
+            events.append(.pairing(id, .failed(Self.failure(ofProofEndedBy: status) ?? .encryptionFailed(status))))
         }
     }
 
@@ -278,6 +288,7 @@ extension Host {
         links[slot].gatt.secured(failure, at: now)
         drainGATT(slot, at: now)
         if links.slot(of: link) != nil { securedForChannels(slot, failure, at: now) }
+        if links.slot(of: link) != nil { proveBondAgain(slot, failure, at: now) }
     }
 
     // MARK: What others see
@@ -309,9 +320,9 @@ extension Host {
 
     // MARK: Held traffic
 
-    /// Whether an ATT frame has to wait for the end of a change of key.
+    /// Whether an ATT frame has to wait for the end of a change of key, or for the peer's proof.
     mutating func hold(_ payload: [UInt8], tag: ATTSendTag, slot: Int) -> Bool {
-        guard links[slot].security.isChanging else { return false }
+        guard links[slot].security.isChanging || isGated(payload, slot: slot) else { return false }
         links[slot].security.heldFrames.append(.init(payload: payload, tag: tag))
         return true
     }
@@ -329,7 +340,7 @@ extension Host {
         return true
     }
 
-    private mutating func releaseHeld(_ slot: Int, at now: Instant) {
+    mutating func releaseHeld(_ slot: Int, at now: Instant) {
         let id = links[slot].id
         let frames = links[slot].security.heldFrames
         let pdus = links[slot].security.heldPDUs
@@ -346,27 +357,31 @@ extension Host {
         }
     }
 
-    // MARK: The last keys
+    // MARK: The last packets
 
-    /// How long a link that is to be closed waits until the controller has sent the keys of a pairing.
-    private static let keysPatience: Microseconds = .seconds(2)
+    /// How long a link that is to be closed waits until the controller has sent what was queued.
+    private static let lastPacketsPatience: Microseconds = .seconds(2)
 
-    /// Whether the link has to stay until the peer has its keys: one that is paired and closed at once would leave the
-    /// peer with half a bond.
-    mutating func holdDisconnect(_ slot: Int, reason: HCIStatus, at now: Instant) -> Bool {
-        guard links[slot].security.hasGivenKeys, links[slot].hasUnconfirmedPackets else { return false }
-        links[slot].security.heldDisconnect = (reason, now.advanced(by: Self.keysPatience))
+    /// Whether the link has to stay until its last packets have gone, which a controller may drop at Disconnect: one that
+    /// is paired and closed at once would leave the peer with half a bond, and a write command would be lost of which
+    /// somebody heard that it was written.
+    /// - Parameter isAsked: whether a client ends the link in peace.
+    mutating func holdDisconnect(_ slot: Int, reason: HCIStatus, isAsked: Bool, at now: Instant) -> Bool {
+        guard isAsked || links[slot].security.hasGivenKeys, links[slot].hasUnconfirmedPackets else { return false }
+        links[slot].security.heldDisconnect = (reason, now.advanced(by: Self.lastPacketsPatience))
         return true
     }
 
     /// The controller has confirmed packets of the link.
     mutating func releaseDisconnect(_ slot: Int) {
-        guard links[slot].security.hasGivenKeys, !links[slot].hasUnconfirmedPackets else { return }
+        guard links[slot].security.hasGivenKeys || links[slot].security.heldDisconnect != nil,
+            !links[slot].hasUnconfirmedPackets
+        else { return }
         links[slot].security.hasGivenKeys = false
-        disconnectAfterKeys(slot)
+        disconnectAfterLastPackets(slot)
     }
 
-    private mutating func disconnectAfterKeys(_ slot: Int) {
+    private mutating func disconnectAfterLastPackets(_ slot: Int) {
         guard let held = links[slot].security.heldDisconnect else { return }
         links[slot].security.heldDisconnect = nil
         let link = links[slot].id
@@ -378,7 +393,9 @@ extension Host {
 
     mutating func advanceSecurity(_ slot: Int, to now: Instant) {
         keepClientRecord(of: slot, at: now)
-        if let held = links[slot].security.heldDisconnect, held.deadline <= now { disconnectAfterKeys(slot) }
+        if let held = links[slot].security.heldDisconnect, held.deadline <= now {
+            disconnectAfterLastPackets(slot)
+        }
         if let deadline = links[slot].security.machine?.deadline, deadline <= now {
             links[slot].security.machine?.advance(to: now)
             drainPairing(slot, at: now)

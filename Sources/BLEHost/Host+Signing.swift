@@ -8,8 +8,9 @@ extension Host {
         _ handle: AttributeHandle, _ value: [UInt8], slot: Int, operation: OperationID, client: ClientID,
         at now: Instant
     ) {
-        if links[slot].security.keyInUse != nil {
-            // On an encrypted link a signature is not to be used.
+        if links[slot].security.keyInUse != nil || links[slot].security.isGated {
+            // On an encrypted link a signature is not to be used, and nothing goes to a bonded peer on another. There a
+            // signature would be no help: it proves us to the peer, not the peer to us.
             links[slot].gatt.start(.writeCommand(handle, value: value), id: operation, client: client, at: now)
             return drainGATT(slot, at: now)
         }

@@ -254,6 +254,15 @@ public struct Host: ~Copyable {
             guard let slot = links.slot(of: link), !links[slot].isClosing else {
                 return complete(operation, .failure(.notConnected))
             }
+            if links[slot].security.isGated {
+                if let failure = links[slot].security.proofFailure {
+                    return complete(operation, .failure(.gatt(.security(failure))))
+                }
+                proveBond(slot, at: now)
+                guard links.slot(of: link) != nil, !links[slot].isClosing else {
+                    return complete(operation, .failure(.notConnected))
+                }
+            }
             if case .writeSigned(let handle, let value) = request {
                 return writeSigned(handle, value, slot: slot, operation: operation, client: client, at: now)
             }
@@ -349,7 +358,7 @@ public struct Host: ~Copyable {
         convergeAdvertising(at: now)
         phase = .stopping(deadline: now.advanced(by: Self.stopPatience))
         for slot in links.slotRange where links.isOccupied(slot) {
-            close(slot, reason: .remoteUserTerminatedConnection, at: now)
+            close(slot, reason: .remoteUserTerminatedConnection, isAsked: true, at: now)
         }
     }
 

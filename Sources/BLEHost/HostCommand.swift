@@ -32,8 +32,10 @@ public enum HostCommand: Equatable, Sendable {
     case respond(GATTRequestID, GATTAnswer)
     /// Sends a value to those who subscribed to it, or to those of them that are named (SPEC PER-21).
     case updateValue(AttributeHandle, value: [UInt8], links: [LinkID]?)
-    /// Accepts credit-based channels on an SPSM, 0x0001 to 0x00FF; without one, on a free one from 0x0080 on.
-    case listenForChannels(spsm: UInt16?, ChannelSettings, requiresEncryption: Bool)
+    /// Accepts credit-based channels on an SPSM, 0x0001 to 0x00FF; without one, on a free one from 0x0080 on. Where
+    /// encryption is required, the key in use has also to be what `SecuritySettings.pairing` and `ChannelSecurity` demand.
+    case listenForChannels(
+        spsm: UInt16?, ChannelSettings, requiresEncryption: Bool, demanding: ChannelSecurity? = nil)
     /// Accepts no more of them; those that are open stay.
     case stopListeningForChannels(spsm: UInt16)
     /// Opens a credit-based channel to the peer's SPSM (Core 5.4, Vol 3, Part A, 4.22).

@@ -33,6 +33,8 @@ public struct HostCounters: Hashable, Sendable {
     public var floodedLinks: UInt64 = 0
     /// Links that were ended since the peer had acknowledged nothing for 45 s although packets waited for it.
     public var stalledLinks: UInt64 = 0
+    /// PDUs in the clear of peers that had still to prove that they hold the key of their bond: none was believed.
+    public var refusedCleartext: UInt64 = 0
 
     /// Discoveries that nobody took in time.
     public var droppedDiscoveries: UInt64 = 0

@@ -35,6 +35,9 @@ public enum HostEvent: Equatable, Sendable {
     case pairing(LinkID, PairingEvent)
     /// A link was encrypted, got another key, or is not encrypted any more.
     case encryptionChanged(LinkID, LinkSecurity)
+    /// A peer under a bonded address sent in the clear what is believed of the bonded device alone; it was dropped and
+    /// counted (`HostCounters.refusedCleartext`). Told once for a link.
+    case cleartextRefused(LinkID, DeviceAddress)
     /// A bond is new, or something of it changed: it is to be kept in place of the one with the same identity.
     case bondChanged(Bond)
     /// The bond with this identity is to be forgotten.

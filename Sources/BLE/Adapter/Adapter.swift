@@ -328,6 +328,7 @@ public actor Adapter {
         case .encryptionChanged(let link, let security):
             securityState.changed(link, to: security)
             tell(.securityChanged(link, security))
+        case .cleartextRefused(let link, let peer): tell(.cleartextRefused(link, peer))
         case .bondChanged, .bondRemoved:
             guard let error = runner.takeStoreError() else { break }
             storeError = error

@@ -134,7 +134,9 @@ extension SecurityFailure: CustomStringConvertible {
         case .timedOut: "the device did not go on with pairing within 30 s; disconnect before another try"
         case .keyMissingAtPeer:
             "the device has lost the keys of the bond; remove the bond here (bletool unpair) and pair again"
-        case .encryptionFailed(let status): "the link could not be encrypted: \(status.text)"
+        case .encryptionFailed(let status):
+            "the link could not be encrypted: \(status.text); if the device has lost the keys of its bond, remove the bond "
+                + "here (bletool unpair) and pair again"
         case .noKey: "there is no key to encrypt the link with; pair first"
         case .notAvailable: "pairing is not possible here: there is no cryptography, or the controller is shared"
         case .alreadyPairing: "pairing is under way already"

@@ -15,6 +15,9 @@ public enum AdapterEvent: Equatable, Sendable {
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
     /// The longest packets of a link in either role changed.
     case dataLengthChanged(LinkID, DataLength)
+    /// A device under a bonded address sent in the clear what only the bonded one may say: it was dropped. Told once for a
+    /// link; either the device has lost its half of the bond, or somebody has borrowed its address.
+    case cleartextRefused(LinkID, DeviceAddress)
 }
 
 /// The events of an adapter, as a sequence. They are kept from the moment at which the sequence is made; each sequence is

@@ -42,7 +42,7 @@ extension AppLifecycle {
         case .channel(let event): received(event, at: now)
         case .identityFound(let identity, let address): identityFound(identity, behind: address)
         // Pairing is the engine's and the system's, not an app's.
-        case .pairing, .encryptionChanged, .ambiguousIdentity: break
+        case .pairing, .encryptionChanged, .ambiguousIdentity, .cleartextRefused: break
         case .bondChanged(let bond): bondChanged(bond.identity)
         case .bondRemoved(let identity): bondRemoved(identity)
         }

@@ -35,6 +35,7 @@ extension HostFailure {
         switch self {
         case .connectionFailed(let status), .controller(let status, _): .coreBluetooth(status.coreBluetoothError)
         case .limitReached: .coreBluetooth(.connectionLimitReached)
+        case .security(let failure): failure.clientError
         default: .coreBluetooth(.connectionFailed)
         }
     }

@@ -62,6 +62,16 @@ struct ATTBearer {
     /// A request goes out; there must be none under way.
     mutating func sent(_ request: ATTOpcode, deadline: Instant) { state = .awaiting(request, deadline: deadline) }
 
+    /// The request under way goes out now.
+    mutating func restart(deadline: Instant) {
+        if case .awaiting(let request, _) = state { state = .awaiting(request, deadline: deadline) }
+    }
+
+    /// The request under way never went out.
+    mutating func forgetRequest() {
+        if case .awaiting = state { state = .idle }
+    }
+
     /// Nothing more comes or goes.
     mutating func die() { state = .dead }
 

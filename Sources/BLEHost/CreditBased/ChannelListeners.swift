@@ -7,7 +7,8 @@ struct ChannelListeners {
         var client: ClientID
         var operation: OperationID
         var settings: ChannelSettings
-        var requiresEncryption: Bool
+        /// `nil`: none at all.
+        var demand: ChannelSecurity?
     }
 
     /// What a device may give out itself (Core 5.4, Vol 3, Part A, 4.22).
@@ -17,7 +18,7 @@ struct ChannelListeners {
 
     /// - Parameter spsm: `nil` for any dynamic one that is free.
     mutating func add(
-        _ spsm: UInt16?, _ settings: ChannelSettings, requiresEncryption: Bool, operation: OperationID, client: ClientID
+        _ spsm: UInt16?, _ settings: ChannelSettings, demand: ChannelSecurity?, operation: OperationID, client: ClientID
     ) throws(ChannelFailure) -> UInt16 {
         let chosen: UInt16
         if let spsm {
@@ -30,7 +31,7 @@ struct ChannelListeners {
         listeners.append(
             Listener(
                 spsm: chosen, client: client, operation: operation, settings: settings,
-                requiresEncryption: requiresEncryption))
+                demand: demand))
         return chosen
     }
 

@@ -30,6 +30,19 @@ public struct ChannelSettings: Hashable, Sendable {
     }
 }
 
+/// What a listener demands of the key that encrypts a link (Core 5.4, Vol 3, Part C, 10.3.1).
+public struct ChannelSecurity: Hashable, Sendable {
+    /// Whether it has to be protected against a man in the middle.
+    public var requiresAuthentication: Bool
+    /// Octets that it has at least, 7 to 16.
+    public var minimumKeySize: UInt8
+
+    public init(requiresAuthentication: Bool = false, minimumKeySize: UInt8 = 7) {
+        self.requiresAuthentication = requiresAuthentication
+        self.minimumKeySize = minimumKeySize
+    }
+}
+
 /// A channel that is open.
 public struct ChannelInformation: Hashable, Sendable {
     /// This channel and no later one.
@@ -83,4 +96,5 @@ public enum ChannelFailure: Error, Hashable, Sendable {
 #if !hasFeature(Embedded)
 extension ChannelID: Codable {}
 extension ChannelSettings: Codable {}
+extension ChannelSecurity: Codable {}
 #endif

@@ -42,6 +42,11 @@ struct GATTClient {
         var isRetry = false
         /// What to begin again; `nil` for what is none of a client.
         var operation: GATTOperation?
+
+        /// The value whose configuration it writes.
+        var configured: AttributeHandle? {
+            if case .configure(let value, _, _, _) = procedure { value } else { nil }
+        }
     }
 
     let settings: GATTClientSettings
@@ -58,6 +63,8 @@ struct GATTClient {
     private var taken = 0
     /// Why nothing can be started any more.
     private var end: GATTFailure?
+    /// Whether what is sent waits outside for the peer's proof of its bond: the time for an answer has not begun.
+    var isPaused = false
 
     init(settings: GATTClientSettings = GATTClientSettings()) {
         self.settings = settings
@@ -71,7 +78,15 @@ struct GATTClient {
     /// Whether a write command would be taken (SPEC 2.3).
     var canSendWriteCommand: Bool { end == nil && !commands.isFull }
     /// When `advance` is due.
-    var nextDeadline: Instant? { end == nil ? bearer.deadline : nil }
+    var nextDeadline: Instant? { end == nil && !isPaused ? bearer.deadline : nil }
+    /// Whether the link is gone.
+    var isUnlinked: Bool { end == .notConnected }
+    /// Whether something is asked of the peer, the exchange of ATT_MTU apart.
+    var isBusy: Bool {
+        if suspended != nil || !waiting.isEmpty || !commands.commands.isEmpty { return true }
+        if case .exchangeMTU? = running?.procedure { return false }
+        return running != nil
+    }
 
     /// What is to be done next; to be called until `nil` after every input.
     mutating func nextAction() -> GATTClientAction? {
@@ -140,9 +155,38 @@ struct GATTClient {
     }
 
     mutating func advance(to now: Instant) {
-        guard end == nil, let deadline = bearer.deadline, deadline <= now else { return }
+        guard end == nil, !isPaused, let deadline = bearer.deadline, deadline <= now else { return }
         endAll(.transactionTimeout)
         actions.append(.disconnect)
+    }
+
+    /// What waited outside goes out now.
+    mutating func resume(at now: Instant) {
+        guard isPaused else { return }
+        isPaused = false
+        bearer.restart(deadline: now.advanced(by: settings.transactionTimeout))
+    }
+
+    /// What was sent while the client was paused goes nowhere: every operation ends, and others may be begun.
+    mutating func endOperations(_ reason: GATTFailure, at now: Instant) {
+        guard end == nil else { return }
+        bearer.forgetRequest()
+        let ended = running.map { [$0.id] } ?? []
+        for value in running.flatMap(\.configured).map({ [$0] }) ?? [] {
+            subscriptions.settle(value)
+            subscriptions.forget(value)
+        }
+        running = nil
+        let kept = suspended.map { [$0.operation.id] } ?? []
+        suspended = nil
+        let others = waiting.map(\.id)
+        waiting.removeAll()
+        for id in ended + kept + others {
+            if let id { complete(id, .failure(reason)) }
+        }
+        for command in commands.commands where !command.isAbandoned { complete(command.id, .failure(reason)) }
+        commands.removeAll()
+        if commands.takeReadiness() { emit(.writeCommandsReady) }
     }
 
     /// The link has the security that was asked for with `secure`, or has it not.

@@ -65,6 +65,9 @@ struct ACLScheduler {
         passed.keep { $0 != slot }
     }
 
+    /// Drops the frames of a link of which nothing has gone to the controller; their senders hear nothing.
+    mutating func discardWaiting(_ slot: Int, of links: inout LinkTable) { links[slot].queue.removeAll() }
+
     /// A slot of which frames have gone, for their senders to hear.
     mutating func popSlotWithPassedFrames() -> Int? { passed.popFirst() }
 

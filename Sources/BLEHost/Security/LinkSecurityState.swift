@@ -7,6 +7,11 @@ struct LinkSecurityState {
         var isAuthenticated: Bool
         var isSecureConnections: Bool
         var size: UInt8
+
+        /// Whether what another key protected is less safe with this one.
+        func isWeaker(than other: Key) -> Bool {
+            other.isAuthenticated && !isAuthenticated || size < other.size
+        }
     }
 
     enum Encryption: Equatable {
@@ -55,6 +60,16 @@ struct LinkSecurityState {
     var isBondRefused = false
     /// The bond's key has encrypted the link: the peer is the one that the bond was made with.
     var isBondProven = false
+    /// Whether the peer has still to prove that it holds the bond's key (`Host.isAdmitted`).
+    var isGated = false
+    /// Why it could not; until it is tried again everything that wants to pass ends with this.
+    var proofFailure: SecurityFailure?
+    /// The link was encrypted and is not any more: it is about to end, and nothing passes in either direction.
+    var isForfeited = false
+    /// Whether a plain PDU of a peer that has proved nothing was refused, which is told once for a link.
+    var hasToldCleartext = false
+    /// The peer asked for security while the bond's key was tried: it has an answer to come where that fails.
+    var owesRequestAnswer = false
     /// What the peripheral asked for beyond its bond: it is followed once the bond's key has encrypted the link.
     var heldRequest: AuthenticationRequirements?
     /// When a central that we asked for security should have acted.
@@ -64,7 +79,7 @@ struct LinkSecurityState {
 
     /// Pairing has ended, and the last keys that this side gave may still be on their way to the controller.
     var hasGivenKeys = false
-    /// Disconnect waits for them: a controller drops what it has not sent.
+    /// Disconnect waits for what was queued before it: a controller drops what it has not sent.
     var heldDisconnect: (reason: HCIStatus, deadline: Instant)?
 
     /// Whether the peer, as a client, changed what the bond keeps of it since that was kept.
@@ -89,6 +104,15 @@ struct LinkSecurityState {
 
     var keyInUse: Key? {
         if case .on(let key) = encryption { key } else { nil }
+    }
+
+    /// The key that protects the link until a change is over, where there is one.
+    var lastKey: Key? {
+        switch encryption {
+        case .off: nil
+        case .changing(_, _, let old): old
+        case .on(let key): key
+        }
     }
 
     /// Whether the key in use is what this side asked the central for. A central may encrypt with the key that it has

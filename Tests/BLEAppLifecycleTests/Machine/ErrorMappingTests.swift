@@ -41,6 +41,7 @@ struct ErrorMappingTests {
         for (failure, error) in expected {
             #expect(HostFailure.gatt(.security(failure)).clientError == error)
             #expect(HostFailure.security(failure).clientError == error)
+            #expect(HostFailure.security(failure).connectionError == error)
         }
     }
 }

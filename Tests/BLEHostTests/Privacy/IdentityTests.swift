@@ -168,6 +168,7 @@ struct IdentityTests {
         #expect(Array(create.parameters[6..<12]) == Self.address.octets)
         rig.receive(rig.connectionComplete(Self.address))
         #expect(rig.count(of: LEEnableEncryption.opcode) == 1)
+        rig.receive(EncryptionChange(connectionHandle: ConnectionHandle(rawValue: 0x40), state: .on))
         rig.receive(frame: [0x03, 23, 0], handle: 0x40)
         #expect(rig.results(of: operation).count == 1)
         #expect(rig.links.map(\.peer) == [Self.identity.asIdentity])

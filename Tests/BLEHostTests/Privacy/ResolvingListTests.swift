@@ -271,6 +271,7 @@ struct ResolvingListTests {
         let create = try #require(rig.commands.first { $0.opcode == LECreateConnection.opcode })
         #expect(create.parameters[5] == 1 && Array(create.parameters[6..<12]) == Self.onAir(Self.bonds[0]).octets)
         rig.receive(rig.connectionComplete(Self.onAir(Self.bonds[0])))
+        rig.receive(EncryptionChange(connectionHandle: ConnectionHandle(rawValue: 0x40), state: .on))
         rig.receive(frame: [0x03, 23, 0], handle: 0x40)
         #expect(rig.results(of: operation).count == 1)
         #expect(rig.links.map(\.peer) == [Self.bonds[0].identity.asIdentity])
@@ -312,6 +313,7 @@ struct ResolvingListTests {
                 connectionHandle: ConnectionHandle(rawValue: 0x40), role: .central,
                 peerAddress: Self.bonds[1].identity.asIdentity, peerResolvableAddress: Self.onAir(Self.bonds[1]),
                 interval: .milliseconds(30), latency: 0, supervisionTimeout: .milliseconds(5000)))
+        rig.receive(EncryptionChange(connectionHandle: ConnectionHandle(rawValue: 0x40), state: .on))
         rig.receive(frame: [0x03, 23, 0], handle: 0x40)
         #expect(operations.map { rig.results(of: $0).count } == [0, 1, 0])
         #expect(rig.count(of: LEEnableEncryption.opcode) == 1)

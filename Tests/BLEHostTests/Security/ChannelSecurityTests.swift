@@ -80,6 +80,63 @@ struct ChannelSecurityTests {
         }
     }
 
+    /// Opens a channel from the peer's side, and takes the result of the answer.
+    private func ask(_ rig: HostRig, spsm: UInt8 = 0x80) -> UInt8? {
+        rig.forget()
+        rig.receive(frame: [0x14, 9, 10, 0, spsm, 0, 0x40, 0, 64, 0, 64, 0, 1, 0], channel: 5, handle: 0x40)
+        return BondProofTests.sent(rig, on: 5).first { $0[0] == 0x15 }.map { $0[12] }
+    }
+
+    @Test("a listener looks at the key in use: encryption, authentication and size (Core 5.4, Vol 3, Part C, 10.3.1)")
+    func acceptor() {
+        for (isAuthenticated, keySize, demand, expected) in [
+            (false, 16, nil, 0), (false, 16, ChannelSecurity(requiresAuthentication: true), 5),
+            (true, 16, ChannelSecurity(requiresAuthentication: true, minimumKeySize: 16), 0),
+            (true, 8, ChannelSecurity(minimumKeySize: 16), 7),
+        ] as [(Bool, UInt8, ChannelSecurity?, UInt8)] {
+            var bond = BondProofTests.bond(isAuthenticated: isAuthenticated)
+            bond.keySize = keySize
+            var settings = SecuritySettings()
+            settings.pairing.minimumKeySize = 7
+            let rig = BondProofTests.rig([bond], settings)
+            rig.submit(
+                .listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: true, demanding: demand))
+            BondProofTests.peripheralLink(rig)
+            #expect(ask(rig) == 8, "keys, and not in use")
+            rig.receive([0x04, 0x3E, 0x0D, 0x05, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+            BondProofTests.on(rig)
+            #expect(ask(rig) == expected)
+        }
+    }
+
+    @Test("what this side demands of every pairing, a listener that wants encryption demands too")
+    func acceptorPolicy() {
+        var settings = SecuritySettings()
+        settings.pairing.requiresAuthentication = true
+        let rig = BondProofTests.rig([BondProofTests.bond()], settings)
+        rig.submit(.listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: true))
+        rig.submit(.listenForChannels(spsm: 0x81, ChannelSettings(), requiresEncryption: false))
+        BondProofTests.peripheralLink(rig)
+        rig.receive([0x04, 0x3E, 0x0D, 0x05, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+        BondProofTests.on(rig)
+        #expect(ask(rig) == 5)
+        #expect(ask(rig, spsm: 0x81) == 0)
+    }
+
+    @Test("a peripheral that has not proved its bond opens no channel to a client here, and one of ours waits for that")
+    func unproven() throws {
+        let rig = BondProofTests.connected()
+        rig.submit(.listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: false))
+        #expect(ask(rig) == 8)
+        rig.advance(by: .seconds(6))
+        let link = try #require(rig.links.last?.id)
+        rig.submit(.openChannel(link, spsm: 0x80, ChannelSettings()))
+        #expect(!BondProofTests.sent(rig, on: 5).contains { $0[0] == 0x14 })
+        BondProofTests.on(rig)
+        #expect(BondProofTests.sent(rig, on: 5).contains { $0[0] == 0x14 })
+        #expect(ask(rig) == 0)
+    }
+
     @Test("the debug public key is refused unless it is asked for (Core 5.4, Vol 3, Part H, 2.3.5.6.1)")
     func debugKey() {
         let x: [UInt8] = [

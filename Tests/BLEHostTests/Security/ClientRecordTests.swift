@@ -34,7 +34,8 @@ struct ClientRecordTests {
 
     @Test("a stranger with a bonded address, who has no key, changes nothing that the bond keeps (pain 12)")
     func stranger() throws {
-        let bonds = try bonded().bonds(.peripheral)
+        let first = try bonded()
+        let bonds = first.bonds(.peripheral)
         #expect(bonds.first?.clientRecord?.configurations.isEmpty == false)
         // The central has lost its half of the bond, as a stranger never had it.
         let later = TwoHosts(bonds: [.peripheral: bonds])
@@ -47,6 +48,7 @@ struct ClientRecordTests {
         #expect(later.bonds(.peripheral) == bonds && bondChanges(later) == 0)
         // The bonded device finds what it configured.
         later.forget()
+        later.submit(.restoreBonds(first.bonds(.central)), by: .central)
         later.connect()
         later.run(for: .seconds(1))
         #expect(subscriptions(later) == [.notifications])
@@ -96,13 +98,11 @@ struct ClientRecordTests {
     @Test("what a bonded client configured before it encrypted the link is kept once it has (pain 12)")
     func beforeEncryption() throws {
         let first = try bonded()
-        var settings = TwoHosts.Settings()
-        settings.central.encryptsAtConnection = false
-        let two = TwoHosts(
-            settings, bonds: [.central: first.bonds(.central), .peripheral: first.bonds(.peripheral)])
+        let two = TwoHosts(bonds: [.peripheral: first.bonds(.peripheral)])
         two.connect()
         #expect(two.gatt(.write(two.configuration(4), value: [0, 0])) == .success(.gatt(.written)))
         #expect(bondChanges(two) == 0)
+        two.submit(.restoreBonds(first.bonds(.central)), by: .central)
         let link = try #require(two.link(.central))
         #expect(two.result(of: .encrypt(link), by: .central) == .success(.done))
         two.run(for: .seconds(1))

@@ -190,7 +190,7 @@ extension GATTServer {
     /// What is to be kept of a client for its next connection.
     public mutating func clientRecord(of link: LinkID) -> GATTClientRecord? { slot(of: link).map { record(of: $0) } }
 
-    /// A client turned out to be a bonded one: it finds its configuration.
+    /// A client turned out to be a bonded one: it finds its configuration, but for what it has written on this link.
     public mutating func restore(_ record: GATTClientRecord, on link: LinkID, at now: Instant) {
         if let slot = slot(of: link) { restore(record, slot, now) }
     }
@@ -220,7 +220,7 @@ extension GATTServer {
 
     /// A bonded client is back: it finds its configuration, and hears of what has changed meanwhile.
     mutating func restore(_ record: GATTClientRecord, _ slot: Int, _ now: Instant) {
-        clients[slot].features = record.features
+        clients[slot].features |= record.features
         clients[slot].absent = []
         for kept in record.configurations { restore(kept, slot) }
         guard record.knownTable != database.digest else { return }
@@ -240,6 +240,7 @@ extension GATTServer {
             return
         }
         guard case .clientConfiguration(let configuration) = attribute.value,
+            clients[slot].configurations[kept.handle] == nil,
             kept.owner == nil || kept.owner == database.ownerOfConfiguration(kept.handle)
         else { return }
         configure(

@@ -1,0 +1,172 @@
+import BLEPackets
+
+/// The gate of a link to a bonded peer: until the bond's key has encrypted the link, whoever is at the other end has
+/// borrowed an address (Core 5.4, Vol 3, Part C, 10.3; the attack is known as BLESA).
+///
+///     link up ──▶ closed ──bond's key encrypts──▶ open
+///                   │ ▲
+///                   ▼ │ encryption is tried again, by `encrypt` or the peer's Security Request
+///                refused: operations end with the reason
+///
+/// While it is closed, ATT PDUs of ours wait, and values, notifications, indications and responses of the peer are dropped:
+/// they are not the bonded device's. What the peer asks of our server is answered as to a stranger: as the peripheral at
+/// once, as the central once the peer has proved itself. What the bond keeps of the peer as a client is restored then, and
+/// not before. Channels that this side opens wait; those that a peripheral opens to us are refused.
+///
+/// Only a bond whose key this side can encrypt with closes the gate: a peer that gave none, as legacy pairing allows, is a
+/// stranger on every link, and gets and gives nothing that its bond says.
+extension Host {
+    // MARK: Closed
+
+    /// A link is there, or its peer's bond is: where the bond has a key for this role, the peer has to prove itself.
+    mutating func closeGate(_ slot: Int) {
+        guard configuration.ownership == .exclusive, !links[slot].security.isBondProven, let bond = bond(of: slot)
+        else { return }
+        links[slot].security.isGated = (links[slot].role == .central ? bond.peerKey : bond.localKey) != nil
+        links[slot].gatt.isPaused = links[slot].security.isGated
+    }
+
+    /// Whether a PDU of ours is for a peer that has still to prove itself. As a peripheral this side serves strangers, so
+    /// that only what it wants itself waits.
+    @inline(__always)
+    func isGated(_ pdu: [UInt8], slot: Int) -> Bool {
+        guard links[slot].security.isGated else { return false }
+        guard links[slot].role == .peripheral, let octet = pdu.first else { return true }
+        switch ATTOpcode(rawValue: octet).kind {
+        case .request, .command, .confirmation: return true
+        case .response, .notification, .indication, .unknown: return false
+        }
+    }
+
+    /// Whether a PDU that came through a closed gate is taken notice of.
+    mutating func isAdmitted(_ pdu: RawSpan, slot: Int, at now: Instant) -> Bool {
+        let isRefused = links[slot].security.proofFailure != nil && links[slot].role == .central
+        switch pdu.byte(at: 0).map({ ATTOpcode(rawValue: $0).kind }) {
+        case .request?, .command?, .confirmation?, .unknown?:
+            if !isRefused { return true }
+        case .indication?:
+            // A device that waits for the confirmation would say nothing for 30 s; it gets one when it is the right one.
+            if !isRefused { send(ATTHandleValueConfirmation().encoded(), on: .attributeProtocol, slot: slot, at: now) }
+        case .response?, .notification?, nil: break
+        }
+        noteCleartext(slot)
+        return false
+    }
+
+    /// Something came in the clear that only the bonded device may say.
+    mutating func noteCleartext(_ slot: Int) {
+        counters.refusedCleartext &+= 1
+        guard !links[slot].security.hasToldCleartext else { return }
+        links[slot].security.hasToldCleartext = true
+        events.append(.cleartextRefused(links[slot].id, identity(of: slot)))
+    }
+
+    /// Has the peer prove that it is the bonded one, unless that is under way or has failed: as the central by
+    /// encryption, as the peripheral by asking for it.
+    mutating func proveBond(_ slot: Int, at now: Instant) {
+        guard links[slot].security.isGated, links[slot].security.proofFailure == nil, !links[slot].security.isBusy,
+            !links[slot].isClosing
+        else { return }
+        guard links[slot].role == .central else { return requestSecurity(slot, security.pairing, at: now) }
+        guard let bond = bond(of: slot), let key = bond.peerKey else { return }
+        encrypt(slot, with: key, bond.keyProperties, at: now)
+    }
+
+    /// Pairing has ended and the gate is closed all the same: what waits at it has the bond's key tried, or ends.
+    mutating func proveBondAgain(_ slot: Int, _ failure: SecurityFailure?, at now: Instant) {
+        let state = links[slot].security
+        guard state.isGated, !state.isBusy, !links[slot].isClosing, state.proofFailure == nil else { return }
+        if links[slot].role == .peripheral {
+            if let failure { refuseGate(slot, failure, at: now) }
+        } else if links[slot].gatt.isBusy || state.channelOpenings.contains(where: \.isWaiting) {
+            proveBond(slot, at: now)
+        }
+    }
+
+    // MARK: Open
+
+    /// The bond's key has encrypted the link, or the link's key is the bond's from now on.
+    /// - Parameter record: what the bond keeps of the peer as a client.
+    mutating func openGate(_ slot: Int, restoring record: GATTClientRecord?, at now: Instant) {
+        links[slot].security.owesRequestAnswer = false
+        guard !links[slot].security.isBondProven else { return }
+        links[slot].security.isBondProven = true
+        links[slot].security.proofFailure = nil
+        links[slot].security.isGated = false
+        links[slot].gatt.resume(at: now)
+        if let record {
+            gattServer.restore(record, on: links[slot].id, at: now)
+            drainServer(at: now)
+        }
+        exchangeMTUAgain(slot, at: now)
+    }
+
+    /// The exchange at the beginning of the link ended with the proof that failed.
+    private mutating func exchangeMTUAgain(_ slot: Int, at now: Instant) {
+        guard links[slot].role == .central, links[slot].mtuExchange == nil, !links[slot].isClosing else { return }
+        exchangeMTU(slot, at: now)
+    }
+
+    // MARK: Refused
+
+    /// The peer could not prove itself: what waits for it ends, and so does what is asked of it from now on.
+    mutating func refuseGate(_ slot: Int, _ failure: SecurityFailure, at now: Instant) {
+        guard links[slot].security.isGated else { return }
+        // A central may come to it yet when it is asked another time.
+        if links[slot].role == .central { links[slot].security.proofFailure = failure }
+        dropHeldFrames(slot)
+        let link = links[slot].id
+        links[slot].gatt.endOperations(.security(failure), at: now)
+        drainGATT(slot, at: now)
+        if links.slot(of: link) != nil { securedForChannels(slot, failure, at: now) }
+    }
+
+    private mutating func dropHeldFrames(_ slot: Int) {
+        let frames = links[slot].security.heldFrames
+        links[slot].security.heldFrames = []
+        for frame in frames {
+            if !isGated(frame.payload, slot: slot) {
+                links[slot].security.heldFrames.append(frame)
+            } else if frame.tag == .none {
+                links[slot].unsentAnswers -= 1
+            }
+        }
+    }
+
+    /// A link that was encrypted is not any more, or has a weaker key: whatever comes or goes until its end could be
+    /// anybody's.
+    mutating func forfeit(_ slot: Int, at now: Instant) {
+        keepClientRecord(of: slot, isLast: true, at: now)
+        links[slot].security.isForfeited = true
+        links[slot].security.heldFrames = []
+        links[slot].security.heldPDUs = []
+        acl.discardWaiting(slot, of: &links)
+    }
+
+    /// What the peer is told that asked for security while its bond's key was tried in vain.
+    mutating func answerOwedRequest(_ slot: Int, at now: Instant) {
+        guard links[slot].security.owesRequestAnswer else { return }
+        links[slot].security.owesRequestAnswer = false
+        events.append(.pairing(links[slot].id, .securityRequested))
+        send(SMPPacket.pairingFailed(.pairingNotSupported).encoded(), on: .securityManager, slot: slot, at: now)
+    }
+
+    /// What an end of the link says of the proof that was under way; `nil` where there was none, or the link ended as any
+    /// link may.
+    func failure(ofProofEndedBy reason: DisconnectionReason, on slot: Int) -> SecurityFailure? {
+        guard links[slot].security.isGated, links[slot].security.isChanging, !links[slot].isClosing,
+            case .controller(let status) = reason
+        else { return nil }
+        return Self.failure(ofProofEndedBy: status)
+    }
+
+    /// What the end of a link says whose bond's key was being tried.
+    static func failure(ofProofEndedBy status: HCIStatus) -> SecurityFailure? {
+        switch status {
+        // With another key the first encrypted packet is not understood.
+        case .pinOrKeyMissing, .authenticationFailure, .connectionTerminatedDueToMICFailure: .keyMissingAtPeer
+        case .connectionTimeout, .connectionTerminatedByLocalHost, .connectionFailedToBeEstablished: nil
+        default: .encryptionFailed(status)
+        }
+    }
+}
