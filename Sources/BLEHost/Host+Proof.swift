@@ -67,8 +67,9 @@ extension Host {
         guard links[slot].security.isGated, links[slot].security.proofFailure == nil, !links[slot].security.isBusy,
             !links[slot].isClosing
         else { return }
+        guard let bond = bond(of: slot) else { return liftGate(slot, at: now) }
         guard links[slot].role == .central else { return requestSecurity(slot, security.pairing, at: now) }
-        guard let bond = bond(of: slot), let key = bond.peerKey else { return }
+        guard let key = bond.peerKey else { return liftGate(slot, at: now) }
         encrypt(slot, with: key, bond.keyProperties, at: now)
     }
 
@@ -76,8 +77,8 @@ extension Host {
     mutating func proveBondAgain(_ slot: Int, _ failure: SecurityFailure?, at now: Instant) {
         let state = links[slot].security
         guard state.isGated, !state.isBusy, !links[slot].isClosing, state.proofFailure == nil else { return }
-        if links[slot].role == .peripheral {
-            if let failure { refuseGate(slot, failure, at: now) }
+        if links[slot].role == .peripheral, let failure {
+            refuseGate(slot, failure, at: now)
         } else if links[slot].gatt.isBusy || state.channelOpenings.contains(where: \.isWaiting) {
             proveBond(slot, at: now)
         }
@@ -99,6 +100,13 @@ extension Host {
             drainServer(at: now)
         }
         exchangeMTUAgain(slot, at: now)
+    }
+
+    /// The bond has gone, to make room for others as a rule: the peer is a stranger.
+    private mutating func liftGate(_ slot: Int, at now: Instant) {
+        links[slot].security.isGated = false
+        links[slot].gatt.resume(at: now)
+        releaseHeld(slot, at: now)
     }
 
     /// The exchange at the beginning of the link ended with the proof that failed.

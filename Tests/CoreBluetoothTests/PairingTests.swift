@@ -119,6 +119,32 @@ struct PairingTests {
         #expect(types.lines.count == 2 && types.lines[0].hasPrefix("enter "))
     }
 
+    @Test("an app hears error 14 of a device that has lost the keys of its bond, and nothing that this one says")
+    func lostKeys() async throws {
+        let stage = try Stage { _ in }
+        func launch(_ name: String) -> PeripheralProbe {
+            PeripheralProbe(
+                stage.launch(name) {
+                    $0.toolbox = CryptoToolbox()
+                    $0.ownAddress = .random(DeviceAddress(value: 0xC0DE_0000_0098, kind: .random))
+                })
+        }
+        let bonded = launch("org.example.bonded")
+        let client = CentralProbe(stage.launch("org.example.client") { $0.toolbox = CryptoToolbox() })
+        #expect(try await read(client, bonded) == "value FFF1 5e")
+        await bonded.system.kill()
+        try await client.wait(for: "disconnected")
+        client.clear()
+        // Another device under its address, open to everybody.
+        let stranger = launch("org.example.stranger")
+        try await stranger.publish("FFF0", [("FFF1", .read, .readable, Data([0xBA]))])
+        await client.run { client.manager.connect(client.peripheral) }
+        try await client.wait(for: "connected")
+        await client.run { client.peripheral.discoverServices([CBUUID(string: "FFF0")]) }
+        #expect(try await client.wait(for: "services").contains("CBErrorDomain 14"))
+        #expect(!stranger.lines.contains { $0.hasPrefix("read") })
+    }
+
     @Test("an app connects again to a private device that it has paired with, by the same object (SPEC REC-3, LTA-1)")
     func privateDevice() async throws {
         let stage = try Stage { _ in }
