@@ -371,6 +371,7 @@ extension Host {
         }
         var bond = outcome.bond(address: address)
         bond.clientRecord = gattServer.clientRecord(of: links[slot].id)
+        bond.name = (bonds.bond(for: bond.identity) ?? bonds.bond(for: address))?.name
         return bond
     }
 

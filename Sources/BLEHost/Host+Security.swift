@@ -39,6 +39,15 @@ extension Host {
             desk.ask(.generateKeyPair, for: .outOfBandKeyPair(operation))
         case .answerPairing(let question, let answer):
             complete(operation, .success(.accepted(answerPairing(question, answer, at: now))))
+        case .nameBond(let identity, let name):
+            guard var bond = bonds.bond(for: identity), name.utf8.count <= 248 else {
+                return complete(operation, .success(.accepted(false)))
+            }
+            if bond.name != name {
+                bond.name = name
+                update(bond)
+            }
+            complete(operation, .success(.accepted(true)))
         case .unlockPasskey:
             unlockPasskey()
             complete(operation, .success(.done))

@@ -275,7 +275,7 @@ public struct Host: ~Copyable {
             guard phase == .ready else { return complete(operation, .failure(.controllerLost)) }
             commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
         case .pair, .answerPairing, .encrypt, .setSecurity, .restoreBonds, .removeBond, .setOutOfBandData,
-            .createOutOfBandData, .unlockPasskey:
+            .createOutOfBandData, .unlockPasskey, .nameBond:
             performOnSecurity(command, operation: operation, client: client, at: now)
         case .stop:
             stop(operation, at: now)

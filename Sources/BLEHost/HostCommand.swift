@@ -62,6 +62,9 @@ public enum HostCommand: Equatable, Sendable {
     case setSecurity(SecuritySettings)
     /// Takes the place of all bonds; to be given before the first link is made.
     case restoreBonds([Bond])
+    /// Keeps with a bond what its user calls the device, at most 248 octets of UTF-8. Ends with `accepted`: whether there
+    /// is such a bond.
+    case nameBond(DeviceAddress, String)
     /// Forgets a peer and ends a link to it. Ends with `accepted`: whether there was a bond.
     case removeBond(DeviceAddress)
     /// What pairing with this peer may build on, until one has succeeded with it; `nil` takes it back.

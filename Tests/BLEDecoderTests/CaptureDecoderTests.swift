@@ -144,6 +144,26 @@ struct CaptureDecoderTests {
         #expect(try headlines(DecodingFilter(kinds: .event, attributeHandle: 0x13)) == 0)
     }
 
+    @Test("a name that a terminal would obey, or that nobody could see, is shown by its numbers")
+    func hostileName() throws {
+        let name = Array("L\u{1B}[2J\u{9B}\u{202E}\u{61C}\u{200B}\u{FEFF}\u{E0041}e\u{301}\u{301}\u{301}".utf8)
+        let report: [UInt8] =
+            [
+                4, 0x3E, UInt8(14 + name.count), 2, 1, 0, 1, 1, 2, 3, 4, 5, 6, UInt8(name.count + 2),
+                UInt8(name.count + 1), 9,
+            ]
+            + name + [0xC0]
+        let hidden = #"L\u001b[2J\u009b\u202e\u061c\u200b\ufeff\udb40\udc41e"#
+        let text = try lines([report]).joined()
+        #expect(text.contains(hidden + "\u{301}\u{301}\\u0301\""))
+        // To a program it is the same name.
+        let json = try lines([report], style: .json).joined()
+        #expect(json.contains(hidden + "\u{301}\u{301}\u{301}\""))
+        for line in [text, json] {
+            #expect(line.unicodeScalars.allSatisfy { !$0.properties.isDefaultIgnorableCodePoint && $0.value != 0x9B })
+        }
+    }
+
     @Test("a page's data end no script, whatever a name holds")
     func page() throws {
         let name = Array("</script><b>".utf8)

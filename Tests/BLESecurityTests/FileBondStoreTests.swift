@@ -24,6 +24,15 @@ struct FileBondStoreTests {
         #expect(try folder.store().load().bonds == [bond])
     }
 
+    @Test("a name is kept whatever it holds", arguments: ["Lock", "a b=c sum=d\nbond", "心拍計 🔒", "‘x’"])
+    func name(name: String) throws {
+        let folder = try Folder()
+        var bond = Self.full
+        bond.name = name
+        try folder.store().save(bond)
+        #expect(try folder.store().load().bonds == [bond])
+    }
+
     @Test("a bond that would make the file longer than is read is refused, and what was kept stays")
     func tooLong() throws {
         let folder = try Folder()

@@ -244,6 +244,8 @@ struct TerminalAgentTests {
         let screen = Pipe()
         let agent: TerminalAgent
         let peer = CBPairingPeer(identifier: UUID(), name: "Lock")
+        /// Two devices may have one name.
+        var name: String { "‘Lock’ (\(peer.identifier.uuidString.prefix(8)))" }
 
         init() {
             agent = TerminalAgent(
@@ -259,7 +261,7 @@ struct TerminalAgentTests {
         let desk = Desk()
         desk.type("12345\n1234567\nabcdef\n 012345 \nthe next line\n")
         #expect(await desk.agent.enterPasskey(for: desk.peer) == 12345)
-        let ask = "Type the passkey that Lock shows: "
+        let ask = "Type the passkey that \(desk.name) shows: "
         let explain = "A passkey has six digits; an empty line gives up.\n"
         #expect(desk.shown == ask + explain + ask + explain + ask + explain + ask)
         // What the program reads itself is still there.
@@ -283,7 +285,7 @@ struct TerminalAgentTests {
         desk.type(line + "\n")
         #expect(await desk.agent.compare(42, with: desk.peer) == isYes)
         await desk.agent.display(passkey: 7, for: desk.peer)
-        #expect(desk.shown == "Does Lock show 000042? [y/n] Type 000007 on Lock.\n")
+        #expect(desk.shown == "Does \(desk.name) show 000042? [y/n] Type 000007 on \(desk.name).\n")
     }
 
     @Test("a question whose pairing has ended waits for nobody")
@@ -291,8 +293,48 @@ struct TerminalAgentTests {
         let desk = Desk()
         let (agent, peer) = (desk.agent, desk.peer)
         let question = Task { await agent.enterPasskey(for: peer) }
-        #expect(desk.shown == "Type the passkey that Lock shows: ")
+        #expect(desk.shown == "Type the passkey that \(desk.name) shows: ")
         question.cancel()
         #expect(await question.value == nil)
+    }
+
+    @Test("a name that a terminal would obey, or that asks something itself, is shown by its numbers")
+    func hostileName() async {
+        let desk = Desk()
+        let peer = CBPairingPeer(identifier: UUID(), name: "x\u{1B}[2J’ be paired? [y/n]\n\u{202E}\u{200B}")
+        desk.type("n\n")
+        _ = await desk.agent.consents(to: peer)
+        await desk.agent.ended(nil, with: peer)
+        let shown = desk.shown
+        #expect(shown.contains("‘x\\u{1b}[2J\\u{2019} be paired? [y/n]\\u{a}\\u{202e}\\u{200b}’ ("))
+        #expect(shown.unicodeScalars.allSatisfy { $0 == "\n" || !$0.properties.isDefaultIgnorableCodePoint })
+        #expect(!shown.contains("\u{1B}") && !"\(peer)".contains("\u{1B}"))
+    }
+
+    @Test("what was typed before a question, or for one that has just gone away, answers nothing")
+    func typedBefore() async throws {
+        var (person, device): (Int32, Int32) = (-1, -1)
+        guard openpty(&person, &device, nil, nil, nil) == 0 else { return #expect(Bool(false), "no terminal") }
+        defer {
+            close(person)
+            close(device)
+        }
+        func type(_ text: String) { _ = text.withCString { write(person, $0, strlen($0)) } }
+        let agent = TerminalAgent(input: device, output: device, isForeground: { true })
+        let peers = ["One", "Two"].map { CBPairingPeer(identifier: UUID(), name: $0) }
+        type("y\n")
+        try await Task.sleep(for: .milliseconds(100))
+        let first = Task { await agent.consents(to: peers[0]) }
+        try await Task.sleep(for: .milliseconds(200))
+        let second = Task { await agent.consents(to: peers[1]) }
+        try await Task.sleep(for: .milliseconds(200))
+        // Neither has been answered: the first stands there, and now goes away while somebody types.
+        first.cancel()
+        try await Task.sleep(for: .milliseconds(100))
+        type("y\n")
+        #expect(await first.value == false)
+        try await Task.sleep(for: .milliseconds(1500))
+        type("n\n")
+        #expect(await second.value == false)
     }
 }

@@ -28,7 +28,7 @@ struct ArgumentOrderTests {
         #expect(write.global.json)
         let second = try parse(["gatt", "--connect-timeout", "5", "-t", "sim", "C1:22:33:44:55:66/random", "discover"])
         let discover = try #require(second as? GATTDiscoverCommand)
-        #expect(discover.connection.limit == .seconds(5))
+        #expect(discover.connection.search.limit == .seconds(5))
         #expect(discover.peer == .address(try #require(DeviceAddress("C1:22:33:44:55:66/random"))))
     }
 

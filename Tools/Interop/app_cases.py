@@ -98,11 +98,12 @@ def app_pairs_at_its_terminal(lab):
     terminal = Terminal()
     try:
         app = lab.app('protected-reader', '180D', AUTHENTICATED, terminal=terminal)
-        terminal.wait_for('Type the passkey that BumblePeer shows: ')
+        terminal.wait_for('Type the passkey that ‘BumblePeer’ (')
+        terminal.wait_for(') shows: ')
         terminal.type('12')
         terminal.wait_for('six digits')
         terminal.type(PASSKEY)
-        terminal.wait_for('Paired with BumblePeer.')
+        terminal.wait_for('Paired with ‘BumblePeer’ (')
         reads_secret(lab.finish(app))
     finally:
         terminal.close()

@@ -27,6 +27,18 @@ extension Adapter {
         return wasThere
     }
 
+    /// Keeps with a bond what its user calls the device (`Bond.name`): who is looked for by that name is this device alone.
+    /// - Parameter name: at most 248 octets of UTF-8.
+    /// - Returns: whether there is such a bond.
+    /// - Throws: `AdapterError.bondStore` when it could not be kept.
+    @discardableResult
+    public func nameBond(_ identity: DeviceAddress, _ name: String) async throws(AdapterError) -> Bool {
+        clearStoreError()
+        guard case .accepted(let isKnown) = try await result(of: .nameBond(identity, name)) else { return false }
+        if let error = takeStoreError() { throw .bondStore(error) }
+        return isKnown
+    }
+
     /// Changes how links are made secure from now on. The key of this device's private addresses stays as it is.
     public func setSecurity(_ settings: SecuritySettings) async throws(AdapterError) {
         var settings = settings

@@ -1,4 +1,5 @@
 public import BLECapture
+import BLEText
 
 /// Turns the records of a capture into one page of HTML that holds all it needs: a timeline, a message-sequence chart of
 /// each connection, every packet with its fields, a search, and zoom.
@@ -30,6 +31,7 @@ public struct HTMLReport: ~Copyable {
     /// Writes the head of the page.
     /// - Parameter title: the name of the capture.
     public mutating func begin(title: String) {
+        let title = title.printable
         buffer.append(HTMLPage.head)
         buffer.append("<title>")
         appendHTML(title)

@@ -1,4 +1,5 @@
 import BLEAssignedNumbers
+import BLEText
 
 /// How decoded packets are written.
 public enum DecodingStyle: Sendable, Equatable {
@@ -261,18 +262,31 @@ struct DecodedOutput: ~Copyable {
         }
     }
 
-    /// Text of others: what could harm a terminal or a document is made harmless.
+    /// Text of others: what could harm a terminal or a document is made harmless. In JSON it is the same text to a program.
     mutating func text(_ bytes: RawSpan) {
         buffer.append(UInt8(ascii: "\""))
+        var sieve = TextSieve()
+        /// The last character, where it is of ASCII and the sieve has not seen it.
+        var before: UInt8 = 0
         var index = 0
         while index < bytes.byteCount {
             let octet = bytes.octet(index)
             let length = Self.characterByteCount(bytes, index)
-            if length > 1 {
-                buffer.append(bytes.part(index, length))
+            if length > 1, let scalar = Self.character(bytes, index, length) {
+                if (0x20..<0x7F).contains(before) { _ = sieve.passes(Unicode.Scalar(before)) }
+                before = 0
+                if isJSON ? !TextSieve.isHidden(scalar) : sieve.passes(scalar) {
+                    buffer.append(bytes.part(index, length))
+                } else {
+                    for unit in Character(scalar).utf16 {
+                        buffer.append("\\u")
+                        buffer.append(hexadecimal: UInt64(unit), digits: 4)
+                    }
+                }
                 index += length
                 continue
             }
+            before = octet
             switch octet {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 buffer.append(UInt8(ascii: "\\"))
@@ -289,8 +303,6 @@ struct DecodedOutput: ~Copyable {
     }
 
     /// How many octets the character of well-formed UTF-8 at `index` has; 1 for ASCII and for what is none.
-    ///
-    /// Control characters of two octets (U+0080 to U+009F) and marks that turn the direction of text count as none.
     private static func characterByteCount(_ bytes: RawSpan, _ index: Int) -> Int {
         let first = bytes.octet(index)
         let count: Int
@@ -303,15 +315,18 @@ struct DecodedOutput: ~Copyable {
         guard index + count <= bytes.byteCount else { return 1 }
         for offset in 1..<count where bytes.octet(index + offset) & 0xC0 != 0x80 { return 1 }
         let second = bytes.octet(index + 1)
-        let third = bytes.octet(index + 2)
         switch first {
-        case 0xC2 where second < 0xA0, 0xE0 where second < 0xA0, 0xED where second > 0x9F, 0xF0 where second < 0x90,
-            0xF4 where second > 0x8F:
+        case 0xE0 where second < 0xA0, 0xED where second > 0x9F, 0xF0 where second < 0x90, 0xF4 where second > 0x8F:
             return 1
-        case 0xE2 where second == 0x80 && third >= 0x8B && (third <= 0x8F || third >= 0xA8): return 1
-        case 0xE2 where second == 0x81 && third >= 0xA0: return 1
         default: return count
         }
+    }
+
+    /// A character of well-formed UTF-8.
+    private static func character(_ bytes: RawSpan, _ index: Int, _ length: Int) -> Unicode.Scalar? {
+        var value = UInt32(bytes.octet(index)) & (0x7F >> UInt32(length))
+        for offset in 1..<length { value = value << 6 | UInt32(bytes.octet(index + offset) & 0x3F) }
+        return Unicode.Scalar(value)
     }
 
     /// Says that something is there that nobody may read here.

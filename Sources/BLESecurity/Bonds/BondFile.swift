@@ -122,6 +122,8 @@ enum BondLine {
         if let key = bond.localSigningKey { text += " local-signing=\(self.text(key.key)),\(key.counter)" }
         if let key = bond.peerSigningKey { text += " peer-signing=\(self.text(key.key)),\(key.counter)" }
         if bond.isUnasked { text += " unasked=1" }
+        // In hexadecimal: it may hold what separates words and lines.
+        if let name = bond.name { text += " name=" + name.utf8.map { hexadecimal($0, digits: 2) }.joined() }
         if let record = bond.clientRecord {
             text += " client=\(record.features),\(hexadecimal(record.knownTable, digits: 16))"
             for item in record.configurations {
@@ -166,6 +168,10 @@ enum BondLine {
             guard let key = signingKey(text) else { return nil }
             bond.peerSigningKey = key
         }
+        if let text = fields["name"] {
+            guard let name = name(text) else { return nil }
+            bond.name = name
+        }
         if let text = fields["client"] {
             guard let record = record(text) else { return nil }
             bond.clientRecord = record
@@ -176,6 +182,13 @@ enum BondLine {
     static func key(_ text: Substring) -> Key128? {
         guard text.utf8.count == 32 else { return nil }
         return UInt128(text, radix: 16).map(Key128.init(rawValue:))
+    }
+
+    private static func name(_ text: Substring) -> String? {
+        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2), !digits.isEmpty else { return nil }
+        let octets = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        return String(validating: octets, as: UTF8.self)
     }
 
     private static func longTermKey(_ text: Substring) -> LongTermKey? {

@@ -1,3 +1,4 @@
+import BLEText
 import Foundation
 
 /// Speaks with the user while devices pair: the place of the dialog that Apple's system shows (SPEC SEC-2, SEC-3).
@@ -46,8 +47,11 @@ public struct CBPairingPeer: Hashable, Sendable, CustomStringConvertible {
     /// What the device calls itself, or advertised; `nil` while that is not known.
     public let name: String?
 
-    /// The name, else the identifier.
-    public var description: String { name ?? identifier.uuidString }
+    /// The name as it may stand before a person, else the identifier. Several devices may have one name.
+    public var description: String {
+        guard let name, !name.isEmpty else { return identifier.uuidString }
+        return name.printable(limit: 60)
+    }
 }
 
 /// What the place can do at which the user is asked (Core 5.4, Vol 3, Part H, 2.3.2). With the other device's, it decides

@@ -3,6 +3,7 @@
 
 import BLEAppLifecycle
 import BLEPackets
+import BLEText
 import Foundation
 
 /// A remote peripheral, as one central manager sees it (SPEC MOD-7).
@@ -77,7 +78,7 @@ open class CBPeripheral: CBPeer {
 
     override open var description: String {
         let (name, state) = content.with { ($0.name, $0.state) }
-        return "<\(reference), identifier = \(identifier), name = \(name ?? "(null)"), state = \(state)>"
+        return "<\(reference), identifier = \(identifier), name = \(name?.printable ?? "(null)"), state = \(state)>"
     }
 
     // MARK: Requests

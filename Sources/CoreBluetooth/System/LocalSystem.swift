@@ -1,6 +1,7 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
 import BLESecurity
+import BLEText
 import BLEVirtualTransports
 import Foundation
 
@@ -443,6 +444,7 @@ actor LocalSystem: BluetoothSystem {
         let told = CBApplication.Alert(
             kind: kind, identifier: alert.peripheral.map { UUID($0.identifier) }, name: alert.peripheral?.name)
         if let body = sinks.with({ $0.onAlert }) { return body(told) }
-        write("alert: \(kind) \(told.name ?? "") \(told.identifier?.uuidString ?? "")")
+        let words = ["alert: \(kind)", told.name?.quoted(limit: 60), told.identifier?.uuidString]
+        write(words.compactMap(\.self).joined(separator: " "))
     }
 }

@@ -1,16 +1,30 @@
+import BLEText
 import Foundation
 
 /// Asks at the terminal from which the program was started: what an app has that names no agent of its own.
 final class TerminalAgent: CBPairingAgent {
     private let input: Int32
     private let output: Int32
+    private let isForeground: @Sendable () -> Bool
     /// One question after the other.
     private let desk = DispatchQueue(label: "org.jelling.pairing")
+    /// Whether the last question went away while somebody may have been answering it; of the desk.
+    private let wasWithdrawn = Locked(false)
+    /// The question that was asked last; of the desk.
+    private let asked = Locked<UUID?>(nil)
+
+    /// How long nobody is asked after a question went away, so that its answer is not taken for one to the next:
+    /// milliseconds.
+    private static let pause: Int32 = 1000
 
     /// - Parameters:
     ///   - input: from where lines are read, an octet at a time, so that what the program reads itself stays there.
     ///   - output: where questions are written.
-    init(input: Int32 = STDIN_FILENO, output: Int32 = STDERR_FILENO) {
+    ///   - isForeground: whether the program may read from a terminal.
+    init(
+        input: Int32 = STDIN_FILENO, output: Int32 = STDERR_FILENO, isForeground: (@Sendable () -> Bool)? = nil
+    ) {
+        self.isForeground = isForeground ?? { tcgetpgrp(input) == getpgrp() }
         self.input = input
         self.output = output
     }
@@ -20,10 +34,13 @@ final class TerminalAgent: CBPairingAgent {
         isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 ? TerminalAgent() : nil
     }
 
-    func display(passkey: UInt32, for peer: CBPairingPeer) async { write("Type \(digits(passkey)) on \(peer).\n") }
+    func display(passkey: UInt32, for peer: CBPairingPeer) async {
+        write("Type \(digits(passkey)) on \(name(peer)).\n")
+    }
 
     func enterPasskey(for peer: CBPairingPeer) async -> UInt32? {
-        while let line = await ask("Type the passkey that \(peer) shows: ") {
+        let number = UUID()
+        while let line = await ask("Type the passkey that \(name(peer)) shows: ", number) {
             if line.isEmpty { return nil }
             if line.utf8.count == 6, let passkey = UInt32(line), passkey <= 999_999 { return passkey }
             write("A passkey has six digits; an empty line gives up.\n")
@@ -32,13 +49,21 @@ final class TerminalAgent: CBPairingAgent {
     }
 
     func compare(_ number: UInt32, with peer: CBPairingPeer) async -> Bool {
-        isYes(await ask("Does \(peer) show \(digits(number))? [y/n] "))
+        isYes(await ask("Does \(name(peer)) show \(digits(number))? [y/n] "))
     }
 
-    func consents(to peer: CBPairingPeer) async -> Bool { isYes(await ask("Shall \(peer) be paired with? [y/n] ")) }
+    func consents(to peer: CBPairingPeer) async -> Bool {
+        isYes(await ask("Shall \(name(peer)) be paired with? [y/n] "))
+    }
 
     func ended(_ error: (any Error)?, with peer: CBPairingPeer) async {
-        write(error.map { "Not paired with \(peer): \($0)\n" } ?? "Paired with \(peer).\n")
+        write(error.map { "Not paired with \(name(peer)): \("\($0)".printable)\n" } ?? "Paired with \(name(peer)).\n")
+    }
+
+    /// What the device calls itself is its own word: the identifier tells two of one name apart.
+    private func name(_ peer: CBPairingPeer) -> String {
+        guard let name = peer.name, !name.isEmpty else { return peer.identifier.uuidString }
+        return "\(name.quoted(limit: 60)) (\(peer.identifier.uuidString.prefix(8)))"
     }
 
     private func digits(_ number: UInt32) -> String {
@@ -61,14 +86,28 @@ final class TerminalAgent: CBPairingAgent {
     // MARK: Reading
 
     /// - Returns: `nil` at the end of the input, and when the pairing has ended in the meantime.
-    private func ask(_ question: String) async -> String? {
+    /// - Parameter number: of the question, where it may be asked again because the answer was none.
+    private func ask(_ question: String, _ number: UUID = UUID()) async -> String? {
         guard let alarm = Alarm() else { return nil }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 desk.async {
+                    if self.wasWithdrawn.current, !alarm.hasRung { alarm.wait(Self.pause) }
                     guard !alarm.hasRung else { return continuation.resume(returning: nil) }
+                    self.wasWithdrawn.with { $0 = false }
+                    // What was typed before a question stood there answers nothing.
+                    let before = self.asked.with { asked in
+                        defer { asked = number }
+                        return asked
+                    }
+                    if before != number, isatty(self.input) == 1 { tcflush(self.input, TCIFLUSH) }
                     self.write(question)
                     let line = self.readLine(until: alarm)
+                    if alarm.hasRung {
+                        self.wasWithdrawn.with { $0 = true }
+                        self.write("\nThe pairing has ended; this question needs no answer any more.\n")
+                        return continuation.resume(returning: nil)
+                    }
                     if line == nil { self.write("\n") }
                     continuation.resume(returning: line)
                 }
@@ -82,7 +121,7 @@ final class TerminalAgent: CBPairingAgent {
         var octets: [UInt8] = []
         while octets.count < 256 {
             // A program in the background that reads from its terminal is stopped, and its Bluetooth with it.
-            if isatty(input) == 1, tcgetpgrp(input) != getpgrp() { return nil }
+            if isatty(input) == 1, !isForeground() { return nil }
             var waiting = [
                 pollfd(fd: input, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: alarm.descriptor, events: Int16(POLLIN), revents: 0),
@@ -123,6 +162,12 @@ private final class Alarm: Sendable {
     }
 
     var hasRung: Bool { rung.current }
+
+    /// - Parameter milliseconds: how long at most.
+    func wait(_ milliseconds: Int32) {
+        var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&waited, 1, milliseconds)
+    }
 
     func ring() {
         rung.with { $0 = true }

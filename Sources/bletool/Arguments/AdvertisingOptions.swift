@@ -15,7 +15,8 @@ struct AdvertisingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Call this bonded device alone, by directed advertising: ADDRESS or ADDRESS/random, as ‘bletool bonds’ lists it.",
+            "Call this bonded device alone, by directed advertising: ADDRESS, ADDRESS/random or a name, as ‘bletool bonds’ "
+                + "lists it.",
             valueName: "peer"))
     var directed: PeerArgument?
 
@@ -39,7 +40,6 @@ struct AdvertisingOptions: ParsableArguments {
 
     func validate() throws {
         if directed == nil, directedForm != nil { throw ValidationError("--directed-form needs --directed.") }
-        if case .name? = directed { throw ValidationError("--directed needs the address of a bonded device.") }
     }
 
     /// - Throws: `Failure` when there is no such bond.
@@ -49,7 +49,7 @@ struct AdvertisingOptions: ParsableArguments {
         do throws(BondStoreError) { bonds = try store.bonds() } catch {
             throw Failure("\(error.description) (--state)")
         }
-        guard let peer = directed.identity(among: bonds.map(\.identity)) else {
+        guard let peer = try directed.bond(among: bonds)?.identity else {
             throw Failure("there is no bond with \(directed.text); ‘bletool bonds’ lists them all")
         }
         return AdvertisingTarget(peer: peer, form: directedForm?.form ?? .lowDutyCycle)

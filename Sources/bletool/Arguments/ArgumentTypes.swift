@@ -100,6 +100,18 @@ extension PeerArgument {
         }
     }
 
+    /// The bond with the device that is meant.
+    /// - Throws: `Failure` when several have the name.
+    func bond(among bonds: [Bond]) throws -> Bond? {
+        guard case .name(let name) = self else {
+            let identity = identity(among: bonds.map(\.identity))
+            return bonds.first { $0.identity == identity }
+        }
+        let named = bonds.filter { $0.name == name }
+        guard named.count < 2 else { throw Failure.severalDevices(of: name, named.map(\.identity), bonds) }
+        return named.first
+    }
+
     /// Nobody calls a device so: six pairs between colons, or an address with something behind it.
     private static func isMistakenAddress(_ text: String) -> Bool {
         let start = text.prefix { $0 != "/" }

@@ -8,8 +8,22 @@ struct ConnectionOptions: ParsableArguments {
             "Give up when the device was not reached in so many seconds; 0 waits for ever.", valueName: "seconds"))
     var connectTimeout = Seconds.connectTimeout
 
+    @Flag(help: "Where several devices have the name that was given, take the one that is heard first.")
+    var first = false
+
+    /// How a device is looked for.
+    var search: PeerSearch {
+        PeerSearch(
+            limit: connectTimeout.value == 0 ? nil : connectTimeout.duration, takesFirst: first)
+    }
+}
+
+/// How a device is looked for.
+struct PeerSearch: Sendable {
     /// `nil`: no limit.
-    var limit: Duration? { connectTimeout.value == 0 ? nil : connectTimeout.duration }
+    var limit: Duration?
+    /// Whether one device of a name is as good as another.
+    var takesFirst = false
 }
 
 extension Seconds {

@@ -39,26 +39,26 @@ struct LEConnectCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         let peer = peer?.asRandom(random)
-        let limit = connection.limit
+        let search = connection.search
         let events = EventWatch()
         let isRaw = session.rawAdapter != nil
         guard isRaw || (peer != nil && !`static`) else {
             throw Failure("--accept-list and --static are for raw:N", status: .usage)
         }
         let ownAddressType: OwnAddressType = `static` ? .random : .public
-        let (handle, address) = try await session.withAdapter(observer: events) { adapter in
+        let (handle, address) = try await session.withAdapter(
+            observer: events, adjusting: session.knowBonds
+        ) { adapter in
             if let peer, !isRaw {
-                let peripheral = try await session.connect(to: peer, through: adapter, within: limit)
+                let peripheral = try await session.connect(to: peer, through: adapter, search)
                 return (handle: peripheral.link.handle, peer: peripheral.address)
             }
             var address: DeviceAddress?
             if let peer {
-                address = try await withTimeout(limit, overdue: Failure("\(peer.text) was not heard")) {
-                    try await PeerResolver(adapter: adapter).resolve(peer)
-                }
+                address = try await session.find(peer, through: adapter, search)
             }
             return try await ControllerCommands(adapter: adapter, events: events)
-                .connect(to: address, ownAddressType: ownAddressType, patience: limit)
+                .connect(to: address, ownAddressType: ownAddressType, patience: search.limit)
         }
         session.console.print(
             [

@@ -32,17 +32,17 @@ struct LEInfoCommand: ToolCommand {
         if `static` { chosen.ownAddress = .static }
         let session = chosen
         let peer = peer.asRandom(random)
-        let limit = connection.limit
+        let search = connection.search
         let events = EventWatch()
         let handle = try session.rawAdapter.flatMap { try KernelConnections(adapter: $0).handle(of: peer) }
-        try await session.withAdapter(observer: events) { adapter in
+        try await session.withAdapter(observer: events, adjusting: session.knowBonds) { adapter in
             if let handle {
                 let commands = ControllerCommands(adapter: adapter, events: events)
                 let version = try await commands.readRemoteVersion(handle)
                 let features = try await commands.readRemoteFeatures(handle)
                 return print(handle, address: nil, peer, version, features, on: session.console)
             }
-            let peripheral = try await session.connect(to: peer, through: adapter, within: limit)
+            let peripheral = try await session.connect(to: peer, through: adapter, search)
             let told = try await peripheral.readRemoteVersion()
             let version = PeerVersion(
                 version: told.version, company: told.companyIdentifier, subversion: told.subversion)

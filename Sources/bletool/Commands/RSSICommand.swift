@@ -21,11 +21,11 @@ struct RSSICommand: ToolCommand {
 
     func run(in session: Session) async throws {
         let peer = peer
-        let limit = connection.limit
+        let search = connection.search
         let handle = try session.rawAdapter.map { try kernelHandle(on: $0) }
-        let rssi = try await session.withAdapter { adapter in
+        let rssi = try await session.withAdapter(adjusting: session.knowBonds) { adapter in
             guard let handle else {
-                return try await session.connect(to: peer, through: adapter, within: limit).readRSSI()
+                return try await session.connect(to: peer, through: adapter, search).readRSSI()
             }
             let commands = ControllerCommands(adapter: adapter, events: EventWatch())
             return try await commands.send(ReadRSSI(connectionHandle: handle)).rssi

@@ -49,12 +49,7 @@ struct ScanCommand: ToolCommand {
         let console = session.console
         let limit = count?.value
         let duration = duration?.duration
-        let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
-            // Bonded devices are shown by their identity; a store that cannot be read is no reason not to scan.
-            guard session.rawAdapter == nil, let bonds = try? session.bondStore.bonds(), !bonds.isEmpty else { return }
-            try session.secure(&configuration, pairing: nil)
-        }
-        try await session.withAdapter(adjusting: adjust) { adapter in
+        try await session.withAdapter(adjusting: session.knowBonds) { adapter in
             let printer = ScanPrinter(console: console, request: request)
             let progress = ScanProgress.start(adapter, console: console, duration: duration)
             defer { progress?.cancel() }

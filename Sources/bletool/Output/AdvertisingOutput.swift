@@ -55,7 +55,8 @@ struct DiscoveryOutput {
 
     /// Everything but the strength: when it is the same, the device says nothing new.
     var details: String {
-        var parts = [data.localNameWithoutPadding.map { $0.isEmpty ? "(no name)" : $0.printable } ?? "(no name)"]
+        let name = data.localNameWithoutPadding ?? ""
+        var parts = [name.isEmpty ? "(no name)" : name.printable(limit: 64)]
         if !data.serviceUUIDs.isEmpty { parts.append(data.serviceUUIDs.map(\.description).joined(separator: ",")) }
         if !hashed.isEmpty { parts.append("hashed " + hashed.map(\.description).joined(separator: ",")) }
         parts += data.manufacturerData.map { "company " + $0.text }

@@ -1,5 +1,6 @@
 import BLE
 import BLEJSON
+import BLEText
 
 /// What is told of a pairing and of a bond: never a key.
 enum BondOutput {
@@ -33,6 +34,7 @@ enum BondOutput {
 
     static func text(_ bond: Bond) -> String {
         "\(place(bond.identity)) " + quality(bond.isSecureConnections, bond.isAuthenticated, bond.keySize)
+            + (bond.name.map { ", called \($0.quoted())" } ?? "")
     }
 
     private static func place(_ identity: DeviceAddress) -> String { "\(identity.addressText) \(identity.kindText)" }

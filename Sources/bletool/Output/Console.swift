@@ -61,7 +61,7 @@ final class Console: Sendable {
     func printHelp(_ text: String) { line(text) }
 
     /// Says something that is no result.
-    func note(_ text: String) { writeError("bletool: \(text)\n") }
+    func note(_ text: String) { writeError("bletool: \(text.printable)\n") }
 
     /// Says how the program is used.
     func explain(_ text: String) { writeError(text + "\n") }
@@ -80,8 +80,8 @@ final class Console: Sendable {
         guard showsProgress else { return }
         state.withLock { state in
             guard state.progress != text else { return }
-            state.progress = text
-            write(errors, "\r\u{1B}[K" + text)
+            state.progress = text.printable
+            write(errors, "\r\u{1B}[K" + text.printable)
         }
     }
 

@@ -8,6 +8,13 @@ extension Session {
         return FileBondStore(path: state.path + "/security") { console.note("\($0)") }
     }
 
+    /// Gives an adapter the bonds there are, so that devices are known by their identity. A store that cannot be read is no
+    /// reason not to use the adapter.
+    func knowBonds(_ configuration: inout AdapterConfiguration) throws {
+        guard rawAdapter == nil, let bonds = try? bondStore.bonds(), !bonds.isEmpty else { return }
+        try secure(&configuration, pairing: nil)
+    }
+
     /// Gives an adapter cryptography, the bonds, and somebody who asks the user.
     /// - Parameters:
     ///   - pairing: what this side can do; `nil` for a command that pairs only when a device demands it.

@@ -2,7 +2,11 @@ import BLE
 import Glibc
 
 /// Asks the person at the terminal while devices pair; scripts give the answers as options.
+///
+/// One question stands there at a time, and an answer is to the one that the person has seen: what was typed before is
+/// thrown away.
 final class TerminalAgent: PairingAgent {
+    private let desk = QuestionDesk()
     private let console: Console
     /// `--yes`.
     private let confirms: Bool
@@ -28,12 +32,14 @@ final class TerminalAgent: PairingAgent {
             console.note("\(peer.address) shows a passkey: give it with --passkey")
             return nil
         }
-        while let line = ask("type the passkey that \(peer.address) shows: ") {
-            if let passkey = Passkey(argument: line) { return passkey.number }
-            if line.isEmpty { return nil }
-            console.explain("a passkey has six digits; an empty line gives up")
+        return await desk.turn { [self] in
+            while let line = ask("type the passkey that \(peer.address) shows: ") {
+                if let passkey = Passkey(argument: line) { return passkey.number }
+                if line.isEmpty { return nil }
+                console.explain("a passkey has six digits; an empty line gives up")
+            }
+            return nil
         }
-        return nil
     }
 
     func compare(_ number: UInt32, with peer: PairingPeer) async -> Bool {
@@ -48,12 +54,13 @@ final class TerminalAgent: PairingAgent {
             console.note("nobody is here to compare the numbers: --yes takes them for the same")
             return false
         }
-        return isYes(ask("does \(peer.address) show \(digits)? [y/n] "))
+        return await desk.turn { [self] in isYes(ask("does \(peer.address) show \(digits)? [y/n] ")) } ?? false
     }
 
     func consents(to peer: PairingPeer) async -> Bool {
         if confirms { return true }
-        return hasTerminal && isYes(ask("\(peer.address) wants to pair. Shall it? [y/n] "))
+        guard hasTerminal else { return false }
+        return await desk.turn { [self] in isYes(ask("\(peer.address) wants to pair. Shall it? [y/n] ")) } ?? false
     }
 
     private func isYes(_ line: String?) -> Bool {
@@ -65,6 +72,12 @@ final class TerminalAgent: PairingAgent {
     private func ask(_ question: String) -> String? {
         console.ask(question)
         var input = StandardInput()
-        return input.nextLine()
+        let line = input.nextLine()
+        if Task.isCancelled {
+            // Who was about to answer must not answer the next question instead.
+            console.explain("\nthe pairing has ended; this question needs no answer any more")
+            return nil
+        }
+        return line
     }
 }

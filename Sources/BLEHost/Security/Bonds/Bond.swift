@@ -30,6 +30,9 @@ public struct Bond: Equatable, Sendable {
     /// Whether the peer began the pairing and nobody was authenticated: anybody near can have such a bond, so that it may
     /// make room for others (`HostLimits.unaskedBonds`).
     public var isUnasked = false
+    /// What its user calls the device: the name under which it was found and paired. Whoever else uses that name is not
+    /// the device.
+    public var name: String?
 
     public init(
         identity: DeviceAddress, identityResolvingKey: Key128? = nil, isSecureConnections: Bool = false,
@@ -116,7 +119,7 @@ extension SigningKey: CustomReflectable {
 extension Bond: Codable {
     private enum CodingKeys: String, CodingKey {
         case identity, identityResolvingKey, isSecureConnections, isAuthenticated, keySize, localKey, peerKey
-        case localSigningKey, peerSigningKey, clientRecord, isUnasked
+        case localSigningKey, peerSigningKey, clientRecord, isUnasked, name
     }
 
     public init(from decoder: any Decoder) throws {
@@ -133,6 +136,7 @@ extension Bond: Codable {
             peerSigningKey: try container.decodeIfPresent(SigningKey.self, forKey: .peerSigningKey),
             clientRecord: try container.decodeIfPresent(GATTClientRecord.self, forKey: .clientRecord))
         try container.update(&isUnasked, .isUnasked)
+        name = try container.decodeIfPresent(String.self, forKey: .name)
     }
 }
 extension LongTermKey: Codable {}

@@ -9,7 +9,8 @@ struct GATTCommand: CommandGroupHelp {
         usage: "bletool gatt PEER discover|read|write|subscribe|script …",
         discussion: """
             PEER is ADDRESS, ADDRESS/random or a name. TARGET is UUID, SERVICE/UUID or 0xHANDLE. A device named by its \
-            name, or by an address without a type, is listened for first. The link is closed in the end. A link to a \
+            name, or by an address without a type, is listened for first; a name under which a device was paired means \
+            that device alone. Which address was chosen is told on standard error. The link is closed in the end. A link to a \
             bonded device is encrypted; what a device refuses for want of security is asked again after pairing.
 
               bletool gatt 24:6F:28:AA:BB:CC discover
@@ -34,7 +35,7 @@ protocol GATTVerb: ToolCommand {
 extension GATTVerb {
     func run(in session: Session) async throws {
         let peer = peer
-        let limit = connection.limit
+        let search = connection.search
         let lines = try lines()
         let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
             // On a raw socket the kernel's stack pairs.
@@ -43,10 +44,14 @@ extension GATTVerb {
             if isatty(0) == 1 { configuration.security.pairing.ioCapability = .keyboardDisplay }
         }
         try await session.withAdapter(adjusting: adjust) { adapter in
-            let peripheral = try await session.connect(to: peer, through: adapter, within: limit)
+            let peripheral = try await session.connect(to: peer, through: adapter, search)
             let runner = GATTRunner(peripheral, console: session.console)
             for line in lines {
-                do { try await runner.perform(line.step) } catch {
+                do {
+                    try await runner.perform(line.step)
+                    await session.remember(peer, of: peripheral, through: adapter)
+                } catch {
+                    await session.remember(peer, of: peripheral, through: adapter)
                     let failure = session.explaining(error)
                     throw line.number.map { failure.at(line: $0) } ?? failure
                 }

@@ -25,16 +25,17 @@ struct PairCommand: ToolCommand {
         if session.rawAdapter != nil {
             throw Failure("the kernel pairs on raw:; take the user channel (-t user:N) for that", status: .usage)
         }
-        let (peer, limit, pairing) = (peer, connection.limit, pairing)
+        let (peer, search, pairing) = (peer, connection.search, pairing)
         let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
             try session.secure(&configuration, pairing: pairing.options, confirms: pairing.yes)
             // An older bond is renewed; the command says so itself.
             configuration.security.encryptsAtConnection = false
         }
         try await session.withAdapter(adjusting: adjust) { adapter in
-            let peripheral = try await session.connect(to: peer, through: adapter, within: limit)
+            let peripheral = try await session.connect(to: peer, through: adapter, search)
             let summary = try await peripheral.pair()
             session.console.print(BondOutput.object(summary), text: BondOutput.text(summary))
+            await session.remember(peer, of: peripheral, through: adapter, isNew: true)
             // Some devices forget a pairing whose link ends before they have written it down.
             try? await Task.sleep(for: .milliseconds(200))
         }

@@ -12,20 +12,19 @@ struct UnpairCommand: ToolCommand {
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
-    @Argument(help: "ADDRESS or ADDRESS/random, as ‘bletool bonds’ lists it.") var peer: PeerArgument
+    @Argument(help: "ADDRESS, ADDRESS/random or a name, as ‘bletool bonds’ lists it.") var peer: PeerArgument
 
     func run(in session: Session) async throws {
         let store = session.bondStore
-        do throws(BondStoreError) {
-            let identities = try store.bonds().map(\.identity)
-            if let identity = peer.identity(among: identities), try store.remove(identity) {
+        do {
+            if let identity = try peer.bond(among: try store.bonds())?.identity, try store.remove(identity) {
                 return session.console.print(
                     [
                         "event": "unpaired", "identity": .string(identity.addressText),
                         "identityType": .string(identity.kindText),
                     ], text: "forgot \(identity.addressText) \(identity.kindText)")
             }
-        } catch {
+        } catch let error as BondStoreError {
             throw Failure("\(error.description) (--state)")
         }
         throw Failure("there is no bond with \(peer.text); ‘bletool bonds’ lists them all")

@@ -1,0 +1,92 @@
+import BLE
+import BLESecurity
+import Foundation
+import Testing
+
+@testable import bletool
+
+/// A name is whatever somebody advertises.
+@Suite("Devices by their names")
+struct PeerNameTests {
+    private static let locks = """
+        {"devices":[
+          {"name":"Lock","address":"C0:DE:00:00:00:31/random","interval":0.1,"services":[{"uuid":"180F","characteristics":
+            [{"uuid":"2A19","properties":["read"],"value":"31"}]}]},
+          {"name":"Lock","address":"C0:DE:00:00:00:32/random","interval":0.1,"services":[{"uuid":"180F","characteristics":
+            [{"uuid":"2A19","properties":["read"],"value":"32"}]}]}]}
+        """
+
+    private static func bond(_ number: UInt64, name: String?) -> Bond {
+        var bond = Bond(
+            identity: DeviceAddress(value: 0xC0DE_0000_0000 | number, kind: .random),
+            localKey: LongTermKey(key: Key128(rawValue: 1)))
+        bond.name = name
+        return bond
+    }
+
+    private func run(bonds: [Bond], _ arguments: String...) async throws -> ToolRun {
+        let folder = try TestFolder()
+        let file = try folder.write(Self.locks, to: "locks.json")
+        let store = FileBondStore(path: folder.path + "/security")
+        for bond in bonds { try store.save(bond) }
+        return try await ToolRun(
+            plain: ["--state", folder.path, "-t", "sim:\(file)", "--json", "gatt"] + arguments)
+    }
+
+    @Test("several devices of one name are an error that lists them, unless the first will do")
+    func several() async throws {
+        let run = try await run(bonds: [], "Lock", "read", "2A19")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("C0:DE:00:00:00:31/random"))
+        #expect(run.errors.contains("C0:DE:00:00:00:32/random"))
+        #expect(run.errors.contains("--first"))
+        let first = try await self.run(bonds: [], "Lock", "read", "2A19", "--first")
+        #expect(first.status == 0)
+        #expect(first.errors.contains("‘Lock’ is C0:DE:00:00:00:3"))
+    }
+
+    @Test("a name that a bond knows means that device alone, whoever else has it")
+    func bonded() async throws {
+        // The device is not there: a stranger is not taken for it.
+        let run = try await run(
+            bonds: [Self.bond(0x77, name: "Lock")], "Lock", "read", "2A19", "--first", "--connect-timeout", "2")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("C0:DE:00:00:00:77/random"))
+        #expect(run.errors.contains("was not reached"))
+        #expect(try run.events("value").isEmpty)
+        // Of several bonds of one name those count that are heard.
+        let one = try await self.run(
+            bonds: [Self.bond(0x77, name: "Door"), Self.bond(0x32, name: "Door")], "Door", "discover",
+            "--connect-timeout", "3")
+        #expect(one.errors.contains("‘Door’ is C0:DE:00:00:00:32/random, which is bonded"))
+    }
+
+    @Test("bonds are listed with their names, and forgotten by them; a name of two is no name")
+    func unpair() async throws {
+        let folder = try TestFolder()
+        let store = FileBondStore(path: folder.path + "/security")
+        for bond in [Self.bond(1, name: "Lock"), Self.bond(2, name: "Door"), Self.bond(3, name: "Door")] {
+            try store.save(bond)
+        }
+        let list = try await ToolRun(plain: ["--state", folder.path, "bonds"])
+        #expect(list.output.split(separator: "\n").map { $0.hasSuffix(", called ‘Door’") } == [false, true, true])
+        let two = try await ToolRun(plain: ["--state", folder.path, "--json", "unpair", "Door"])
+        #expect(two.status == 1)
+        #expect(two.errors.contains("C0:DE:00:00:00:02/random (bonded), C0:DE:00:00:00:03/random (bonded)"))
+        let one = try await ToolRun(plain: ["--state", folder.path, "--json", "unpair", "Lock"])
+        #expect(one.status == 0)
+        #expect(try store.bonds().count == 2)
+    }
+
+    @Test("a fixed passkey without --mitm is wrong usage in `serve`, and says why")
+    func fixedPasskey() async throws {
+        let folder = try TestFolder()
+        let profile = try folder.write(#"{"services":[]}"#, to: "profile.json")
+        for io in ["display", "none"] {
+            let run = try await ToolRun(
+                "-t", "sim", "serve", "--profile", profile, "--io", io, "--passkey", "123456")
+            #expect(run.status == 2)
+            #expect(run.errors.contains("--mitm"))
+        }
+    }
+}
