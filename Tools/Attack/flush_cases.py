@@ -1,0 +1,32 @@
+"""What a disconnection that we ask for leaves behind: a controller may flush the packets that it has not sent."""
+from bench import case, check, same
+from honest_cases import OPEN, lock
+
+
+@case()
+def commands_before_the_end(bench):
+    """What `gatt write --command` reports as written has left the controller before the link is closed"""
+    peer = lock(bench)
+    bench.controller.air_delay = 0.3
+    bench.gatt('write', OPEN, 'c0ffee', '--command')
+    same('written', [w[1] for w in peer.server.written], [bytes.fromhex('c0ffee')])
+
+
+@case()
+def commands_of_a_script_before_the_end(bench):
+    """Nor is any of twenty commands lost that a script wrote one after the other"""
+    peer = lock(bench)
+    bench.controller.air_delay = 0.02
+    bench.gatt('script', bench.script(*[f'write {OPEN} {number:02x} --command' for number in range(20)]))
+    same('written', [w[1][0] for w in peer.server.written], list(range(20)))
+
+
+@case()
+def disconnection_does_not_wait_for_ever(bench):
+    """Where the controller completes nothing at all, the disconnection waits, but not for ever"""
+    lock(bench)
+    tool = bench.start('gatt', 'Lock', 'script', bench.script(f'read {OPEN}', f'write {OPEN} 01 --command'))
+    bench.wait_event(tool, 'value')
+    bench.controller.hold = True
+    result = bench.finish(tool, 60)
+    check(result.seconds < 40, result.describe())

@@ -1,0 +1,78 @@
+"""A name is whoever says it: what a stranger gets by a bonded device's name, and by one that another has too."""
+
+from attributes import READ, WRITE
+from bench import case, check, same
+from honest_cases import OPEN, SECRET, lock
+from smp import DISPLAY
+
+
+def stranger(bench, address='C0:00:00:00:00:66', name='Lock'):
+    """Says the lock's name, is open to everybody, and pairs with anyone."""
+    peer = bench.device(name, address)
+    peer.server.service('180D')
+    peer.open = peer.server.characteristic(OPEN, READ | WRITE, b'forged')
+    peer.secret = peer.server.characteristic(SECRET, READ | WRITE, b'forged', needs='encryption')
+    return peer.advertise()
+
+
+def got_nothing(peer):
+    same('pairings with the stranger', len(peer.pairings), 0)
+    same('what the stranger was sent', [h.payload.hex() for h in peer.heard if h.channel == 4], [])
+
+
+@case()
+def name_of_a_bond(bench):
+    """With a bond to Lock, a stranger of that name is given nothing, not even when Lock itself is away"""
+    peer = lock(bench)
+    bench.run('pair', 'Lock')
+    bench.controller.remove(peer)
+    thief = stranger(bench)
+    for arguments in (['write', SECRET, 'c0ffee'], ['read', OPEN]):
+        result = bench.gatt(*arguments, '--connect-timeout', '3', status=None)
+        same('exit status: ' + result.describe(), result.status, 1)
+    got_nothing(thief)
+
+
+@case()
+def name_of_a_bond_beside_it(bench):
+    """With a bond to Lock, the stranger of that name that is heard first is passed over for the bonded one"""
+    peer = lock(bench)
+    bench.run('pair', 'Lock')
+    bench.controller.remove(peer)
+    thief = stranger(bench)
+    bench.controller.add(peer)
+    result = bench.gatt('read', SECRET, '--connect-timeout', '10')
+    same('value', result.events('value')[0]['value'], b'secret'.hex())
+    got_nothing(thief)
+
+
+@case()
+def name_of_two(bench):
+    """Two devices of one name: an error that lists both, unless --first"""
+    peer, other = lock(bench), stranger(bench)
+    result = bench.gatt('read', OPEN, status=None)
+    same('exit status: ' + result.describe(), result.status, 1)
+    check(peer.address in result.stderr and other.address in result.stderr, f'not both are listed: {result.stderr}')
+    same('links', len(peer.links) + len(other.links), 0)
+    same('exit status with --first', bench.gatt('read', OPEN, '--first').status, 0)
+
+
+@case()
+def name_tells_its_address(bench):
+    """The address that was chosen for a name is always said"""
+    peer = lock(bench)
+    result = bench.gatt('read', OPEN, json=False)
+    check(peer.address in result.stderr + str(result.strays), f'no address: {result.stderr}')
+
+
+@case()
+def pairing_on_demand_is_no_weaker(bench):
+    """A device that was paired with authentication is never paired again by `gatt` without a word, nor without authentication"""
+    peer = lock(bench)
+    peer.pairing = {'io': DISPLAY, 'mitm': True, 'passkey': 123456}
+    bench.run('pair', 'Lock', '--io', 'keyboard', '--mitm', '--passkey', '123456')
+    peer.keys, peer.pairing = None, {}
+    peer.server.hook = lambda link, pdu: b'\x01' + pdu[:1] + pdu[1:3] + b'\x05' if pdu[0] in (0x0A, 0x12) else None
+    result = bench.gatt('write', SECRET, 'c0ffee', status=None)
+    same('exit status: ' + result.describe(), result.status, 1)
+    same('pairings', len(peer.pairings), 1)
