@@ -1,6 +1,8 @@
 """Honest twins: what must work with an honest controller and an honest peer. Every attack is one of these, changed in one place."""
+import os, re
+
 from attributes import INDICATE, NOTIFY, READ, WRITE, WRITE_COMMAND
-from bench import case, check, same
+from bench import CASES, ROOT, case, check, same
 from smp import DISPLAY, KEYBOARD, YES_NO
 
 SECRET, OPEN, BEAT = 'a0000000-0000-0000-0000-00000000000a', '2A38', '2A37'
@@ -109,3 +111,11 @@ honest_pair('shown', 'a passkey that the tool shows', ['--io', 'display', '--mit
             passkey=7)
 honest_pair('typed_legacy', 'a passkey that the tool types, legacy', ['--io', 'keyboard', '--mitm', '--passkey', '123456'],
             io=DISPLAY, mitm=True, passkey=123456, secure=False)
+
+
+@case()
+def security_page(bench):
+    """Each case that SECURITY.md names is there"""
+    with open(os.path.join(ROOT, 'SECURITY.md')) as file:
+        said = set(re.findall('`([a-z0-9]+(?:_[a-z0-9]+)+)`', file.read()))
+    same('names of no case', sorted(said - {c.name for c in CASES}), [])
