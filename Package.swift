@@ -35,7 +35,9 @@ let package = Package(
         .target(name: "BLEText", swiftSettings: common),
         // Pure: the files that people write for the simulator and for bletool.
         .target(name: "BLEJSON", dependencies: ["BLEText"], swiftSettings: common),
-        .target(name: "BLECapture", dependencies: ["BLEPackets"], swiftSettings: common),
+        // Opens every file of state, and those that users name for output; imports nothing of ours.
+        .target(name: "BLEStateFiles", swiftSettings: common),
+        .target(name: "BLECapture", dependencies: ["BLEPackets", "BLEStateFiles"], swiftSettings: common),
         // Names of numbers, apart from BLEPackets so that firmware need not carry them.
         .target(name: "BLEAssignedNumbers", swiftSettings: common),
         // Pure: imports nothing but the modules below it and the standard library.
@@ -48,7 +50,7 @@ let package = Package(
         .target(
             name: "BLESecurity",
             dependencies: [
-                "BLEHost", "CLinux",
+                "BLEHost", "BLEStateFiles", "CLinux",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
@@ -61,14 +63,16 @@ let package = Package(
         .target(name: "BLEAppLifecycle", dependencies: ["BLEPackets", "BLEHost"], swiftSettings: common),
         .target(
             name: "CoreBluetooth",
-            dependencies: ["BLE", "BLEAppLifecycle", "BLESecurity", "BLEText", "BLEVirtualTransports"],
+            dependencies: [
+                "BLE", "BLEAppLifecycle", "BLESecurity", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
+            ],
             swiftSettings: common),
-        .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture"], swiftSettings: common),
+        .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture", "BLEStateFiles"], swiftSettings: common),
         .executableTarget(
             name: "bletool",
             dependencies: [
                 "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDecoder", "BLEJSON", "BLERecording", "BLESecurity",
-                "BLEText", "BLEVirtualTransports",
+                "BLEStateFiles", "BLEText", "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
@@ -103,6 +107,7 @@ let package = Package(
             path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: common),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: common),
         .testTarget(name: "BLETextTests", dependencies: ["BLEText", "BLEJSON"], swiftSettings: common),
+        .testTarget(name: "BLEStateFilesTests", dependencies: ["BLEStateFiles"], swiftSettings: common),
         .testTarget(name: "BLEPacketsTests", dependencies: ["BLEPackets"], swiftSettings: common),
         .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
         .testTarget(

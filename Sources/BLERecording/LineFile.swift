@@ -4,14 +4,8 @@ import Glibc
 struct LineFile: ~Copyable {
     private let descriptor: Int32
 
-    /// Creates the file, or empties it. Only its owner may read it: a recording holds keys.
-    /// - Throws: `RecordingError.cannotWrite`.
-    init(path: String) throws(RecordingError) {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: String(cString: strerror(errno))) }
-        // A file that was there before keeps its mode.
-        fchmod(descriptor, 0o600)
-    }
+    /// Takes over the descriptor of an empty file.
+    init(descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 

@@ -4,6 +4,8 @@ import BLECapture
 public enum RecordingError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A file could not be made or written on.
     case cannotWrite(path: String, reason: String)
+    /// What stands in the place of a file is not written into, as others may see what it gets: the cause and its remedy.
+    case refused(path: String, cause: String)
     /// A file is missing or could not be read.
     case cannotRead(path: String, reason: String)
     /// A line of the inputs that is none, counted from 1.
@@ -18,6 +20,7 @@ public enum RecordingError: Error, Equatable, Sendable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .cannotWrite(let path, let reason): "‘\(path)’ cannot be written: \(reason)"
+        case .refused(let path, let cause): "‘\(path)’ \(cause)"
         case .cannotRead(let path, let reason): "‘\(path)’ cannot be read: \(reason)"
         case .malformedLine(let path, let line, let reason): "‘\(path)’, line \(line): \(reason)"
         case .unknownVersion(let version):

@@ -33,12 +33,12 @@ public final class RecordingWriter: HostInputObserver {
     }
 
     /// Makes sure that both files can be written, and leaves what they hold for now.
-    /// - Throws: `RecordingError.cannotWrite`.
+    /// - Throws: `RecordingError.cannotWrite`; `refused` where a file is another user's, a link, or no file.
     public init(_ files: RecordingFiles) throws(RecordingError) {
         self.files = files
-        let packets = try ReservedFile(path: files.packets)
+        let packets = try ReservedFile(path: files.packets, isSecret: true)
         do throws(RecordingError) {
-            places = [packets, try ReservedFile(path: files.inputs)]
+            places = [packets, try ReservedFile(path: files.inputs, isSecret: true)]
         } catch {
             packets.release()
             throw error
@@ -117,12 +117,12 @@ public final class RecordingWriter: HostInputObserver {
         guard !state.hasBegun else { return }
         state.hasBegun = true
         do throws(CaptureError) {
-            state.packets = try CaptureWriter(path: files.packets, format: .btsnoop)
+            state.packets = try CaptureWriter(file: places[0].take(), format: .btsnoop)
         } catch {
             state.failure = .packets(path: files.packets, error)
             return
         }
-        do throws(RecordingError) { state.inputs = try LineFile(path: files.inputs) } catch { state.failure = error }
+        state.inputs = LineFile(descriptor: places[1].take())
         if let header = state.header { write(header, into: &state) }
     }
 

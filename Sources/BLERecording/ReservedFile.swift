@@ -1,32 +1,51 @@
+import BLEStateFiles
 import Glibc
+import Synchronization
 
-/// The place of a file that is written later: it can be written, and what it holds is not touched before.
-package struct ReservedFile: Sendable {
+/// The place of a file that is written later: it is held open, and what it holds is not touched before.
+package final class ReservedFile: Sendable {
     private let path: String
     private let isNew: Bool
     /// Whether it is a file that keeps what is written; not so a pipe or a device.
     package let isRegular: Bool
+    /// Negative when it was taken.
+    private let descriptor: Mutex<Int32>
 
     /// Makes the file where there is none. Only its owner may read it.
-    /// - Throws: `RecordingError.cannotWrite`.
-    package init(path: String) throws(RecordingError) {
+    /// - Parameter isSecret: whether it will hold keys on purpose: then it is a regular file of this user alone.
+    /// - Throws: `RecordingError.cannotWrite`, or `refused` where another user may have put there what stands there.
+    package init(path: String, isSecret: Bool) throws(RecordingError) {
         self.path = path
-        var status = stat()
-        let isThere = stat(path, &status) == 0
-        isRegular = !isThere || status.st_mode & S_IFMT == S_IFREG
-        var isMade = false
-        if isRegular {
-            var descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            isMade = descriptor >= 0
-            if !isMade { descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600) }
-            guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: String(cString: strerror(errno))) }
-            close(descriptor)
+        do throws(StateFileError) {
+            let place = try OutputPlace.open(path, isSecret: isSecret)
+            isNew = place.isNew
+            var information = stat()
+            isRegular = fstat(place.descriptor, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
+            descriptor = Mutex(place.descriptor)
+        } catch {
+            guard let code = error.code else { throw .refused(path: path, cause: error.outputCause) }
+            throw .cannotWrite(path: path, reason: String(cString: strerror(code)))
         }
-        isNew = isMade
+    }
+
+    deinit { descriptor.withLock { if $0 >= 0 { close($0) } } }
+
+    /// Hands over the descriptor, of an empty file; the caller closes it. Once only.
+    package func take() -> Int32 {
+        descriptor.withLock { descriptor in
+            defer { descriptor = -1 }
+            if isRegular { ftruncate(descriptor, 0) }
+            return descriptor
+        }
     }
 
     /// Nothing is to be written after all.
     package func release() {
-        if isNew { unlink(path) }
+        guard isNew else { return }
+        // Not what another has put there meanwhile.
+        var own = stat()
+        var there = stat()
+        let isOwn = descriptor.withLock { fstat($0, &own) == 0 } && lstat(path, &there) == 0
+        if isOwn, own.st_ino == there.st_ino, own.st_dev == there.st_dev { unlink(path) }
     }
 }

@@ -48,7 +48,7 @@ struct ListeningSocket {
             endpoint = wish
             var name = Array(path.utf8)
             let isAbstract = name.first == UInt8(ascii: "@")
-            if isAbstract { name[0] = 0 } else { unlink(path) }
+            if isAbstract { name[0] = 0 } else { Self.remove(path) }
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             guard name.count < MemoryLayout.size(ofValue: address.sun_path) else {
@@ -96,7 +96,13 @@ struct ListeningSocket {
 
     func close() {
         Glibc.close(descriptor)
-        if case .unix(let path) = endpoint, !path.hasPrefix("@") { unlink(path) }
+        if case .unix(let path) = endpoint, !path.hasPrefix("@") { Self.remove(path) }
+    }
+
+    /// Removes a socket; a file of that name is somebody's, and stays.
+    private static func remove(_ path: String) {
+        var information = stat()
+        if lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFSOCK { unlink(path) }
     }
 
     private static func makeSocket(_ family: Int32) throws(TransportError) -> Int32 {

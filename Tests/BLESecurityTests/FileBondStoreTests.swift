@@ -198,7 +198,7 @@ struct FileBondStoreTests {
         #expect(try folder.read("/bonds") == text)
     }
 
-    @Test("a place that cannot be written is told with its path and the remedy")
+    @Test("a place that cannot be one is told with its path and the remedy")
     func unwritable() throws {
         let folder = try Folder()
         try folder.write("a file", "/taken")
@@ -207,7 +207,7 @@ struct FileBondStoreTests {
             Issue.record("saved")
         } catch {
             #expect(error.description.contains("/taken"))
-            #expect(error.description.contains("writable"))
+            #expect(error.description.contains("is a file, not a folder: remove it"))
         }
     }
 

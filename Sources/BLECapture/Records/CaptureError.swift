@@ -4,6 +4,8 @@ public struct CaptureError: Error, Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         /// The system refused to open the file.
         case cannotOpen(SystemError)
+        /// What stands in the file's place is not written into, as others may have put it there: the cause and its remedy.
+        case refused(String)
         /// The system failed to read on.
         case cannotRead(SystemError)
         /// The system failed to write on: a full disk, as a rule.
@@ -48,7 +50,7 @@ public struct CaptureError: Error, Hashable, Sendable {
 extension CaptureError: CustomStringConvertible {
     public var description: String {
         switch reason {
-        case .cannotOpen, .empty, .unknownFormat: "\(reason)"
+        case .cannotOpen, .refused, .empty, .unknownFormat: "\(reason)"
         case _ where recordNumber == 0: "\(reason), in the header of the file"
         default: "\(reason), at record \(recordNumber), offset \(byteOffset)"
         }
@@ -59,6 +61,7 @@ extension CaptureError.Reason: CustomStringConvertible {
     public var description: String {
         switch self {
         case .cannotOpen(let error): "cannot open: \(error)"
+        case .refused(let cause): "\(cause)"
         case .cannotRead(let error): "cannot read: \(error)"
         case .cannotWrite(let error): "cannot write: \(error)"
         case .empty: "the file is empty"

@@ -7,17 +7,14 @@ struct OutputFile: ~Copyable {
     /// A descriptor from elsewhere may stand behind octets that are not ours to cut.
     private var isOwn = false
 
-    /// Creates the file, or empties it; its permissions are never more than the octal `permissions`.
-    /// - Throws: why the system refused.
-    init(path: String, permissions: UInt32) throws(SystemError) {
-        var opened: Int32
-        repeat {
-            opened = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_t(permissions))
-        } while opened < 0 && errno == EINTR
-        guard opened >= 0 else { throw .last }
-        self.init(descriptor: opened)
+    /// Takes over a file that was opened for this alone, and empties it; its permissions are never more than the octal
+    /// `permissions`.
+    init(emptying descriptor: Int32, permissions: UInt32) {
+        self.init(descriptor: descriptor)
         isOwn = true
-        if isRegular { restrict(to: mode_t(permissions)) }
+        guard isRegular else { return }
+        ftruncate(descriptor, 0)
+        restrict(to: mode_t(permissions))
     }
 
     /// Takes over an open descriptor.

@@ -1,4 +1,5 @@
 import BLEPackets
+import BLEStateFiles
 
 /// Writes a capture of HCI traffic.
 ///
@@ -46,21 +47,37 @@ public struct CaptureWriter: ~Copyable, Sendable {
     private var isClosed = false
 
     /// Creates the file, or empties it, and writes its header.
+    ///
+    /// The file may be a pipe or a device, and the path may lead through links; but in a folder where others may write,
+    /// such as `/tmp`, what others have put there is not used.
     /// - Parameters:
     ///   - resolution: what pcap and pcapng count time in.
     ///   - link: what their frames hold; `linuxMonitor` has room for notes.
     ///   - permissions: what the file's mode may allow at most; captures hold keys and names.
-    /// - Throws: `CaptureError.Reason.cannotOpen` or `cannotWrite`.
+    /// - Throws: `CaptureError.Reason.cannotOpen`, `refused` or `cannotWrite`.
     public init(
         path: String, format: CaptureFormat, flushing: Flushing = .everyRecord,
         resolution: CaptureTimeResolution = .microseconds, link: CaptureLink = .h4WithDirection,
         permissions: UInt32 = 0o600
     ) throws(CaptureError) {
         let file: OutputFile
-        do { file = try OutputFile(path: path, permissions: permissions) } catch {
-            throw CaptureError(.cannotOpen(error))
+        do throws(StateFileError) {
+            let opened = try OutputPlace.open(path, isSecret: false, permissions: permissions).descriptor
+            file = OutputFile(emptying: opened, permissions: permissions)
+        } catch {
+            throw CaptureError(error.code.map { .cannotOpen(SystemError(number: $0)) } ?? .refused(error.outputCause))
         }
         try self.init(file, format: format, flushing: flushing, resolution: resolution, link: link)
+    }
+
+    /// Takes over a file that was opened for this capture alone, and empties it.
+    package init(
+        file descriptor: Int32, format: CaptureFormat, flushing: Flushing = .everyRecord,
+        resolution: CaptureTimeResolution = .microseconds, link: CaptureLink = .h4WithDirection
+    ) throws(CaptureError) {
+        try self.init(
+            OutputFile(emptying: descriptor, permissions: 0o600), format: format, flushing: flushing,
+            resolution: resolution, link: link)
     }
 
     /// Writes to an open descriptor, which may be a pipe, and closes it in the end.

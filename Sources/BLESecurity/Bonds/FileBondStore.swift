@@ -1,5 +1,6 @@
 import BLEHost
 import BLEPackets
+import BLEStateFiles
 import Glibc
 import Synchronization
 
@@ -9,7 +10,8 @@ import Synchronization
 /// folder is brought to the disk. A process that is killed at any moment leaves the old file or the new one. Processes
 /// that share the folder take turns by a lock, and each changes what it finds, not what it remembers.
 ///
-/// A damaged file is renamed and told of; what of it is whole is kept.
+/// A damaged file is kept under another name and told of; what of it is whole is kept in it. What another user owns or may
+/// write is not used, nor is a link or a pipe (`SafeFolder`).
 public final class FileBondStore: BondStore {
     /// Told when a damaged file was set aside.
     public typealias DamageHandler = @Sendable (DamagedBonds) -> Void
@@ -21,7 +23,8 @@ public final class FileBondStore: BondStore {
     private let seen = Mutex<[DeviceAddress: Bond]>([:])
     private let lock: FileLock
 
-    private var file: String { path + "/bonds" }
+    private static let name = "bonds"
+    private var file: String { path + "/" + Self.name }
 
     private let longestFile: Int
 
@@ -42,12 +45,12 @@ public final class FileBondStore: BondStore {
         self.path = path
         self.onDamage = onDamage
         self.longestFile = longestFile
-        lock = FileLock(path: path + "/lock", patienceMilliseconds: lockPatienceMilliseconds)
+        lock = FileLock(name: "lock", patienceMilliseconds: lockPatienceMilliseconds)
     }
 
     /// What the folder holds. Where they are missing, the folder and the key of private addresses are made.
     /// - Throws: `BondStoreError.busy` where another process holds the lock for longer than 3 s, `unknownVersion` for a
-    ///   file of a later version, `system` for everything else.
+    ///   file of a later version, `refused` for what is not this user's alone, `system` for everything else.
     public func load() throws(BondStoreError) -> StoredBonds {
         var kept = BondFile()
         var key = Key128.zero
@@ -65,11 +68,7 @@ public final class FileBondStore: BondStore {
 
     /// The bonds alone; nothing is made where there are none.
     public func bonds() throws(BondStoreError) -> [Bond] {
-        guard access(file, F_OK) == 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return [] }
-            throw failure(file)
-        }
-        return try load().bonds
+        try isThere() ? try load().bonds : []
     }
 
     /// Keeps a bond. One that another process has removed since is not brought back by a change that has no new keys.
@@ -86,7 +85,7 @@ public final class FileBondStore: BondStore {
     /// - Throws: as `load()`.
     @discardableResult
     public func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool {
-        guard access(file, F_OK) == 0 || errno != ENOENT else { return false }
+        guard try isThere() else { return false }
         var wasThere = false
         try change { contents throws(BondStoreError) in wasThere = contents.bonds.remove(identity) }
         return wasThere
@@ -98,105 +97,61 @@ public final class FileBondStore: BondStore {
     private func change(
         _ body: (inout BondFile) throws(BondStoreError) -> Void
     ) throws(BondStoreError) {
-        try makeFolder()
-        let held = try lock.take()
+        let folder = try folder(isMade: true)
+        let held = try lock.take(in: folder)
         defer { close(held) }
-        let (before, isDamaged) = try read()
+        let (before, isDamaged) = try read(in: folder)
         var contents = before
         try body(&contents)
-        if contents != before || isDamaged { try write(contents) }
+        if contents != before || isDamaged { try write(contents, in: folder) }
         let now = Dictionary(contents.bonds.all.map { ($0.identity, $0) }) { $1 }
         // Remembered beyond its removal by others.
         seen.withLock { $0.merge(now) { $1 } }
     }
 
-    private func makeFolder() throws(BondStoreError) {
-        var part = path.hasPrefix("/") ? "" : "."
-        for component in path.split(separator: "/") {
-            part += "/" + component
-            guard mkdir(part, 0o700) == 0 || errno == EEXIST else { throw failure(part) }
-        }
-        var information = stat()
-        guard stat(path, &information) == 0 else { throw failure(path) }
-        if information.st_mode & 0o077 != 0, information.st_uid == geteuid() {
-            guard chmod(path, 0o700) == 0 else { throw failure(path) }
+    private func folder(isMade: Bool) throws(BondStoreError) -> SafeFolder {
+        do throws(StateFileError) {
+            return try SafeFolder(path: path, isMade: isMade, isPrivate: true)
+        } catch {
+            throw BondStoreError(error)
         }
     }
 
-    private func read() throws(BondStoreError) -> (BondFile, isDamaged: Bool) {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return (BondFile(), false) }
-            throw failure(file)
-        }
-        defer { close(descriptor) }
-        var information = stat()
-        if fstat(descriptor, &information) == 0, information.st_mode & 0o077 != 0 { _ = fchmod(descriptor, 0o600) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while bytes.count <= longestFile {
-            let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure(file) }
-            if count == 0 { break }
-            bytes += chunk[..<count]
-        }
-        switch BondFile.read(bytes) {
-        case .whole(let contents): return (contents, false)
-        case .unknownVersion: throw .unknownVersion(path: file)
-        case .damaged(let contents):
-            let place = try setAside()
-            onDamage(DamagedBonds(path: file, setAsideAs: place, keptBonds: contents.bonds.all.count))
-            return (contents, true)
+    /// Whether there is a file, or anything else in its place.
+    private func isThere() throws(BondStoreError) -> Bool {
+        do throws(StateFileError) {
+            return try SafeFolder(path: path, isMade: false, isPrivate: true).contains(Self.name)
+        } catch {
+            guard error.isMissing else { throw BondStoreError(error) }
+            return false
         }
     }
 
-    /// Gives a damaged file a second name; the first is taken from it when what is whole has been written.
-    private func setAside() throws(BondStoreError) -> String {
-        for number in 1...1000 {
-            let place = "\(file).damaged-\(number)"
-            // A link does not replace: what was set aside before stays.
-            if link(file, place) == 0 { return place }
-            guard errno == EEXIST else { throw failure(place) }
+    private func read(in folder: borrowing SafeFolder) throws(BondStoreError) -> (BondFile, isDamaged: Bool) {
+        do throws(StateFileError) {
+            guard let bytes = try folder.read(Self.name, limit: longestFile) else { return (BondFile(), false) }
+            switch BondFile.read(bytes) {
+            case .whole(let contents): return (contents, false)
+            case .unknownVersion: break
+            case .damaged(let contents):
+                let place = try folder.keep(bytes, of: Self.name, "damaged")
+                onDamage(DamagedBonds(path: file, setAsideAs: place, keptBonds: contents.bonds.all.count))
+                return (contents, true)
+            }
+        } catch {
+            throw BondStoreError(error)
         }
-        throw .system(path: file, cause: "too many damaged files lie beside it")
+        throw .unknownVersion(path: file)
     }
 
-    private func write(_ contents: BondFile) throws(BondStoreError) {
+    private func write(_ contents: BondFile, in folder: borrowing SafeFolder) throws(BondStoreError) {
         let text = Array(contents.text.utf8)
         // What is longer would not be read again.
         guard text.count <= longestFile else { throw BondStoreError(file, EFBIG) }
-        let temporary = file + ".new"
-        // Left behind by a process that was killed; the lock says that nobody writes it now.
-        unlink(temporary)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure(temporary) }
-        var rest = text[...]
-        var isWritten = true
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                isWritten = false
-                break
-            }
-            rest = rest.dropFirst(count)
+        do throws(StateFileError) { try folder.replace(Self.name, with: text, isAlone: true) } catch {
+            throw BondStoreError(error)
         }
-        isWritten = isWritten && fsync(descriptor) == 0
-        let error = failure(temporary)
-        close(descriptor)
-        guard isWritten else {
-            unlink(temporary)
-            throw error
-        }
-        guard rename(temporary, file) == 0 else { throw failure(file) }
-        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw failure(path) }
-        defer { close(folder) }
-        guard fsync(folder) == 0 else { throw failure(path) }
     }
-
-    private func failure(_ path: String) -> BondStoreError { BondStoreError(path, errno) }
 
     private static func newKey() -> Key128 {
         var generator = SystemRandomNumberGenerator()

@@ -1,4 +1,5 @@
 import BLEHost
+import BLEStateFiles
 import CLinux
 import Glibc
 import Synchronization
@@ -10,21 +11,24 @@ import Synchronization
 /// While one is left behind nobody waits: the lock has been kept too long already.
 final class FileLock: Sendable {
     /// The file that is locked; it is made where it is missing.
-    let path: String
+    private let name: String
     private let patienceMilliseconds: Int64
     fileprivate let isOverdue = Atomic(false)
 
-    init(path: String, patienceMilliseconds: Int64) {
-        self.path = path
+    init(name: String, patienceMilliseconds: Int64) {
+        self.name = name
         self.patienceMilliseconds = patienceMilliseconds
     }
 
     /// Waits for the lock, no longer than the patience.
     /// - Returns: a descriptor that holds the lock until it is closed.
     /// - Throws: `BondStoreError.busy` when another process keeps it, `system` when there can be no lock.
-    func take() throws(BondStoreError) -> Int32 {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw BondStoreError(path, errno) }
+    func take(in folder: borrowing SafeFolder) throws(BondStoreError) -> Int32 {
+        let path = folder.place(name)
+        let descriptor: Int32
+        do throws(StateFileError) { descriptor = try folder.openOrMake(name, .locking) } catch {
+            throw BondStoreError(error)
+        }
         var code = Self.lock(descriptor, LOCK_EX | LOCK_NB)
         if code == EWOULDBLOCK, !isOverdue.load(ordering: .relaxed) {
             let wait = LockWait(for: descriptor, of: self)
@@ -123,4 +127,12 @@ private final class LockWait: Sendable {
 extension BondStoreError {
     /// What the system says of a file or folder.
     init(_ path: String, _ code: Int32) { self = .system(path: path, cause: String(cString: strerror(code))) }
+
+    init(_ error: StateFileError) {
+        if let code = error.code {
+            self.init(error.path, code)
+        } else {
+            self = .refused(path: error.path, cause: error.cause)
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import BLEAppLifecycle
+import BLEStateFiles
 import Foundation
 
 /// The journal of one app on disk: appended at each change, read and made short at each start, and when it has become long.
@@ -12,6 +13,8 @@ final class JournalFile: @unchecked Sendable {
     private let log: @Sendable (String) -> Void
     private var descriptor: Int32 = -1
     private var hasComplained = false
+    /// Whether what stands in the file's place is left alone.
+    private var isRefused = false
     private let encoder = JSONEncoder()
     /// What the file says.
     private var state = PreservedState()
@@ -25,6 +28,10 @@ final class JournalFile: @unchecked Sendable {
 
     /// Octets that may be appended before the file is made short again, besides as many as it has then.
     private let slack: Int
+    /// No journal comes near it: it is made short long before.
+    private static let longest = 256 << 20
+
+    private var name: String { (path as NSString).lastPathComponent }
 
     /// - Parameter log: gets what is to be said; `nil`: as `CBApplication.onLog(_:)` says.
     init(path: String, slack: Int = 1 << 20, log: (@Sendable (String) -> Void)? = nil) {
@@ -38,14 +45,16 @@ final class JournalFile: @unchecked Sendable {
 
     /// What the journal says, as far as it can be read.
     func read() -> PreservedState {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            if FileManager.default.fileExists(atPath: path) {
-                log("the journal '\(path)' cannot be read; nothing is restored")
-            }
+        let data: [UInt8]
+        do throws(StateFileError) {
+            guard let found = try folder(isMade: false).read(name, limit: Self.longest) else { return state }
+            data = found
+        } catch {
+            if !error.isMissing { refuse(error) }
             return state
         }
         let decoder = JSONDecoder()
-        let lines = Journal.lines(in: [UInt8](data))
+        let lines = Journal.lines(in: data)
         var lost = 0
         for payload in lines {
             if let payload, let entry = try? decoder.decode(JournalEntry.self, from: Data(payload)) {
@@ -55,7 +64,7 @@ final class JournalFile: @unchecked Sendable {
             }
         }
         isTorn = data.last.map { $0 != UInt8(ascii: "\n") } ?? false
-        if lost > 0 { keepDamaged(lost, of: lines.count) }
+        if lost > 0 { keepDamaged(data, lost, of: lines.count) }
         rewrite()
         return state
     }
@@ -63,14 +72,16 @@ final class JournalFile: @unchecked Sendable {
     func append(_ entry: JournalEntry) {
         guard let payload = try? encoder.encode(entry) else { return }
         state.apply(entry)
+        guard !isRefused else { return }
         if descriptor < 0 {
-            makeFolder()
-            descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+            do throws(StateFileError) { descriptor = try folder(isMade: true).openOrMake(name, .appending) } catch {
+                return complain(error)
+            }
         }
         let line = (isTorn ? [UInt8(ascii: "\n")] : []) + Journal.line([UInt8](payload))
-        guard descriptor >= 0 else { return complain() }
-        isTorn = !write(line, to: descriptor)
-        guard !isTorn else { return complain() }
+        let code = SafeFolder.write(line, to: descriptor)
+        isTorn = code != 0
+        guard !isTorn else { return complain(.system(path: path, code: code)) }
         appended += line.count
         if appended > slack + shortest { return rewrite() }
         let descriptor = descriptor
@@ -83,12 +94,9 @@ final class JournalFile: @unchecked Sendable {
         // Where that fails, it is not tried again with each line.
         appended = 0
         shortest = octets.count
-        let temporary = path + ".new"
-        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return complain() }
-        let isWhole = write(octets, to: file) && fsync(file) == 0
-        close(file)
-        guard isWhole, rename(temporary, path) == 0 else { return complain() }
+        do throws(StateFileError) { try folder(isMade: true).replace(name, with: octets) } catch {
+            return complain(error)
+        }
         isTorn = false
         // What is open is the old one.
         guard descriptor >= 0 else { return }
@@ -98,35 +106,35 @@ final class JournalFile: @unchecked Sendable {
     }
 
     /// The file as it was keeps another name while the new one takes its place.
-    private func keepDamaged(_ lost: Int, of count: Int) {
+    private func keepDamaged(_ data: [UInt8], _ lost: Int, of count: Int) {
         let aside = path + ".damaged"
-        unlink(aside)
-        let isKept = link(path, aside) == 0
+        let isKept: Bool
+        do throws(StateFileError) {
+            try folder(isMade: true).replace(name + ".damaged", with: data)
+            isKept = true
+        } catch {
+            isKept = false
+        }
         log(
             "the journal '\(path)' was damaged: \(lost) of \(count) lines are lost, the others are restored"
                 + (isKept ? "; it is kept as '\(aside)'" : ""))
     }
 
-    private func makeFolder() {
-        let folder = (path as NSString).deletingLastPathComponent
-        try? FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    /// The folder of journals; nobody else looks into it.
+    private func folder(isMade: Bool) throws(StateFileError) -> SafeFolder {
+        try SafeFolder(path: (path as NSString).deletingLastPathComponent, isMade: isMade, isPrivate: true)
     }
 
-    private func write(_ octets: [UInt8], to file: Int32) -> Bool {
-        var rest = octets[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
+    /// What is there may be another user's, or lead to a file that is none of ours: it is not touched.
+    private func refuse(_ error: StateFileError) {
+        isRefused = true
+        hasComplained = true
+        log("the journal \(error). Nothing is restored, and nothing is kept")
     }
 
-    private func complain() {
+    private func complain(_ error: StateFileError) {
         guard !hasComplained else { return }
         hasComplained = true
-        log("state cannot be kept in '\(path)': \(String(cString: strerror(errno)))")
+        log("state cannot be kept: \(error)")
     }
 }

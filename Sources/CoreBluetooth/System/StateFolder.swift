@@ -1,6 +1,6 @@
 import BLE
 import BLEAppLifecycle
-import Foundation
+import BLEStateFiles
 
 /// Where a process keeps what must outlive it (SPEC 5.5 rule 7; DESIGN section 3: `JELLING_STATE`).
 struct StateFolder: Sendable {
@@ -20,24 +20,26 @@ struct StateFolder: Sendable {
     /// The random static address of this machine: kept, and made where there is none yet. Where nothing can be kept it
     /// lasts as long as the process.
     func staticAddress() -> DeviceAddress {
-        let file = path + "/static-address"
-        if let address = read(file) { return address }
         let address = DeviceAddress.randomStatic()
-        do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-            try Data((address.description + "\n").utf8).write(
-                to: URL(fileURLWithPath: file), options: .withoutOverwriting)
+        do throws(StateFileError) {
+            let folder = try SafeFolder(path: path, isMade: true)
+            if let kept = try read(folder) { return kept }
+            let line = Array((address.description + "\n").utf8)
+            if try folder.create(Self.addressFile, with: line) { return address }
+            // Another process was faster, or what is there is none.
+            if let kept = try read(folder) { return kept }
+            try folder.replace(Self.addressFile, with: line)
         } catch {
-            // Another process may have been faster.
-            if let address = read(file) { return address }
-            MisuseLog.write("the device's address cannot be kept in '\(file)': \(error)")
+            MisuseLog.write("the device's address cannot be kept: \(error)")
         }
         return address
     }
 
-    private func read(_ file: String) -> DeviceAddress? {
-        guard let data = FileManager.default.contents(atPath: file) else { return nil }
-        let line = String(decoding: data.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    private static let addressFile = "static-address"
+
+    private func read(_ folder: borrowing SafeFolder) throws(StateFileError) -> DeviceAddress? {
+        guard let octets = try folder.read(Self.addressFile, limit: 256) else { return nil }
+        let line = String(decoding: octets.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         guard let address = DeviceAddress(line), address.randomKind == .static else { return nil }
         return address
     }

@@ -24,7 +24,9 @@ final class CaptureTap: PacketObserver {
             throw Failure("the ending of ‘\(path)’ names no capture format", status: .usage)
         }
         self.format = format
-        do throws(RecordingError) { place = try ReservedFile(path: path) } catch { throw Failure(error.description) }
+        do throws(RecordingError) { place = try ReservedFile(path: path, isSecret: false) } catch {
+            throw Failure(error.description)
+        }
         // A pipe holds nothing that could be lost, and its reader may wait for the header.
         if !place.isRegular {
             state.withLock { begin(&$0) }
@@ -44,7 +46,7 @@ final class CaptureTap: PacketObserver {
     private func begin(_ state: inout State) {
         guard !state.hasBegun else { return }
         state.hasBegun = true
-        do throws(CaptureError) { state.writer = try CaptureWriter(path: path, format: format) } catch {
+        do throws(CaptureError) { state.writer = try CaptureWriter(file: place.take(), format: format) } catch {
             state.failure = error
         }
     }

@@ -32,6 +32,9 @@ public struct StoredBonds: Equatable, Sendable {
 public enum BondStoreError: Error, Hashable, Sendable {
     /// A file or folder could not be read or written: its path, and what the system says.
     case system(path: String, cause: String)
+    /// What stands there is not used, as another user may have put it there or changed it: its path, and the cause with
+    /// its remedy.
+    case refused(path: String, cause: String)
     /// Another process holds the file for longer than a write can take.
     case busy(path: String)
     /// A later version of this program wrote the file; it is left alone.
@@ -43,6 +46,7 @@ extension BondStoreError: CustomStringConvertible {
         switch self {
         case .system(let path, let cause):
             "bonds cannot be kept at ‘\(path)’: \(cause); make the place writable or name another one"
+        case .refused(let path, let cause): "‘\(path)’ \(cause)"
         case .busy(let path): "another process holds ‘\(path)’; wait until it has ended, or end it"
         case .unknownVersion(let path):
             "‘\(path)’ was written by a later version of this program; use that one, or name another place"

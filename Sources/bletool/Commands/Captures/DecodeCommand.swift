@@ -3,6 +3,7 @@ import BLECapture
 import BLEDecoder
 import BLEJSON
 import BLEPackets
+import BLEStateFiles
 import Glibc
 
 struct DecodeCommand: ToolCommand {
@@ -151,9 +152,13 @@ struct DecodeCommand: ToolCommand {
     private struct OutputEnded: Error {}
 
     private func writePage(_ path: String, _ reading: inout CaptureReading, _ console: Console) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure("\(path): \(String(cString: strerror(errno)))") }
+        let descriptor: Int32
+        do throws(StateFileError) { descriptor = try OutputPlace.open(path, isSecret: false).descriptor } catch {
+            throw Failure("\(path): \(error.code.map { String(cString: strerror($0)) } ?? error.outputCause)")
+        }
         defer { close(descriptor) }
+        // A pipe has nothing that could be emptied.
+        ftruncate(descriptor, 0)
         var page = HTMLReport(filter: filter)
         func flush(_ page: inout HTMLReport) throws {
             guard let number = Console.writeAll(descriptor, page.output) else { return page.removeOutput() }

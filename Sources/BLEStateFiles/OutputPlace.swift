@@ -1,0 +1,102 @@
+import Glibc
+
+/// Opens files that the user named for output, such as captures and pages: ordinary files, wherever they are.
+///
+/// Such a file may be a pipe or a device on purpose, may belong to somebody else, and its path may lead through links. Not
+/// so in a folder where others may write, such as `/tmp`: what others have put there under the name is not used, be it a
+/// link to a private file, a pipe that somebody reads, or a file that its owner may read. Files with keys (`isSecret`) are
+/// regular files of this user, with one name, everywhere.
+public enum OutputPlace {
+    /// Opens for writing; the file is made, for this user alone, where there is none. What it holds stays as it is.
+    /// - Parameters:
+    ///   - isSecret: whether what will be written is to be seen by this user alone, as keys are.
+    ///   - permissions: of a file that is made.
+    /// - Returns: a descriptor that the caller closes, and whether the file is new.
+    /// - Throws: `StateFileError`.
+    public static func open(
+        _ path: String, isSecret: Bool, permissions: UInt32 = 0o600
+    ) throws(StateFileError) -> (descriptor: Int32, isNew: Bool) {
+        let (folderPath, name) = parts(path)
+        guard !name.isEmpty, name != ".", name != ".." else { throw .unexpected(path: path, .folder, wanted: .file) }
+        // Only to name it and to look at it: one may be passed through and not be read.
+        let folder = Glibc.open(folderPath, Self.onlyToName | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw .last(path) }
+        defer { Glibc.close(folder) }
+        var information = stat()
+        guard fstat(folder, &information) == 0 else { throw .last(path) }
+        let sharing = Sharing(information)
+        for _ in 0..<100 {
+            let made = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode_t(permissions))
+            if made >= 0 { return (made, true) }
+            guard errno == EEXIST else { throw .last(path) }
+            if let file = try existing(folder, name, path, sharing, isSecret: isSecret) { return (file, false) }
+        }
+        throw .system(path: path, code: EEXIST)
+    }
+
+    /// `O_PATH`, which the C library hides from those who do not ask for GNU's extensions.
+    private static let onlyToName: Int32 = 0o10000000
+
+    /// - Returns: `nil` where it has gone meanwhile.
+    private static func existing(
+        _ folder: Int32, _ name: String, _ path: String, _ sharing: Sharing, isSecret: Bool
+    ) throws(StateFileError) -> Int32? {
+        var before = stat()
+        guard fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) == 0 else {
+            if errno == ENOENT { return nil }
+            throw .last(path)
+        }
+        let kind = StateFileError.Kind(before.st_mode)
+        if isSecret {
+            guard kind == .file else { throw .unexpected(path: path, kind, wanted: .file) }
+            guard before.st_uid == geteuid() else { throw .foreign(path: path, owner: before.st_uid) }
+            guard before.st_nlink == 1 else { throw .severalNames(path: path) }
+        } else if sharing != .none {
+            guard SafeFolder.isOurs(before) else { throw .foreign(path: path, owner: before.st_uid) }
+            // Only where names are their makers' alone can nobody else have put it there meanwhile.
+            if kind == .link, sharing == .free { throw .unexpected(path: path, kind, wanted: .file) }
+            if kind == .file, before.st_nlink != 1 { throw .severalNames(path: path) }
+        }
+        let isFollowed = kind == .link && !isSecret
+        var flags = O_WRONLY | O_CLOEXEC | O_NOCTTY
+        if !isFollowed { flags |= O_NOFOLLOW }
+        if isSecret { flags |= O_NONBLOCK }
+        var file: Int32
+        repeat { file = openat(folder, name, flags) } while file < 0 && errno == EINTR
+        if file < 0, errno == ENOENT {
+            guard isFollowed else { return nil }
+            // It leads to a name that nothing has: there the file is made.
+            repeat { file = openat(folder, name, flags | O_CREAT, 0o600) } while file < 0 && errno == EINTR
+        }
+        guard file >= 0 else { throw .last(path) }
+        var after = stat()
+        guard fstat(file, &after) == 0, isFollowed || after.st_dev == before.st_dev && after.st_ino == before.st_ino
+        else {
+            Glibc.close(file)
+            return nil
+        }
+        if isSecret, after.st_mode & 0o077 != 0 { fchmod(file, 0o600) }
+        return file
+    }
+
+    /// Who else can put files into a folder.
+    private enum Sharing {
+        case none
+        /// Others can, and each removes only what is his own, as in `/tmp`.
+        case sticky
+        case free
+
+        init(_ folder: stat) {
+            // Many systems give each user a group of the same number, and a mask that lets it write.
+            let isOwnGroup = folder.st_gid == getegid() && folder.st_gid == geteuid()
+            let isShared = folder.st_mode & 0o002 != 0 || folder.st_mode & 0o020 != 0 && !isOwnGroup
+            self = !isShared ? .none : folder.st_mode & S_ISVTX != 0 ? .sticky : .free
+        }
+    }
+
+    private static func parts(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
+        let folder = String(path[..<slash])
+        return (folder.isEmpty ? "/" : folder, String(path[path.utf8.index(after: slash)...]))
+    }
+}
