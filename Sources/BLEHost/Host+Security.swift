@@ -263,10 +263,12 @@ extension Host {
         let failure: SecurityFailure = status == .pinOrKeyMissing ? .keyMissingAtPeer : .encryptionFailed(status)
         if failure == .keyMissingAtPeer { links[slot].security.isBondRefused = true }
         let id = links[slot].id
-        events.append(.pairing(id, .failed(failure)))
-        answerOwedRequest(slot, at: now)
+        // Who waits for the link has it first, and hears then what it is worth.
         refuseGate(slot, failure, at: now)
-        if links.slot(of: id) != nil { securityEnded(slot, failure, at: now) }
+        events.append(.pairing(id, .failed(failure)))
+        guard links.slot(of: id) != nil else { return }
+        answerOwedRequest(slot, at: now)
+        securityEnded(slot, failure, at: now)
     }
 
     /// A link ends in the middle of pairing, or because a bond's key did not fit: some controllers and peers tell that by

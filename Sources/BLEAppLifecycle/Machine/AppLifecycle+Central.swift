@@ -219,6 +219,17 @@ extension AppLifecycle {
         }
     }
 
+    /// A device does not have the keys of its bond: no app gets anything from it, or goes on with it.
+    mutating func peerLostKeys(_ link: LinkID, at now: Instant) {
+        guard links.contains(where: { $0.id == link && $0.role == .central }) else { return }
+        for (index, _) in holders(of: link) {
+            let client = managers[index].client
+            guard managers[index].central.peripherals.contains(where: { $0.link == link }) else { continue }
+            disconnected(link, client, .controller(.pinOrKeyMissing), at: now)
+            submit(.disconnect(link), from: client)
+        }
+    }
+
     private mutating func disconnected(
         _ session: Int, _ index: Int, _ client: ClientID, _ reason: DisconnectionReason, at now: Instant
     ) {
@@ -230,7 +241,9 @@ extension AppLifecycle {
             return converge(index, at: now)
         }
         if managers[index].id != nil { raiseAlert(.disconnection, peripheral.address) }
-        let isReconnecting = peripheral.options.reconnectsAutomatically
+        // Without the keys the next link would end as this one.
+        let hasKeys = reason != .controller(.pinOrKeyMissing)
+        let isReconnecting = peripheral.options.reconnectsAutomatically && hasKeys
         if isReconnecting {
             managers[index].central.peripherals[session].state = .connecting(nil, notBefore: nil)
             managers[index].central.peripherals[session].forgetDatabase()

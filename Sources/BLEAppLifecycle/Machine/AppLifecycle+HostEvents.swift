@@ -41,6 +41,7 @@ extension AppLifecycle {
         case .server(let event): served(event, at: now)
         case .channel(let event): received(event, at: now)
         case .identityFound(let identity, let address): identityFound(identity, behind: address)
+        case .pairing(let link, .failed(.keyMissingAtPeer)): peerLostKeys(link, at: now)
         // Pairing is the engine's and the system's, not an app's.
         case .pairing, .encryptionChanged, .ambiguousIdentity, .cleartextRefused: break
         case .bondChanged(let bond): bondChanged(bond.identity)
