@@ -1,4 +1,7 @@
 extension RawSpan {
+    /// Whether octets of which nothing is known are enough for a key of pairing, so that they are not shown.
+    var mayHoldKey: Bool { byteCount >= 16 }
+
     /// The octet at `offset`; zero where there is none. Who needs to know asks `byteCount` before.
     @inline(__always)
     func octet(_ offset: Int) -> UInt8 {

@@ -459,6 +459,12 @@ extension CaptureDecoder {
     /// Writes a value as octets, and in words where its type is known or it is plain text.
     private mutating func writeValue(_ value: RawSpan, type: AttributeType?, kind: AttributeDatabase.Kind?) {
         out.begin("Value", "value")
+        // Encrypted Data Key Material: the key of encrypted advertising data (Core 5.4, Vol 3, Part C, 12.6).
+        if type?.short == 0x2B88, kind == .value {
+            out.withheld()
+            out.end()
+            return
+        }
         out.bytes(value)
         guard !out.isJSON else {
             if Self.isText(value) {

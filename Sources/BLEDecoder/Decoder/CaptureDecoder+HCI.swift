@@ -17,7 +17,7 @@ extension CaptureDecoder {
         out.beginFields()
         let parameters = bytes.part(4, Int(bytes.octet(3)))
         if bytes.byteCount != 4 + Int(bytes.octet(3)), !isShortened {
-            malformed("the length in its header is not the packet's", bytes, isSecret: holdsKeys(place))
+            malformed("the length in its header is not the packet's", bytes, isSecret: mayHoldKey(place, bytes))
         } else if place >= 0 {
             let fields = tables.layouts[place].fields
             writeFields(fields, parameters, isShortened, isSecret: holdsKeys(place))
@@ -25,7 +25,7 @@ extension CaptureDecoder {
                 noteLink(parameters.uint16(0) & 0x0FFF, adapter)
             }
         } else {
-            writeRest(parameters)
+            writeRest(parameters, isShortened)
         }
         out.endFields()
     }
@@ -42,20 +42,20 @@ extension CaptureDecoder {
         let parameters = bytes.part(3, Int(bytes.octet(2)))
         let isWhole = bytes.byteCount == 3 + Int(bytes.octet(2)) || isShortened
         switch code {
-        case 0x0E: writeCommandComplete(parameters, isWhole, isShortened)
-        case 0x3E: writeMetaEvent(parameters, isWhole, isShortened, adapter)
+        case 0x0E: writeCommandComplete(bytes, parameters, isWhole, isShortened)
+        case 0x3E: writeMetaEvent(bytes, parameters, isWhole, isShortened, adapter)
         default:
             let place = Int(tables.events[Int(code)])
             title(place >= 0 ? tables.layouts[place].name : nil, "Unknown Event", code: UInt64(code), width: 1)
             if code == 0x0F, isWhole, parameters.byteCount >= 4 { appendCommandName(parameters.uint16(2)) }
             out.beginFields()
             if !isWhole {
-                malformed("the length in its header is not the packet's", bytes, isSecret: holdsKeys(place))
+                malformed("the length in its header is not the packet's", bytes, isSecret: mayHoldKey(place, bytes))
             } else if place >= 0 {
                 writeFields(tables.layouts[place].fields, parameters, isShortened, isSecret: holdsKeys(place))
                 followEvent(code, parameters, adapter)
             } else {
-                writeRest(parameters)
+                writeRest(parameters, isShortened)
             }
             out.endFields()
         }
@@ -70,7 +70,9 @@ extension CaptureDecoder {
         fieldsOffset = out.buffer.count
     }
 
-    private mutating func writeCommandComplete(_ parameters: RawSpan, _ isWhole: Bool, _ isShortened: Bool) {
+    private mutating func writeCommandComplete(
+        _ bytes: RawSpan, _ parameters: RawSpan, _ isWhole: Bool, _ isShortened: Bool
+    ) {
         let layout = Int(tables.events[0x0E])
         let opcode = parameters.uint16(1)
         let place = parameters.byteCount >= 3 ? Int(tables.commands[Int(opcode)]) : -1
@@ -79,7 +81,8 @@ extension CaptureDecoder {
         out.beginFields()
         defer { out.endFields() }
         guard isWhole else {
-            malformed("the length in its header is not the packet's", parameters, isSecret: holdsKeys(place))
+            malformed(
+                "the length in its header is not the packet's", parameters, isSecret: mayHoldKey(place, bytes))
             return
         }
         guard parameters.byteCount >= 3 else {
@@ -89,7 +92,7 @@ extension CaptureDecoder {
         if layout >= 0 { writeFields(tables.layouts[layout].fields, parameters.part(0, 3), false, isSecret: false) }
         let answer = parameters.rest(3)
         guard place >= 0, !tables.layouts[place].answer.isEmpty else {
-            writeRest(answer)
+            writeRest(answer, isShortened)
             return
         }
         // An answer that tells of an error may end behind it.
@@ -98,7 +101,7 @@ extension CaptureDecoder {
     }
 
     private mutating func writeMetaEvent(
-        _ parameters: RawSpan, _ isWhole: Bool, _ isShortened: Bool, _ adapter: Int
+        _ bytes: RawSpan, _ parameters: RawSpan, _ isWhole: Bool, _ isShortened: Bool, _ adapter: Int
     ) {
         let subevent = parameters.octet(0)
         let place = parameters.byteCount >= 1 ? Int(tables.subevents[Int(subevent)]) : -1
@@ -112,12 +115,13 @@ extension CaptureDecoder {
         guard isWhole, parameters.byteCount >= 1 else {
             if !isShortened {
                 malformed(
-                    "the length in its header is not the packet's", parameters, isSecret: holdsKeys(place))
+                    "the length in its header is not the packet's", parameters,
+                    isSecret: mayHoldKey(place, bytes))
             }
             return
         }
         guard place >= 0 else {
-            writeRest(parameters.rest(1))
+            writeRest(parameters.rest(1), isShortened)
             return
         }
         writeFields(tables.layouts[place].fields, parameters.rest(1), isShortened, isSecret: holdsKeys(place))
@@ -128,6 +132,10 @@ extension CaptureDecoder {
 
     /// Writes fields by the table, and says so when the packet ends before they do.
     mutating func writeFields(_ range: Range<Int>, _ bytes: RawSpan, _ mayEnd: Bool, isSecret: Bool) {
+        if range.count == 1, tables.fields[range.lowerBound].kind == .rest, mayEnd || bytes.mayHoldKey {
+            // The packet's name is all that is known of it.
+            return writeRest(bytes, true)
+        }
         var reader = FieldReader(bytes)
         reader.write(range, tables, into: &out, facts: &facts)
         if reader.isBroken, !mayEnd {
@@ -139,16 +147,25 @@ extension CaptureDecoder {
             out.end()
         } else if !reader.isBroken, reader.position < bytes.byteCount {
             out.begin("Behind the fields", "rest")
-            isSecret ? out.withheld() : out.bytes(bytes.rest(reader.position))
+            let rest = bytes.rest(reader.position)
+            isSecret || mayEnd || rest.mayHoldKey ? out.withheld() : out.bytes(rest)
             out.end()
         }
     }
 
-    mutating func writeRest(_ bytes: RawSpan) {
+    /// Parameters of which nothing is known.
+    /// - Parameter isShortened: whether the capture left some out, so that a part of a key may be left.
+    mutating func writeRest(_ bytes: RawSpan, _ isShortened: Bool) {
         guard bytes.byteCount > 0 else { return }
         out.begin("Parameters", "parameters")
-        out.bytes(bytes)
+        isShortened || bytes.mayHoldKey ? out.withheld() : out.bytes(bytes)
         out.end()
+    }
+
+    /// Whether octets of a packet that breaks its form may be a key: one that it can have, or any where it is not known
+    /// what the octets are.
+    private func mayHoldKey(_ place: Int, _ bytes: RawSpan) -> Bool {
+        place < 0 || bytes.mayHoldKey || holdsKeys(place)
     }
 
     /// Whether a packet of this form may hold a key, so that its octets must not be shown as they are.

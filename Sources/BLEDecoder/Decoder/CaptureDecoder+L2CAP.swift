@@ -23,8 +23,9 @@ extension CaptureDecoder {
             out.isJSON ? out.number(UInt64(handle)) : out.hexadecimal(UInt64(handle), width: 2)
             out.end()
             if bytes.byteCount == 5 + stated || isShortened {
+                // What controllers trace may hold what they encrypt with.
                 out.begin("Data", "data")
-                out.bytes(bytes.rest(5))
+                isShortened || bytes.rest(5).mayHoldKey ? out.withheld() : out.bytes(bytes.rest(5))
                 out.end()
             } else {
                 malformed("the length in its header is not the packet's", bytes, isSecret: true)
@@ -91,7 +92,8 @@ extension CaptureDecoder {
         } else if table.links[index].assemblies[way].received == 0, !table.links[index].assemblies[way].isCut {
             title("ACL data, continued")
             out.beginFields()
-            malformed("nothing was begun that it could go on with", data)
+            // Its beginning was not seen: it may be the rest of a key.
+            malformed("nothing was begun that it could go on with", data, isSecret: true)
             out.endFields()
             return
         }
@@ -171,7 +173,8 @@ extension CaptureDecoder {
         }
         writeLength(stated)
         out.begin("Data", "data")
-        out.bytes(payload)
+        // A fixed channel that is not known may be one of keys.
+        channel < 0x0040 && (payload.byteCount < stated || payload.mayHoldKey) ? out.withheld() : out.bytes(payload)
         out.end()
         out.endFields()
     }
@@ -211,8 +214,16 @@ extension CaptureDecoder {
         let place = payload.byteCount >= 1 ? Int(tables.smpCodes[Int(code)]) : -1
         title(place >= 0 ? tables.layouts[place].name : nil, "Unknown PDU", code: UInt64(code), width: 1)
         out.beginFields()
-        if place >= 0 {
+        // Each PDU has its length: of another, no octet is what the table says (Core 5.4, Vol 3, Part H, 3.3).
+        if place >= 0, stated == 1 + tables.layouts[place].byteCount {
             writeFields(tables.layouts[place].fields, payload.rest(1), payload.byteCount < stated, isSecret: true)
+        } else if place >= 0, stated <= tables.layouts[place].byteCount {
+            malformed("it ends within its fields", payload, isSecret: true)
+        } else if place >= 0 {
+            writeLength(stated)
+            out.begin("Octets", "octets")
+            out.withheld()
+            out.end()
         } else if stated == 0 {
             malformed("the frame is empty", payload)
         } else {

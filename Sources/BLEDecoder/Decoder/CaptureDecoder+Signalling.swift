@@ -43,7 +43,7 @@ extension CaptureDecoder {
                     code, identifier: payload.octet(position + 1), parameters, way: Int(direction.rawValue))
                 if hasChanged { table.links[index].channelsChanged() }
             } else {
-                writeRest(parameters)
+                writeRest(parameters, payload.byteCount < stated)
             }
             out.endGroup(isPlain: true)
             if parameters.byteCount < count { break }

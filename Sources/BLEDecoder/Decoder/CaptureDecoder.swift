@@ -4,7 +4,9 @@ import BLEPackets
 /// Turns the records of a capture into lines of text or JSON, a packet at a time.
 ///
 /// It follows connections, puts fragments together, pairs requests of ATT with their responses, and remembers what
-/// discovery told of attributes, all in bounded memory. Keys, and passkeys of pairing, are never written.
+/// discovery told of attributes, all in bounded memory. Keys, and passkeys of pairing, are never written,
+/// nor are 16 octets and more of which it is not known what they are: those of vendors, of unknown packets, and of
+/// fragments whose beginning was not seen.
 ///
 ///     var decoder = CaptureDecoder(style: .text(isColoured: false))
 ///     while let record = try reader.next() {
@@ -123,7 +125,8 @@ public struct CaptureDecoder: ~Copyable {
             title("Packet of unknown type")
             out.beginFields()
             out.begin("Octets", "octets")
-            out.bytes(bytes)
+            // As in a stream that went out of step.
+            isShortened || bytes.mayHoldKey ? out.withheld() : out.bytes(bytes)
             out.end()
             out.endFields()
         }
@@ -308,7 +311,7 @@ public struct CaptureDecoder: ~Copyable {
                 start = min(2 + Int(bytes.octet(1)), count)
             }
             out.begin("Text", "text")
-            out.text(bytes.part(start, count - start))
+            out.text(NoteText.withoutKeys(bytes.part(start, count - start)).span.bytes)
             out.end()
         } else {
             // Messages of the management socket carry keys: their length is all that is told.
