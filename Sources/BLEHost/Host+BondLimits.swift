@@ -6,7 +6,7 @@ extension Host {
     func hasRoomForBond(on slot: Int) -> Bool {
         let identity = identity(of: slot)
         if bonds.bond(for: identity) != nil || bonds.all.count < configuration.limits.bonds { return true }
-        return oldestUnaskedBond(besides: identity) != nil
+        return leastUsedBond(besides: identity) != nil
     }
 
     /// Makes room for a bond of a pairing that has just ended.
@@ -18,22 +18,37 @@ extension Host {
         if let old = bonds.bond(for: bond.identity) {
             // What was asked for once stays so.
             bond.isUnasked = bond.isUnasked && old.isUnasked
+            bond.lastUse = old.lastUse
             return true
         }
         let isCrowded =
             bond.isUnasked && bonds.all.count(where: { $0.isUnasked }) >= configuration.limits.unaskedBonds
         guard isCrowded || bonds.all.count >= configuration.limits.bonds else { return true }
-        guard let oldest = oldestUnaskedBond(besides: bond.identity) else { return false }
+        guard let oldest = leastUsedBond(besides: bond.identity) else { return false }
         if bonds.remove(oldest) { events.append(.bondRemoved(oldest)) }
         return true
     }
 
-    /// Those that are connected are the last to go.
-    private func oldestUnaskedBond(besides identity: DeviceAddress) -> DeviceAddress? {
-        let candidates = bonds.all.lazy.filter { $0.isUnasked && $0.identity != identity }.map { $0.identity }
-        let idle = candidates.first { candidate in
-            !links.slotRange.contains { links.isOccupied($0) && self.identity(of: $0) == candidate }
+    /// The bond of a link's peer has encrypted the link.
+    mutating func noteUseOfBond(_ slot: Int, at now: Instant) {
+        let used = bonds.use(identity(of: slot))
+        keepClientRecord(of: slot, at: now)
+        // Where the client's record is written down, the use is with it.
+        if let used, bond(of: slot) == used { events.append(.bondChanged(used)) }
+    }
+
+    /// The bond that is missed least: first those that were never used after their pairing, as a stranger's that pairs
+    /// under one address after the other, then by their last use. Authenticated ones and those that were asked for are
+    /// not dropped at all; those that are connected are the last to go.
+    private func leastUsedBond(besides identity: DeviceAddress) -> DeviceAddress? {
+        var least: (identity: DeviceAddress, isConnected: Bool, lastUse: UInt64)?
+        for bond in bonds.all where bond.isUnasked && bond.identity != identity {
+            let isConnected = links.slotRange.contains {
+                links.isOccupied($0) && self.identity(of: $0) == bond.identity
+            }
+            if let least, (least.isConnected ? 1 : 0, least.lastUse) <= (isConnected ? 1 : 0, bond.lastUse) { continue }
+            least = (bond.identity, isConnected, bond.lastUse)
         }
-        return idle ?? candidates.first
+        return least?.identity
     }
 }

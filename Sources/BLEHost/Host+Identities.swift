@@ -5,7 +5,7 @@ extension Host {
     /// Who is behind an address of the air.
     mutating func identity(behind address: DeviceAddress) -> IdentityResolver.Answer {
         guard configuration.hasToolbox, address.isResolvablePrivate, !bonds.resolving.isEmpty else { return .stranger }
-        if let known = resolver.answer(for: address, revision: bonds.resolvingRevision) { return known }
+        if let known = resolver.answer(for: address, revision: bonds.resolvingRevision) { return choose(known) }
         let pass = resolver.begin(address, keys: bonds.resolving.count)
         let random = address.resolvableParts.random
         for entry in bonds.resolving {
@@ -17,6 +17,21 @@ extension Host {
         return .pending(pass: pass)
     }
 
+    /// Of several identities with one key that which somebody waits for, else any that has not been refuted.
+    private func choose(_ answer: IdentityResolver.Answer) -> IdentityResolver.Answer {
+        guard case .several(let all, let refuted) = answer else { return answer }
+        let identities = all.dropLast(refuted)
+        guard let chosen = identities.first(where: { connector.waits(for: $0) }) ?? identities.first else {
+            return .stranger
+        }
+        return .identity(chosen)
+    }
+
+    /// The link's peer is not who its address seemed to say: its bond's key does not encrypt.
+    mutating func refuteIdentity(of slot: Int) {
+        resolver.refute(identity(of: slot), behind: links[slot].security.peerAddress)
+    }
+
     /// The hash of an address with one bond's key.
     mutating func hashMade(_ result: ToolboxResult, pass: UInt32, identity: DeviceAddress, at now: Instant) {
         var hash: [UInt8] = []
@@ -25,20 +40,20 @@ extension Host {
         let isMatch = hash == address.resolvableParts.hash
         guard let done = resolver.tried(identity, matches: isMatch, in: pass) else { return }
         if done.matches.count > 1 { events.append(.ambiguousIdentity(done.address, done.matches)) }
-        if done.matches.count == 1, connector.waits(for: done.address) {
-            identityFound(done.matches[0], behind: done.address)
-        }
+        var found: DeviceAddress?
+        if case .identity(let identity) = choose(done.answer) { found = identity }
+        if let found, connector.waits(for: done.address) { identityFound(found, behind: done.address) }
         for connection in done.connections {
             linkMade(
-                connection.handle, peer: done.matches.count == 1 ? done.matches[0].asIdentity : connection.peer,
+                connection.handle, peer: found?.asIdentity ?? connection.peer,
                 privateAddresses: (connection.privateAddresses.local, done.address), role: connection.role,
                 parameters: connection.parameters, at: now)
         }
         for (report, data) in done.reports {
             var report = report
-            if done.matches.count == 1 {
-                noteOwnResolution(done.matches[0], revision: report.listRevision)
-                report.address = done.matches[0].asIdentity
+            if let found {
+                noteOwnResolution(found, revision: report.listRevision)
+                report.address = found.asIdentity
             }
             received(report, data: data.span.bytes, at: now)
         }
@@ -77,7 +92,7 @@ extension Host {
         case .identity(let identity):
             noteOwnResolution(identity, revision: report.listRevision)
             report.address = identity.asIdentity
-        case .stranger: break
+        case .stranger, .several: break
         case .pending(let pass):
             resolver.wait(report, data: data, for: pass)
             return false

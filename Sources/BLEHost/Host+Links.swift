@@ -61,7 +61,7 @@ extension Host {
             linkMade(
                 handle, peer: identity.asIdentity, privateAddresses: (privateAddresses.local, peer), role: role,
                 parameters: parameters, at: now)
-        case .stranger:
+        case .stranger, .several:
             linkMade(
                 handle, peer: peer, privateAddresses: privateAddresses, role: role, parameters: parameters, at: now)
         case .pending(let pass):

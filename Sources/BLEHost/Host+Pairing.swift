@@ -11,8 +11,9 @@ extension Host {
         guard let slot = links.slot(of: link), !links[slot].isClosing else {
             return complete(operation, .failure(.notConnected))
         }
-        let begun = beginPairing(slot, options ?? security.pairing, needsConsent: false, isCommanded: true, at: now)
-        if let failure = begun {
+        let options = options ?? security.pairing
+        if !options.replacesBond, pairOverBond(slot, options, operation: operation, at: now) { return }
+        if let failure = beginPairing(slot, options, needsConsent: false, isCommanded: true, at: now) {
             return complete(operation, .failure(.security(failure)))
         }
         // Pairing may have ended at once.
@@ -33,6 +34,8 @@ extension Host {
         links[slot].security.pairOperations.remove(at: index)
         complete(operation, .failure(.cancelled))
         links[slot].security.requestDeadline = nil
+        links[slot].security.heldPairing = nil
+        if links[slot].security.unsettled != nil { dropClaim(slot, .cancelled, at: now) }
         links[slot].security.machine?.cancel()
         drainPairing(slot, at: now)
         // With nothing begun yet nobody else would tell those that wait for it.
@@ -43,6 +46,7 @@ extension Host {
     /// - Returns: whether the question was still open and the answer is one to it.
     mutating func answerPairing(_ question: PairingQuestionID, _ answer: PairingAnswer, at now: Instant) -> Bool {
         for slot in links.slotRange where links.isOccupied(slot) && links[slot].security.question?.id == question {
+            if links[slot].security.unsettled != nil { return answerClaim(slot, answer, at: now) }
             let isTaken = links[slot].security.machine?.userAnswered(answer, at: now) ?? false
             if isTaken { links[slot].security.question = nil }
             drainPairing(slot, at: now)
@@ -84,7 +88,7 @@ extension Host {
 
     private mutating func makeMachine(
         _ role: PairingMachine.Role, _ options: PairingOptions, _ slot: Int, needsConsent: Bool, isCommanded: Bool,
-        at now: Instant
+        mayBond: Bool = true, at now: Instant
     ) {
         var options = options
         // Where anybody may pair without it, a passkey that stays the same protects nothing, and is only given away.
@@ -95,6 +99,7 @@ extension Host {
         if let key = security.identityResolvingKey, let address = information.identityAddress {
             identity = LocalIdentity(address: address, resolvingKey: key)
         }
+        let isUnproven = mayBond && options.isBonding && !options.replacesBond && !isProven(slot)
         lastMachine &+= 1
         links[slot].security.machineNumber = lastMachine
         links[slot].security.machine = PairingMachine(
@@ -102,8 +107,10 @@ extension Host {
                 role: role, options: options,
                 initiatorAddress: role == .initiator ? state.localAddress : state.peerAddress,
                 responderAddress: role == .initiator ? state.peerAddress : state.localAddress,
-                localIdentity: identity, outOfBand: outOfBand.first { $0.peer == peer }?.data, bond: bond(of: slot),
-                needsConsent: needsConsent,
+                localIdentity: identity, outOfBand: outOfBand.first { $0.peer == peer }?.data,
+                // The operator's word holds for a weaker bond as well.
+                bond: options.replacesBond ? nil : bond(of: slot), needsConsent: needsConsent,
+                unprovenIdentity: isUnproven ? bond(of: slot)?.identity : nil,
                 passkeyRefusal: passkeyRefusal(slot, options, isCommanded: isCommanded, at: now)))
         events.append(.pairing(links[slot].id, .started))
     }
@@ -111,10 +118,6 @@ extension Host {
     /// The peer of a link as failures count for it.
     private func guarded(_ slot: Int) -> PairingGuard.Peer {
         PairingGuard.Peer(address: identity(of: slot), isProven: isProven(slot))
-    }
-
-    private func isProven(_ slot: Int) -> Bool {
-        links[slot].security.isBondProven && links[slot].security.keyInUse != nil
     }
 
     /// Why passkey entry is out of the question for a pairing that begins now.
@@ -159,7 +162,7 @@ extension Host {
         }
     }
 
-    private mutating func refuse(_ slot: Int, _ reason: PairingFailedReason, at now: Instant) {
+    mutating func refuse(_ slot: Int, _ reason: PairingFailedReason, at now: Instant) {
         send(SMPPacket.pairingFailed(reason).encoded(), on: .securityManager, slot: slot, at: now)
     }
 
@@ -180,7 +183,7 @@ extension Host {
         }
         makeMachine(
             .responder, options, slot, needsConsent: options.asksConsent && !isWanted,
-            isCommanded: isWanted && !links[slot].security.pairOperations.isEmpty, at: now)
+            isCommanded: isWanted && !links[slot].security.pairOperations.isEmpty, mayBond: wishes.isBonding, at: now)
         links[slot].security.machine?.receive(pdu, at: now)
         drainPairing(slot, at: now)
     }
@@ -261,11 +264,7 @@ extension Host {
             case .ask(let request):
                 desk.ask(request, for: .pairing(id, links[slot].security.machineNumber))
             case .display(let number): events.append(.pairing(id, .displayPasskey(number)))
-            case .question(let kind):
-                lastPairingQuestion &+= 1
-                let question = PairingQuestion(id: PairingQuestionID(rawValue: lastPairingQuestion), kind: kind)
-                links[slot].security.question = question
-                events.append(.pairing(id, .question(question)))
+            case .question(let kind): ask(kind, slot)
             case .encrypt(let key):
                 guard let properties = links[slot].security.machine?.outcome.keyProperties else { continue }
                 encrypt(slot, with: LongTermKey(key: key), properties, at: now)
@@ -273,6 +272,13 @@ extension Host {
             case .failed(let failure): pairingFailed(slot, failure, at: now)
             }
         }
+    }
+
+    mutating func ask(_ kind: PairingQuestion.Kind, _ slot: Int) {
+        lastPairingQuestion &+= 1
+        let question = PairingQuestion(id: PairingQuestionID(rawValue: lastPairingQuestion), kind: kind)
+        links[slot].security.question = question
+        events.append(.pairing(links[slot].id, .question(question)))
     }
 
     /// The toolbox answered a pairing.
@@ -287,27 +293,23 @@ extension Host {
             let peer = identity(of: slot)
             outOfBand.removeAll { $0.peer == peer }
         }
-        links[slot].security.machine = nil
-        links[slot].security.question = nil
-        links[slot].security.isBondRefused = false
         var isBonded = false
-        if outcome.isBonding, var new = newBond(slot, outcome) {
-            if let reason = refusal(of: new, slot) {
-                refuse(slot, reason, at: now)
-                return pairingFailed(slot, .refusedByUs(reason), at: now)
+        if outcome.isBonding, let new = newBond(slot, outcome) {
+            if let failure = refusal(of: new, slot) { return dropClaim(slot, failure, at: now) }
+            if let claimed = unprovenClaim(of: new, slot) {
+                return askToReplace(claimed, slot, outcome, at: now)
             }
-            guard makeRoom(for: &new, on: slot) else {
-                refuse(slot, .unspecifiedReason, at: now)
-                return pairingFailed(slot, .tooManyBonds, at: now)
-            }
-            let address = identity(of: slot)
-            if replacesBond(of: address, new, slot), bonds.remove(address) { events.append(.bondRemoved(address)) }
-            links[slot].security.identity = new.identity
-            update(new)
-            openGate(slot, restoring: nil, at: now)
-            links[slot].security.isRecordDue = false
+            guard keep(new, slot, at: now) else { return dropClaim(slot, .tooManyBonds, at: now) }
             isBonded = true
         }
+        pairingEnded(slot, outcome, isBonded: isBonded, at: now)
+    }
+
+    mutating func pairingEnded(_ slot: Int, _ outcome: PairingOutcome, isBonded: Bool, at now: Instant) {
+        links[slot].security.machine = nil
+        links[slot].security.question = nil
+        links[slot].security.unsettled = nil
+        links[slot].security.isBondRefused = false
         // Without a question anybody succeeds.
         if outcome.isAuthenticated {
             pairingGuard.succeeded(links[slot].peer.withoutIdentityMark)
@@ -331,55 +333,12 @@ extension Host {
         if links.slot(of: link) != nil, !links[slot].security.isChanging { releaseHeld(slot, at: now) }
     }
 
-    /// Why a new bond is not kept: anybody can name another device's identity, and that must not be the end of the
-    /// other's bond.
-    private func refusal(of new: Bond, _ slot: Int) -> PairingFailedReason? {
-        let address = identity(of: slot)
-        if let old = bonds.bond(for: new.identity) {
-            if let reason = old.refusal(
-                secureConnections: new.isSecureConnections, authenticated: new.isAuthenticated, keySize: new.keySize)
-            {
-                return reason
-            }
-            // A device that told no key for its private addresses cannot be known by them.
-            let isUnresolvable = old.identityResolvingKey == nil && address.isPrivate
-            if new.identity != address, !new.isAuthenticated, !isUnresolvable { return .keyRejected }
-        }
-        guard let key = new.identityResolvingKey, !new.isAuthenticated else { return nil }
-        let isTaken = bonds.resolving.contains {
-            $0.key == key && $0.identity != new.identity && $0.identity != address
-        }
-        return isTaken ? .keyRejected : nil
-    }
-
-    /// Whether the device of a bond has come to be known by another identity: its word alone, under an address that
-    /// anybody may use, does not end the bond.
-    private func replacesBond(of address: DeviceAddress, _ new: Bond, _ slot: Int) -> Bool {
-        guard address != new.identity, let old = bonds.bond(for: address) else { return false }
-        let knowsKey = old.identityResolvingKey != nil && old.identityResolvingKey == new.identityResolvingKey
-        return links[slot].security.isBondProven || new.isAuthenticated || knowsKey
-    }
-
-    /// `nil` for a peer that would not be known again: it gave no keys, or came under a private address and did not say
-    /// who it is.
-    private mutating func newBond(_ slot: Int, _ outcome: PairingOutcome) -> Bond? {
-        guard outcome.localKey != nil || outcome.peerKey != nil else { return nil }
-        let address = identity(of: slot)
-        switch outcome.identity == nil ? address.randomKind : nil {
-        case .resolvablePrivate?, .nonResolvablePrivate?, .reserved?: return nil
-        case .static?, nil: break
-        }
-        var bond = outcome.bond(address: address)
-        bond.clientRecord = gattServer.clientRecord(of: links[slot].id)
-        bond.name = (bonds.bond(for: bond.identity) ?? bonds.bond(for: address))?.name
-        return bond
-    }
-
     mutating func pairingFailed(_ slot: Int, _ failure: SecurityFailure, at now: Instant) {
         if failure == .timedOut { links[slot].security.isBlocked = true }
         noteTry(slot, failure, at: now)
         links[slot].security.machine = nil
         links[slot].security.question = nil
+        links[slot].security.unsettled = nil
         events.append(.pairing(links[slot].id, .failed(failure)))
         endPairOperations(slot, .failure(.security(failure)))
         securityEnded(slot, failure, at: now)
@@ -391,6 +350,7 @@ extension Host {
         noteTry(slot, .linkLost, at: now)
         links[slot].security.machine = nil
         links[slot].security.question = nil
+        links[slot].security.unsettled = nil
         events.append(.pairing(links[slot].id, .failed(.linkLost)))
     }
 
@@ -439,6 +399,8 @@ extension Host {
             case .insufficientEncryptionKeySize where key.size < options.maximumKeySize: break
             case .insufficientAuthentication where !key.isAuthenticated && options.ioCapability != .noInputNoOutput:
                 options.requiresAuthentication = true
+            // What is wanted may be LE Secure Connections.
+            case .insufficientAuthentication where !key.isSecureConnections && options.requiresSecureConnections: break
             // A new key would be no better than the one in use.
             default: return securityEnded(slot, .noKey, at: now)
             }

@@ -20,6 +20,8 @@ extension Host {
         switch command {
         case .setSecurity(let settings):
             security = settings
+            // What is demanded may have changed.
+            for slot in links.slotRange where links.isOccupied(slot) { tellServerOfSecurity(slot) }
             complete(operation, .success(.done))
         case .restoreBonds(let restored):
             bonds.replaceAll(by: restored)
@@ -74,7 +76,10 @@ extension Host {
         guard let slot = links.slot(of: link), !links[slot].isClosing else {
             return complete(operation, .failure(.notConnected))
         }
-        if links[slot].security.keyInUse != nil { return complete(operation, .success(.done)) }
+        if let key = links[slot].security.keyInUse {
+            let isEnough = key.satisfies(security.pairing)
+            return complete(operation, isEnough ? .success(.done) : .failure(.security(.keyTooWeak)))
+        }
         links[slot].security.encryptOperations.append(operation)
         if links[slot].security.isBusy { return }
         if links[slot].role == .peripheral { return requestSecurity(slot, security.pairing, at: now) }
@@ -153,6 +158,7 @@ extension Host {
     /// The central encrypts the link and the peripheral's key is wanted (Core 5.4, Vol 4, Part E, 7.7.65.5).
     mutating func longTermKeyRequested(_ event: LELongTermKeyRequest, at now: Instant) {
         guard configuration.ownership == .exclusive else { return }
+        adoptNamedIdentity(event)
         guard let slot = links.slot(of: event.connectionHandle),
             let (key, properties) = keyForRequest(event, slot)
         else {
@@ -183,10 +189,22 @@ extension Host {
             }
             return (key, machine.outcome.keyProperties)
         }
-        guard let bond = bond(of: slot), let key = bond.localKey, key.randomNumber == event.randomNumber,
-            key.encryptedDiversifier == event.encryptedDiversifier
-        else { return nil }
+        guard let bond = bond(of: slot), let key = bond.localKey, key.answers(event) else { return nil }
         return (key.key, bond.keyProperties)
+    }
+
+    /// A central with a legacy bond names its key: where several bonds have its resolving key, that tells which it is.
+    private mutating func adoptNamedIdentity(_ event: LELongTermKeyRequest) {
+        guard let slot = links.slot(of: event.connectionHandle), links[slot].role == .peripheral,
+            links[slot].security.machine == nil, event.randomNumber != 0 || event.encryptedDiversifier != 0,
+            !(bond(of: slot)?.localKey?.answers(event) ?? false)
+        else { return }
+        for identity in resolver.identities(behind: links[slot].security.peerAddress)
+        where bonds.bond(for: identity)?.localKey?.answers(event) ?? false {
+            links[slot].peer = identity.asIdentity
+            links[slot].security.identity = identity
+            return tellServerOfSecurity(slot)
+        }
     }
 
     /// The controllers are done with a change, well or not.
@@ -236,15 +254,24 @@ extension Host {
         tellServerOfSecurity(slot)
         events.append(.encryptionChanged(id, linkSecurity(of: slot)))
         if isGood, links[slot].security.machine?.awaitsEncryption != true {
-            openGate(slot, restoring: bond(of: slot)?.clientRecord, at: now)
-            keepClientRecord(of: slot, at: now)
+            if links[slot].role == .central, isTooWeak(slot) {
+                // The peer is who it was, and nothing is asked of it before there is a better key.
+                links[slot].security.isBondProven = true
+                refuseGate(slot, .keyTooWeak, at: now)
+                guard links.slot(of: id) != nil else { return }
+            } else {
+                openGate(slot, restoring: bond(of: slot)?.clientRecord, at: now)
+            }
+            noteUseOfBond(slot, at: now)
         }
         if links[slot].security.machine != nil {
             links[slot].security.machine?.encryptionChanged(to: isGood, status: status, at: now)
             drainPairing(slot, at: now)
         } else if isGood {
+            if followHeldPairing(slot, at: now) { return releaseHeld(slot, at: now) }
             securityEnded(slot, nil, at: now)
         } else {
+            links[slot].security.heldPairing = nil
             bondRefused(slot, status, at: now)
         }
         guard links.slot(of: id) != nil else { return }
@@ -262,6 +289,7 @@ extension Host {
         guard !links[slot].isClosing else { return }
         let failure: SecurityFailure = status == .pinOrKeyMissing ? .keyMissingAtPeer : .encryptionFailed(status)
         if failure == .keyMissingAtPeer { links[slot].security.isBondRefused = true }
+        refuteIdentity(of: slot)
         let id = links[slot].id
         // Who waits for the link has it first, and hears then what it is worth.
         refuseGate(slot, failure, at: now)
@@ -278,6 +306,7 @@ extension Host {
         if links[slot].security.machine != nil {
             pairingLost(slot, at: now)
         } else if links[slot].security.isChanging, !links[slot].isClosing, case .controller(let status) = reason {
+            refuteIdentity(of: slot)
             events.append(.pairing(id, .failed(Self.failure(ofProofEndedBy: status) ?? .encryptionFailed(status))))
         }
     }
@@ -292,8 +321,10 @@ extension Host {
         }
         let waiting = links[slot].security.encryptOperations
         links[slot].security.encryptOperations = []
+        // What encrypts the link may be less than what is demanded.
+        let lack = failure ?? (isTooWeak(slot) ? .keyTooWeak : nil)
         for operation in waiting {
-            complete(operation, failure.map { .failure(.security($0)) } ?? .success(.done))
+            complete(operation, lack.map { .failure(.security($0)) } ?? .success(.done))
         }
         let link = links[slot].id
         links[slot].gatt.secured(failure, at: now)
@@ -309,7 +340,13 @@ extension Host {
         return LinkSecurity(
             isEncrypted: key != nil, isAuthenticated: key?.isAuthenticated ?? false,
             isSecureConnections: key?.isSecureConnections ?? false, keySize: key?.size ?? 0,
-            isBonded: bond(of: slot) != nil, identity: identity(of: slot))
+            isBonded: key?.isOfBond ?? (bond(of: slot) != nil), identity: identity(of: slot))
+    }
+
+    /// Whether the link is encrypted with a key that is weaker than what is demanded now.
+    func isTooWeak(_ slot: Int) -> Bool {
+        guard let key = links[slot].security.keyInUse else { return false }
+        return !key.satisfies(security.pairing)
     }
 
     func serverSecurity(of slot: Int) -> GATTLinkSecurity {
@@ -322,6 +359,7 @@ extension Host {
         }
         server.isEncrypted = inUse != nil
         server.keySize = inUse?.size ?? 16
+        server.shortfall = inUse?.shortfall(of: security.pairing)
         return server
     }
 
@@ -415,9 +453,19 @@ extension Host {
             encryptionEnded(slot, isOn: false, status: .connectionTimeout, at: now)
             close(slot, reason: .authenticationFailure, at: now)
         }
+        if let limit = links[slot].security.unsettled?.deadline, limit <= now {
+            dropClaim(slot, .wouldReplaceBond, at: now)
+        }
         if let limit = links[slot].security.requestDeadline, limit <= now {
             links[slot].security.requestDeadline = nil
             securityEnded(slot, .timedOut, at: now)
         }
+    }
+}
+
+extension LongTermKey {
+    /// Whether it is the key that a central asks for.
+    fileprivate func answers(_ event: LELongTermKeyRequest) -> Bool {
+        randomNumber == event.randomNumber && encryptedDiversifier == event.encryptedDiversifier
     }
 }

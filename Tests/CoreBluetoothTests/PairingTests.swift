@@ -160,6 +160,8 @@ struct PairingTests {
             stage.launch("org.example.client") {
                 $0.toolbox = CryptoToolbox()
                 $0.bondStore = FileBondStore(path: folder + "/client")
+                // Two devices have two identities.
+                $0.ownAddress = .random(DeviceAddress(value: 0xC0DE_0000_0098, kind: .random))
             })
         #expect(try await read(client, server) == "value FFF1 5e")
         let identifier = await client.run { client.peripheral.identifier }

@@ -133,10 +133,17 @@ extension SecurityFailure: CustomStringConvertible {
         case .refusedByPeer(let reason): "the device gave pairing up: \(reason)"
         case .timedOut: "the device did not go on with pairing within 30 s; disconnect before another try"
         case .keyMissingAtPeer:
-            "the device has lost the keys of the bond; remove the bond here (bletool unpair) and pair again"
+            "the device has lost the keys of the bond; if you know why, replace the bond (bletool pair PEER --replace), or "
+                + "remove it (bletool unpair PEER) and pair again"
+        case .wouldReplaceBond:
+            "the device says that it is one that is bonded, and did not prove it; if it has lost its keys, replace the bond "
+                + "(bletool pair PEER --replace), or remove it (bletool unpair PEER) and pair again"
+        case .keyTooWeak:
+            "the key of the link is weaker than what is asked for; pair again, or ask for less (--mitm, --min-key-size, "
+                + "--secure-connections-only)"
         case .encryptionFailed(let status):
-            "the link could not be encrypted: \(status.text); if the device has lost the keys of its bond, remove the bond "
-                + "here (bletool unpair) and pair again"
+            "the link could not be encrypted: \(status.text); if the device has lost the keys of its bond, replace the bond "
+                + "(bletool pair PEER --replace), or remove it (bletool unpair PEER) and pair again"
         case .noKey: "there is no key to encrypt the link with; pair first"
         case .notAvailable: "pairing is not possible here: there is no cryptography, or the controller is shared"
         case .alreadyPairing: "pairing is under way already"

@@ -54,12 +54,18 @@ public struct AdapterSecurity {
                 case .enterPasskey: reply = await agent.enterPasskey(for: peer).map { .passkey($0) } ?? .cancel
                 case .compare(let number): reply = .confirm(await agent.compare(number, with: peer))
                 case .consent: reply = .confirm(await agent.consents(to: peer))
+                case .replaceBond(let identity):
+                    reply = .confirm(await agent.replacesBond(of: identity, with: peer))
                 }
                 if !Task.isCancelled { await answer(question.id, reply) }
             }
             asked(task, on: link)
         case .paired(let summary):
             cancelQuestions(of: link)
+            if summary.isBonded {
+                links[link]?.isBonded = true
+                links[link]?.identity = summary.identity
+            }
             if let agent { Task { await agent.ended(.success(summary), with: peer) } }
         case .failed(let failure):
             cancelQuestions(of: link)

@@ -73,6 +73,7 @@ final class BondKeeper {
     private func bringsNoKeys(_ bond: Bond) -> Bool {
         guard var known = bonds.bond(for: bond.identity) else { return false }
         known.clientRecord = bond.clientRecord
+        known.lastUse = bond.lastUse
         return known == bond
     }
 

@@ -20,6 +20,12 @@ public protocol PairingAgent: Sendable {
     /// Asks whether to pair at all; only where `PairingOptions.asksConsent` is set.
     func consents(to peer: PairingPeer) async -> Bool
 
+    /// Asks whether the bond with a device may be replaced. Whoever pairs says that it is this device, and has not proven it
+    /// by encrypting the link: it is the device and has lost its keys, or a stranger that wants its place. Yes is for
+    /// somebody who has just reset the device.
+    /// - Parameter identity: the device whose bond it is.
+    func replacesBond(of identity: DeviceAddress, with peer: PairingPeer) async -> Bool
+
     /// Pairing has ended, whoever began it. Questions that are still on the screen mean nothing any more.
     func ended(_ result: Result<PairingSummary, SecurityFailure>, with peer: PairingPeer) async
 }
@@ -33,6 +39,8 @@ extension PairingAgent {
     public func compare(_ number: UInt32, with peer: PairingPeer) async -> Bool { false }
     /// Says no.
     public func consents(to peer: PairingPeer) async -> Bool { false }
+    /// Says no.
+    public func replacesBond(of identity: DeviceAddress, with peer: PairingPeer) async -> Bool { false }
     /// Takes no notice.
     public func ended(_ result: Result<PairingSummary, SecurityFailure>, with peer: PairingPeer) async {}
 }

@@ -70,7 +70,7 @@ extension SecurityFailure {
         case .linkLost: .coreBluetooth(.notConnected)
         case .tooManyBonds: .coreBluetooth(.tooManyLEPairedDevices)
         case .noKey, .notAvailable, .refusedByUs, .refusedByPeer, .alreadyPairing, .repeatedAttempts, .passkeyLocked,
-            .cancelled:
+            .wouldReplaceBond, .keyTooWeak, .cancelled:
             .att(.insufficientAuthentication)
         }
     }

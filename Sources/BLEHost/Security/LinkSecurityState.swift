@@ -7,11 +7,29 @@ struct LinkSecurityState {
         var isAuthenticated: Bool
         var isSecureConnections: Bool
         var size: UInt8
+        /// Whether it is kept for later links.
+        var isOfBond = false
+
+        /// The one measure of whether a key is strong enough, for operations, subscriptions and channels alike.
+        func satisfies(_ options: PairingOptions) -> Bool { shortfall(of: options) == nil }
+
+        /// What a key lacks of what is demanded, as an attribute server says it.
+        func shortfall(of options: PairingOptions) -> ATTError? {
+            if options.requiresAuthentication, !isAuthenticated { return .insufficientAuthentication }
+            if options.requiresSecureConnections, !isSecureConnections { return .insufficientAuthentication }
+            return size < options.leastKeySize ? .insufficientEncryptionKeySize : nil
+        }
 
         /// Whether what another key protected is less safe with this one.
         func isWeaker(than other: Key) -> Bool {
             other.isAuthenticated && !isAuthenticated || size < other.size
         }
+    }
+
+    /// A pairing whose keys are there, and which waits for the user's word that it may replace a bond.
+    struct Unsettled {
+        var outcome: PairingOutcome
+        var deadline: Instant
     }
 
     enum Encryption: Equatable {
@@ -74,6 +92,9 @@ struct LinkSecurityState {
     var heldRequest: AuthenticationRequirements?
     /// When a central that we asked for security should have acted.
     var requestDeadline: Instant?
+    /// What is to be paired for once the bond's key has encrypted the link, where that is not enough.
+    var heldPairing: PairingOptions?
+    var unsettled: Unsettled?
     /// With which that central's pairing is met.
     var requestedOptions: PairingOptions?
 
@@ -119,8 +140,7 @@ struct LinkSecurityState {
     /// before it pairs for a better one.
     var isRequestMet: Bool {
         guard let key = keyInUse, let options = requestedOptions else { return true }
-        return (key.isAuthenticated || !options.requiresAuthentication)
-            && (key.isSecureConnections || !options.requiresSecureConnections) && key.size >= options.leastKeySize
+        return key.satisfies(options)
     }
 
     /// Whether something is under way that may make the link more secure.
@@ -130,6 +150,7 @@ struct LinkSecurityState {
     @inline(__always)
     var nextDeadline: Instant? {
         var deadline = earliest(earliest(machine?.deadline, requestDeadline), heldDisconnect?.deadline)
+        deadline = earliest(deadline, unsettled?.deadline)
         if case .changing(_, let limit, _) = encryption { deadline = earliest(deadline, limit) }
         if isRecordDue, isBondProven { deadline = earliest(deadline, recordPause) }
         return deadline
@@ -139,7 +160,7 @@ struct LinkSecurityState {
 extension Bond {
     var keyProperties: LinkSecurityState.Key {
         LinkSecurityState.Key(
-            isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections, size: keySize)
+            isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections, size: keySize, isOfBond: true)
     }
 }
 
@@ -148,7 +169,8 @@ extension PairingSummary {
     init(_ security: LinkSecurity) {
         self.init(
             identity: security.identity, isSecureConnections: security.isSecureConnections,
-            isAuthenticated: security.isAuthenticated, keySize: security.keySize, isBonded: security.isBonded)
+            isAuthenticated: security.isAuthenticated, keySize: security.keySize, isBonded: security.isBonded,
+            wasBonded: security.isBonded)
     }
 }
 

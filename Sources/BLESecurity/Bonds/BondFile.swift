@@ -124,6 +124,7 @@ enum BondLine {
         if bond.isUnasked { text += " unasked=1" }
         // In hexadecimal: it may hold what separates words and lines.
         if let name = bond.name { text += " name=" + name.utf8.map { hexadecimal($0, digits: 2) }.joined() }
+        if bond.lastUse != 0 { text += " used=\(bond.lastUse)" }
         if let record = bond.clientRecord {
             text += " client=\(record.features),\(hexadecimal(record.knownTable, digits: 16))"
             for item in record.configurations {
@@ -148,6 +149,10 @@ enum BondLine {
         var bond = Bond(
             identity: identity, isSecureConnections: isSecure, isAuthenticated: isAuthenticated, keySize: size)
         bond.isUnasked = fields.flag("unasked") ?? false
+        if let text = fields["used"] {
+            guard let use = UInt64(text) else { return nil }
+            bond.lastUse = use
+        }
         if let text = fields["irk"] {
             guard let key = key(text) else { return nil }
             bond.identityResolvingKey = key

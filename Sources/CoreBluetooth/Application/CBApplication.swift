@@ -74,15 +74,21 @@ public final class CBApplication: Sendable {
     ///   - asksConsent: whether the agent is asked before a pairing that the other device began.
     ///   - requiresAuthentication: whether protection against someone in between is demanded: a pairing that cannot give
     ///     it fails. Without, it is used where the other device demands it.
+    ///   - requiresSecureConnectionsOnly: whether nothing less than LE security mode 1 level 4 is taken: authenticated LE
+    ///     Secure Connections with keys of 16 octets (Core 5.4, Vol 3, Part C, 10.2.4).
+    ///   - minimumKeySize: octets, 7 to 16. Less than 16 is for old devices alone, and knowingly.
+    ///
+    /// What is demanded holds for bonds that are there already: one that is weaker does not serve.
     public func setPairingAgent(
         _ agent: (any CBPairingAgent)?, capability: CBPairingCapability = .keyboardDisplay, asksConsent: Bool = false,
-        requiresAuthentication: Bool = false
+        requiresAuthentication: Bool = false, requiresSecureConnectionsOnly: Bool = false, minimumKeySize: Int = 16
     ) {
         system().setPairing(
             agent,
             PairingSettings(
                 capability: agent == nil ? nil : capability, asksConsent: agent != nil && asksConsent,
-                requiresAuthentication: requiresAuthentication))
+                requiresAuthentication: requiresAuthentication,
+                requiresSecureConnectionsOnly: requiresSecureConnectionsOnly, minimumKeySize: minimumKeySize))
     }
 
     /// Called when a delegate has taken longer than an app may that was woken (SPEC BGX-4), on a thread of the system's.

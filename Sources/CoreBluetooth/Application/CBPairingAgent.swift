@@ -22,6 +22,11 @@ public protocol CBPairingAgent: Sendable {
     /// Asks whether to pair at all with a device that began it; only where that was asked for.
     func consents(to peer: CBPairingPeer) async -> Bool
 
+    /// Asks whether the bond with a device may be replaced. Whoever pairs says that it is this device, and has not proven it
+    /// by encrypting the link: it is the device and has lost its keys, or a stranger that wants its place. Yes is for
+    /// somebody who has just reset the device.
+    func replacesBond(with peer: CBPairingPeer) async -> Bool
+
     /// Pairing has ended, whoever began it. Questions that are still on the screen mean nothing any more.
     /// - Parameter error: `nil` when the devices are paired; its description is for people.
     func ended(_ error: (any Error)?, with peer: CBPairingPeer) async
@@ -36,6 +41,8 @@ extension CBPairingAgent {
     public func compare(_ number: UInt32, with peer: CBPairingPeer) async -> Bool { false }
     /// Says no.
     public func consents(to peer: CBPairingPeer) async -> Bool { false }
+    /// Says no.
+    public func replacesBond(with peer: CBPairingPeer) async -> Bool { false }
     /// Takes no notice.
     public func ended(_ error: (any Error)?, with peer: CBPairingPeer) async {}
 }

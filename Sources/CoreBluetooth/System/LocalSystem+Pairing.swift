@@ -32,7 +32,7 @@ extension LocalSystem {
         }
         let refused = pairingState.handle(
             event, with: PairingPeer(link: link, address: partner.address),
-            agent: pairingAgent.map { AgentOfApp(agent: $0, told: partner.told) }
+            agent: pairingAgent.map { AgentOfApp(agent: $0, told: partner.told, address: partner.address) }
         ) { question, reply in await self.answer(question, with: reply) }
         if let refused { answer(refused, with: .cancel) }
     }

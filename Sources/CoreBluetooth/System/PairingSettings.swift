@@ -6,6 +6,8 @@ struct PairingSettings: Hashable, Sendable {
     var capability: CBPairingCapability?
     var asksConsent = false
     var requiresAuthentication = false
+    var requiresSecureConnectionsOnly = false
+    var minimumKeySize = 16
 
     /// As the engine takes it.
     func apply(to options: inout PairingOptions) {
@@ -19,6 +21,9 @@ struct PairingSettings: Hashable, Sendable {
             }
         options.asksConsent = asksConsent
         options.requiresAuthentication = requiresAuthentication
+        options.requiresSecureConnections = false
+        options.minimumKeySize = UInt8(clamping: min(16, max(7, minimumKeySize)))
+        if requiresSecureConnectionsOnly { options.requireSecureConnectionsOnly() }
     }
 }
 
@@ -26,11 +31,19 @@ struct PairingSettings: Hashable, Sendable {
 struct AgentOfApp: PairingAgent {
     let agent: any CBPairingAgent
     let told: CBPairingPeer
+    /// The address under which the app knows the device.
+    let address: DeviceAddress
 
     func display(passkey: UInt32, for peer: PairingPeer) async { await agent.display(passkey: passkey, for: told) }
     func enterPasskey(for peer: PairingPeer) async -> UInt32? { await agent.enterPasskey(for: told) }
     func compare(_ number: UInt32, with peer: PairingPeer) async -> Bool { await agent.compare(number, with: told) }
     func consents(to peer: PairingPeer) async -> Bool { await agent.consents(to: told) }
+
+    func replacesBond(of identity: DeviceAddress, with peer: PairingPeer) async -> Bool {
+        // Of one device an app cannot be asked whether it may take another's place.
+        guard identity == address.withoutIdentityMark else { return false }
+        return await agent.replacesBond(with: told)
+    }
 
     func ended(_ result: Result<PairingSummary, SecurityFailure>, with peer: PairingPeer) async {
         switch result {

@@ -56,6 +56,13 @@ final class TerminalAgent: CBPairingAgent {
         isYes(await ask("Shall \(name(peer)) be paired with? [y/n] "))
     }
 
+    func replacesBond(with peer: CBPairingPeer) async -> Bool {
+        isYes(
+            await ask(
+                "\(peer) is bonded already, and whoever pairs now did not prove to be it. If you have just reset it, the bond "
+                    + "can be replaced. Shall it? [y/n] "))
+    }
+
     func ended(_ error: (any Error)?, with peer: CBPairingPeer) async {
         write(error.map { "Not paired with \(name(peer)): \("\($0)".printable)\n" } ?? "Paired with \(name(peer)).\n")
     }

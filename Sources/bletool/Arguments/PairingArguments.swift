@@ -36,17 +36,31 @@ struct PairingArguments: ParsableArguments {
     @Flag(help: "Say yes to a numeric comparison without asking.")
     var yes = false
 
+    @OptionGroup var strength: KeyStrengthArguments
+
     func validate() throws {
         if mitm, io == .none {
             throw ValidationError(
                 "--mitm needs a display or a keyboard on this side: take --io display, keyboard, yesno or kbdisp.")
         }
+        if strength.secureConnectionsOnly {
+            guard io != .none else {
+                throw ValidationError(
+                    "--secure-connections-only needs a display or a keyboard on this side: take --io display, keyboard, "
+                        + "yesno or kbdisp.")
+            }
+            guard !withoutSecureConnections else {
+                throw ValidationError("--no-sc is the opposite of --secure-connections-only: leave one of them out.")
+            }
+        }
     }
 
     var options: PairingOptions {
-        PairingOptions(
+        var options = PairingOptions(
             ioCapability: io.capability, requiresAuthentication: mitm,
             allowsSecureConnections: !withoutSecureConnections, passkey: passkey?.number)
+        strength.apply(to: &options)
+        return options
     }
 }
 

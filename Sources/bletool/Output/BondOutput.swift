@@ -15,9 +15,10 @@ enum BondOutput {
     }
 
     static func object(_ summary: PairingSummary) -> JSONValue {
-        object(
+        let paired = object(
             "paired", secureConnections: summary.isSecureConnections, authenticated: summary.isAuthenticated,
             keySize: summary.keySize, identity: summary.identity)
+        return summary.wasBonded ? paired.adding("wasBonded", .boolean(true)) : paired
     }
 
     static func object(_ bond: Bond) -> JSONValue {
@@ -27,7 +28,7 @@ enum BondOutput {
     }
 
     static func text(_ summary: PairingSummary) -> String {
-        "paired with \(place(summary.identity)): "
+        (summary.wasBonded ? "bonded already with" : "paired with") + " \(place(summary.identity)): "
             + quality(summary.isSecureConnections, summary.isAuthenticated, summary.keySize)
             + (summary.isBonded ? "" : ", not bonded")
     }

@@ -63,6 +63,19 @@ final class TerminalAgent: PairingAgent {
         return await desk.turn { [self] in isYes(ask("\(peer.address) wants to pair. Shall it? [y/n] ")) } ?? false
     }
 
+    /// `--yes` is no word about bonds: that is `pair --replace`.
+    func replacesBond(of identity: DeviceAddress, with peer: PairingPeer) async -> Bool {
+        let place = "\(identity.addressText) \(identity.kindText)"
+        guard hasTerminal else {
+            console.note("\(place) is bonded already, and whoever pairs now did not prove to be it: the bond stays")
+            return false
+        }
+        return isYes(
+            ask(
+                "\(place) is bonded already, and whoever pairs now did not prove to be it. If you have just reset it, the "
+                    + "bond can be replaced. Shall it? [y/n] "))
+    }
+
     private func isYes(_ line: String?) -> Bool {
         guard let first = line?.first else { return false }
         return first == "y" || first == "Y"

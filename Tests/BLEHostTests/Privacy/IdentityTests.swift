@@ -92,12 +92,61 @@ struct IdentityTests {
         #expect(rig.discoveries.map(\.address) == [Self.address, Self.identity.asIdentity])
     }
 
-    @Test("an address that two bonds resolve is told, and neither is chosen (pain: RPA of two identities)")
+    @Test("an address that two bonds resolve is told; one is taken until its bond does not encrypt, then the other")
     func ambiguous() {
         let rig = Self.rig([Self.bond(), Self.bond(Self.otherIdentity)])
+        let handle = ConnectionHandle(rawValue: 0x40)
+        for identity in [Self.identity, Self.otherIdentity, Self.identity] {
+            rig.forget()
+            rig.receive(Self.peripheralLink(Self.address))
+            #expect(rig.centrals.map(\.peer) == [identity.asIdentity])
+            rig.receive(LELongTermKeyRequest(connectionHandle: handle, randomNumber: 0, encryptedDiversifier: 0))
+            rig.receive(
+                DisconnectionComplete(
+                    status: .success, connectionHandle: handle, reason: .connectionTerminatedDueToMICFailure))
+        }
+    }
+
+    @Test(
+        "of the devices with one key that is connected to which is asked for, unless its bond has not encrypted there")
+    func ambiguousCall() throws {
+        let rig = Self.rig([Self.bond(), Self.bond(Self.otherIdentity)])
+        rig.submit(.connect(ConnectRequest(peer: Self.otherIdentity)))
+        rig.receive(HostRig.report(Self.address, type: .connectableUndirected))
+        let create = try #require(rig.commands.last { $0.opcode == LECreateConnection.opcode })
+        #expect(Array(create.parameters[6..<12]) == Self.address.octets)
+        rig.receive(rig.connectionComplete(Self.address))
+        #expect(rig.count(of: LEEnableEncryption.opcode) == 1)
+        rig.receive(
+            DisconnectionComplete(
+                status: .success, connectionHandle: ConnectionHandle(rawValue: 0x40),
+                reason: .connectionTerminatedDueToMICFailure))
+        rig.forget()
+        // It was the other one.
+        rig.submit(.connect(ConnectRequest(peer: Self.otherIdentity)))
+        rig.receive(HostRig.report(Self.address, type: .connectableUndirected))
+        #expect(rig.count(of: LECreateConnection.opcode) == 0)
+    }
+
+    @Test("a central that names its legacy key is the one of those with its resolving key that has it")
+    func ambiguousLegacy() {
+        var bonds = [Self.bond(), Self.bond(Self.otherIdentity)]
+        for index in bonds.indices {
+            bonds[index].isSecureConnections = false
+            bonds[index].localKey = LongTermKey(
+                key: Key128(rawValue: 0x100 + UInt128(index)), encryptedDiversifier: UInt16(index),
+                randomNumber: 7)
+        }
+        let rig = Self.rig(bonds)
+        let handle = ConnectionHandle(rawValue: 0x40)
         rig.receive(Self.peripheralLink(Self.address))
-        #expect(rig.events.contains(.ambiguousIdentity(Self.address, [Self.identity, Self.otherIdentity])))
-        #expect(rig.centrals.map(\.peer) == [Self.address])
+        rig.receive(LELongTermKeyRequest(connectionHandle: handle, randomNumber: 7, encryptedDiversifier: 1))
+        #expect(rig.count(of: LELongTermKeyRequestReply.opcode) == 1)
+        rig.receive(EncryptionChange(connectionHandle: handle, state: .on))
+        let security = rig.events.lazy.compactMap {
+            if case .encryptionChanged(_, let security) = $0 { security } else { nil }
+        }.last
+        #expect(security?.identity == Self.otherIdentity && security?.isBonded == true)
     }
 
     @Test("a crowd of changing addresses costs bounded memory (pain 15)")

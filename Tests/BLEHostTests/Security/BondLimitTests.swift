@@ -49,6 +49,36 @@ struct BondLimitTests {
         #expect(two.bonds(.peripheral).count == 3)
     }
 
+    @Test("room is made by last use: who was never seen again after pairing goes before who encrypted a link")
+    func lastUse() {
+        var held = (1...3).map { Self.other($0, isUnasked: true) }
+        (held[0].lastUse, held[1].lastUse, held[2].lastUse) = (2, 0, 1)
+        let two = Self.hosts(unasked: 3, holding: held)
+        #expect(Self.isPaired(two.pair()))
+        two.run(for: .seconds(2))
+        #expect(
+            two.bonds(.peripheral).map(\.identity) == [held[0], held[2]].map(\.identity) + [TwoHosts.centralAddress])
+    }
+
+    @Test("a bond that was used seconds before outlives any number of strangers that pair once each")
+    func flood() {
+        var table = BondTable()
+        table.replaceAll(by: (1...100).map { Self.other($0, isUnasked: true) })
+        // Its first use is written down, and those that change no order are not.
+        let friend = Self.other(7, isUnasked: true).identity
+        #expect(table.use(friend)?.lastUse == 1)
+        #expect(table.use(friend) == nil)
+        var writes = 0
+        for round in 1...50 {
+            for number in [20, 7] where table.use(Self.other(number, isUnasked: true).identity) != nil { writes += 1 }
+            #expect(table.bond(for: friend)?.lastUse == UInt64(2 * round + 1))
+        }
+        #expect(writes == 1)
+        // Of a bond that is never dropped no use is written at all.
+        table.set(Self.other(200, isUnasked: false))
+        #expect(table.use(Self.other(200, isUnasked: false).identity) == nil)
+    }
+
     @Test("where every bond was asked for or is authenticated, a stranger is not paired with, and that is told")
     func full() {
         let held = (1...3).map { Self.other($0, isUnasked: false) }

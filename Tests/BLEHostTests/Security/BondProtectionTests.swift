@@ -46,40 +46,141 @@ import Testing
         return settings
     }
 
-    @Test("A stranger that claims a bonded device's identity is refused with Key Rejected, and the bond stays as it is")
+    @Test("A stranger that claims a bonded device's identity is refused, and the bond stays as it is")
     func claimedIdentity() {
         let two = TwoHosts(settings, bonds: [.peripheral: [Self.bond(Self.victim)]])
         lie(two, identity: Self.victim)
         two.connect()
         _ = two.pair()
         two.run(for: .seconds(2))
-        #expect(two.failures(.peripheral) == [.refusedByUs(.keyRejected)])
+        #expect(two.failures(.peripheral) == [.wouldReplaceBond])
         #expect(two.bonds(.peripheral) == [Self.bond(Self.victim)])
     }
 
-    @Test("A stranger that shows a bonded device's resolving key as its own is refused with Key Rejected")
+    @Test("A device with the resolving key of another is bonded with all the same, and takes nothing from the other")
     func claimedKey() {
         let two = TwoHosts(settings, bonds: [.peripheral: [Self.bond(Self.victim)]])
         lie(two, resolvingKey: Self.key)
         two.connect()
-        _ = two.pair()
-        two.run(for: .seconds(2))
-        #expect(two.failures(.peripheral) == [.refusedByUs(.keyRejected)])
-        #expect(two.bonds(.peripheral) == [Self.bond(Self.victim)])
-    }
-
-    @Test("Pairing that protects against a man in the middle may take the place of the bond of the identity it tells")
-    func authenticatedClaim() {
-        var settings = TwoHosts.Settings.passkey
-        settings.central.identityResolvingKey = Key128(rawValue: 0x77)
-        let two = TwoHosts(settings, bonds: [.peripheral: [Self.bond(Self.victim)]])
-        lie(two, identity: Self.victim)
-        two.connect()
         #expect(isPaired(two.pair()))
         two.run(for: .seconds(2))
         #expect(two.failures(.peripheral) == [])
+        #expect(two.bonds(.peripheral).map(\.identity) == [Self.victim, TwoHosts.centralAddress])
+        #expect(two.bonds(.peripheral).first == Self.bond(Self.victim))
+    }
+
+    @Test(
+        "Not even an authenticated pairing takes the place of the bond of the identity it tells, unless the user says so",
+        arguments: [false, true])
+    func authenticatedClaim(says: Bool) {
+        var settings = TwoHosts.Settings.passkey
+        settings.central.identityResolvingKey = Key128(rawValue: 0x77)
+        let two = TwoHosts(settings, bonds: [.peripheral: [Self.bond(Self.victim)]])
+        let others = two.answer
+        two.answer = { side, kind in
+            if case .replaceBond(Self.victim) = kind { .confirm(says) } else { others(side, kind) }
+        }
+        lie(two, identity: Self.victim)
+        two.connect()
+        _ = two.pair()
+        two.run(for: .seconds(2))
+        #expect(two.failures(.peripheral) == (says ? [] : [.wouldReplaceBond]))
         #expect(two.bonds(.peripheral).map(\.identity) == [Self.victim])
-        #expect(two.bonds(.peripheral).first?.isAuthenticated == true)
+        #expect(two.bonds(.peripheral).first?.isAuthenticated == says)
+    }
+
+    @Test("A claim that nobody answers is dropped in the end", arguments: [TwoHosts.Side.central, .peripheral])
+    func unansweredClaim(ender: TwoHosts.Side) {
+        let two = TwoHosts(settings, bonds: [.peripheral: [Self.bond(Self.victim)]])
+        two.answer = { _, _ in nil }
+        lie(two, identity: Self.victim)
+        two.connect()
+        _ = two.pair()
+        two.run(for: .seconds(2))
+        #expect(two.failures(.peripheral).isEmpty)
+        if ender == .central { two.disconnect() } else { two.run(for: .seconds(31)) }
+        two.run(for: .seconds(1))
+        #expect(two.failures(.peripheral) == [ender == .central ? .linkLost : .wouldReplaceBond])
+        #expect(two.bonds(.peripheral) == [Self.bond(Self.victim)])
+    }
+
+    @Test(
+        "Under a bonded device's own address a stranger pairs only with the user's word, and proves no bond without one"
+    )
+    func claimedAddress() {
+        let bond = Self.bond(TwoHosts.centralAddress)
+        let two = TwoHosts(bonds: [.peripheral: [bond]])
+        two.connect()
+        #expect(two.pair() == .failure(.security(.refusedByPeer(.unspecifiedReason))))
+        two.run(for: .seconds(2))
+        #expect(two.failures(.peripheral) == [.wouldReplaceBond])
+        #expect(two.bonds(.peripheral) == [bond])
+        // Without bonding there is nothing to replace, and the link is not the bond's.
+        #expect(isPaired(two.pair(by: .central, PairingOptions(isBonding: false))))
+        two.run(for: .seconds(2))
+        #expect(two.security(.peripheral)?.isEncrypted == true && two.security(.peripheral)?.isBonded == false)
+        #expect(two.bonds(.peripheral) == [bond])
+    }
+
+    // MARK: Pairing with a bonded device
+
+    @Test("`pair` with a bonded device has the bond encrypt the link, says that it was bonded, and pairs no further")
+    func pairOverBond() throws {
+        let before = TwoHosts()
+        before.connect()
+        #expect(isPaired(before.pair()))
+        before.run(for: .seconds(2))
+        var settings = TwoHosts.Settings()
+        settings.central.encryptsAtConnection = false
+        let two = TwoHosts(
+            settings, bonds: [.central: before.bonds(.central), .peripheral: before.bonds(.peripheral)])
+        two.connect()
+        for _ in 1...2 {
+            guard case .success(.paired(let summary))? = two.pair() else {
+                Issue.record("not paired")
+                return
+            }
+            #expect(summary.wasBonded && summary.isBonded)
+        }
+        #expect(two.pairingEvents(.central).isEmpty)
+        #expect(two.bonds(.central).first?.peerKey == before.bonds(.central).first?.peerKey)
+        // By the operator's word it is renewed.
+        #expect(isPaired(two.pairAnew()))
+        #expect(two.bonds(.central).first?.peerKey != before.bonds(.central).first?.peerKey)
+    }
+
+    @Test("More than the bond gives is paired for over the link that the bond has encrypted", arguments: [true, false])
+    func pairForMore(encryptsAtConnection: Bool) throws {
+        let before = TwoHosts()
+        before.connect()
+        #expect(isPaired(before.pair()))
+        before.run(for: .seconds(2))
+        var settings = TwoHosts.Settings.passkey
+        settings.central.encryptsAtConnection = encryptsAtConnection
+        let two = TwoHosts(
+            settings, bonds: [.central: before.bonds(.central), .peripheral: before.bonds(.peripheral)])
+        two.connect()
+        let result = two.pair(
+            by: .central, PairingOptions(ioCapability: .keyboardOnly, requiresAuthentication: true))
+        guard case .success(.paired(let summary))? = result else {
+            Issue.record("\(String(describing: result))")
+            return
+        }
+        #expect(summary.isAuthenticated && !summary.wasBonded)
+        two.run(for: .seconds(2))
+        #expect(two.failures(.peripheral) == [] && two.bonds(.peripheral).map(\.isAuthenticated) == [true])
+    }
+
+    @Test("`pair` with a device that has lost its keys says so, and pairs by the operator's word alone")
+    func pairWithForgetful() {
+        let bond = Self.bond(TwoHosts.peripheralAddress)
+        let two = TwoHosts(bonds: [.central: [bond]])
+        two.connect()
+        two.run(for: .seconds(2))
+        #expect(two.pair() == .failure(.security(.keyMissingAtPeer)))
+        #expect(two.bonds(.central) == [bond])
+        #expect(isPaired(two.pairAnew()))
+        #expect(two.bonds(.central).first?.peerKey != bond.peerKey)
     }
 
     @Test("Once a bond is removed its device pairs anew, whatever address it comes under")
@@ -93,7 +194,7 @@ import Testing
         #expect(two.bonds(.peripheral).map(\.identity) == [Self.victim])
     }
 
-    @Test("A private device whose bond has no resolving key yet may pair again under any of its addresses")
+    @Test("Nor does a device that shows private addresses, whose bond has no resolving key yet")
     func unresolvableDevice() throws {
         let pair = PrivateWorldTests.world([.extended, .extended], friends: [])
         let (peripheral, central) = (pair.stations[0], pair.stations[1])
@@ -102,6 +203,14 @@ import Testing
         pair.submit(.advertise(PrivateWorldTests.open), to: peripheral)
         let address = try #require(peripheral.ownAddress)
         let link = try #require(pair.connect(central, to: address))
+        var says = false
+        central.react = { event in
+            guard case .pairing(_, .question(let question)) = event else { return nil }
+            return .answerPairing(question.id, .confirm(says))
+        }
+        #expect(pair.result(of: .pair(link, nil), at: central) == .failure(.security(.wouldReplaceBond)))
+        #expect(central.host.bonds.all == [old])
+        says = true
         #expect(isPaired(pair.result(of: .pair(link, nil), at: central)))
         pair.run(for: .seconds(1))
         #expect(central.host.bonds.all.map(\.identity) == [PrivateWorldTests.identity(0)])
@@ -122,10 +231,10 @@ import Testing
             lie(two, identity: Self.stranger)
             two.connect()
             two.run(for: .seconds(2))
-            #expect(isPaired(two.pair()))
+            #expect(isPaired(two.pairAnew()) == isProven)
             two.run(for: .seconds(2))
             let identities = two.bonds(.peripheral).map(\.identity)
-            #expect(identities == (isProven ? [Self.stranger] : [TwoHosts.centralAddress, Self.stranger]))
+            #expect(identities == (isProven ? [Self.stranger] : [TwoHosts.centralAddress]))
         }
     }
 

@@ -55,6 +55,8 @@ import Testing
     func keySize() {
         var settings = TwoHosts.Settings()
         settings.peripheral.pairing.maximumKeySize = 8
+        settings.peripheral.pairing.minimumKeySize = 7
+        settings.central.pairing.minimumKeySize = 7
         let two = TwoHosts(settings)
         two.connect()
         #expect(summary(two.pair())?.keySize == 8)
@@ -151,22 +153,38 @@ import Testing
         #expect(later.read(2) == .success(.gatt(.value([0x02]))))
     }
 
-    @Test("A bond lost on our side: we pair anew, and the peer's bond is replaced by one that is no weaker")
+    @Test("A bond lost at the central is replaced at the peripheral by its user's word alone, and by nothing weaker")
     func bondLostHere() throws {
         let two = TwoHosts()
         two.connect()
         #expect(summary(two.pair()) != nil)
         two.run(for: .seconds(2))
         let old = try #require(two.bonds(.peripheral).first)
-        let later = TwoHosts(bonds: [.peripheral: [old]])
-        later.connect()
-        #expect(later.read(2) == .success(.gatt(.value([0x02]))))
-        later.run(for: .seconds(2))
-        #expect(later.bonds(.peripheral).count == 1)
-        #expect(later.bonds(.peripheral).first?.localKey != old.localKey)
+        for says in [false, true] {
+            let later = TwoHosts(bonds: [.peripheral: [old]])
+            var asked: [PairingQuestion.Kind] = []
+            later.answer = { side, kind in
+                if side == .peripheral { asked.append(kind) }
+                return .confirm(says)
+            }
+            later.connect()
+            let result = later.pair()
+            later.run(for: .seconds(2))
+            #expect(asked == [.replaceBond(TwoHosts.centralAddress)])
+            if says {
+                #expect(summary(result)?.isBonded == true)
+                #expect(later.read(2) == .success(.gatt(.value([0x02]))))
+                #expect(later.bonds(.peripheral).count == 1)
+                #expect(later.bonds(.peripheral).first?.localKey != old.localKey)
+            } else {
+                #expect(later.failures(.peripheral) == [.wouldReplaceBond])
+                #expect(later.bonds(.peripheral) == [old])
+            }
+        }
         var authenticated = old
         authenticated.isAuthenticated = true
         let strict = TwoHosts(bonds: [.peripheral: [authenticated]])
+        strict.answer = { _, _ in .confirm(true) }
         strict.connect()
         #expect(
             strict.pair() == .failure(.security(.refusedByPeer(.authenticationRequirements))))
@@ -451,7 +469,7 @@ import Testing
         #expect(summary(two.pair()) != nil)
         // A second pairing refreshes the key under running traffic.
         let link = two.link(.central)!
-        let again = two.submit(.pair(link, nil), by: .central)
+        let again = two.submit(.pair(link, PairingOptions(replacesBond: true)), by: .central)
         for _ in 0..<20 { #expect(two.read(2) == .success(.gatt(.value([0x02])))) }
         two.run(for: .seconds(5)) { two.result(of: again, .central) != nil }
         #expect(summary(two.result(of: again, .central)) != nil)

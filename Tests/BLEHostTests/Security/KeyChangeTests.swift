@@ -69,7 +69,7 @@ struct KeyChangeTests {
     func neverBegun() throws {
         let two = paired()
         two.change = { side, packet in side == .central && Self.isCommand(0x19, packet) ? nil : packet }
-        guard case .failure(.security(.encryptionFailed))? = two.pair() else {
+        guard case .failure(.security(.encryptionFailed))? = two.pairAnew() else {
             Issue.record("paired")
             return
         }
@@ -87,7 +87,7 @@ struct KeyChangeTests {
             guard side == .peripheral, Self.isCommand(0x1A, packet) else { return packet }
             return [1, 0x1B, 0x20, 2, packet[4], packet[5]]
         }
-        _ = two.pair()
+        _ = two.pairAnew()
         two.run(for: .seconds(60))
         #expect(two.link(.central) == nil && two.link(.peripheral) == nil)
     }

@@ -131,6 +131,7 @@ import Testing
         for way in [PairingCase.legacyJustWorks, .justWorks] {
             var way = way
             way.responder.maximumKeySize = size
+            (way.initiator.minimumKeySize, way.responder.minimumKeySize) = (7, 7)
             let two = way.machines().run()
             let outcome = try #require(two.outcome(.initiator))
             #expect(outcome.keySize == size)
@@ -145,11 +146,22 @@ import Testing
     @Test("A key shorter than demanded is refused on either side with Encryption Key Size")
     func shortKeys() {
         var way = PairingCase.justWorks
+        // By default nothing short of 16 octets is taken.
+        way.responder.maximumKeySize = 15
+        way.responder.minimumKeySize = 7
+        #expect(way.machines().run().failure(.initiator) == .refusedByUs(.encryptionKeySize))
+        way = .justWorks
+        way.initiator.maximumKeySize = 15
+        way.initiator.minimumKeySize = 7
+        #expect(way.machines().run().failure(.responder) == .refusedByUs(.encryptionKeySize))
+        way = .justWorks
+        way.responder.minimumKeySize = 7
         way.responder.maximumKeySize = 9
         way.initiator.minimumKeySize = 10
         #expect(way.machines().run().failure(.initiator) == .refusedByUs(.encryptionKeySize))
         way = .justWorks
         way.initiator.maximumKeySize = 9
+        way.initiator.minimumKeySize = 7
         way.responder.minimumKeySize = 10
         #expect(way.machines().run().failure(.responder) == .refusedByUs(.encryptionKeySize))
         // Secure Connections Only is level 4, whose keys have 128 bits.
@@ -195,6 +207,7 @@ import Testing
                 == .refusedByUs(.authenticationRequirements))
         var short = PairingCase.justWorks
         short.responder.maximumKeySize = 8
+        (short.initiator.minimumKeySize, short.responder.minimumKeySize) = (7, 7)
         #expect(
             refusal(short, Bond(identity: identity, isSecureConnections: true)) == .refusedByUs(.encryptionKeySize))
         #expect(refusal(.justWorks, Bond(identity: identity)) == nil)
@@ -211,6 +224,88 @@ import Testing
             #expect(outcome.identity == nil && outcome.localSigningKey == nil)
             #expect(two.sent.allSatisfy { !(0x06...0x0A).contains($0.pdu[0]) })
         }
+    }
+
+    @Test(
+        "Keys that the features name go their way though a side keeps none (Core 5.4, Vol 3, Part H, 3.6.1)",
+        arguments: PairingCase.all, TwoMachines.Side.allCases)
+    func distributionWithoutBonding(way: PairingCase, side: TwoMachines.Side) throws {
+        let two = way.machines()
+        two.keepsNothing = [side]
+        two.run()
+        let initiator = try #require(two.outcome(.initiator), "\(String(describing: two.failure(.initiator)))")
+        let responder = try #require(two.outcome(.responder), "\(String(describing: two.failure(.responder)))")
+        #expect(!initiator.isBonding && !responder.isBonding)
+        let keys = two.sent.map(\.pdu[0]).filter { (0x06...0x0A).contains($0) }
+        let each: [UInt8] = initiator.isSecureConnections ? [8, 9, 10] : [6, 7, 8, 9, 10]
+        #expect(keys == each + each)
+        #expect(initiator.identity == TwoMachines.responderAddress)
+    }
+
+    @Test("A key of zeros is refused for encryption, and is no key for signatures")
+    func zeroKeys() throws {
+        for side in TwoMachines.Side.allCases {
+            var two = PairingCase.legacyJustWorks.machines()
+            two.change = { _, sent in
+                sent.from == side && sent.pdu[0] == 6
+                    ? [.init(from: side, pdu: [6] + [UInt8](repeating: 0, count: 16))] : [sent]
+            }
+            two.run()
+            #expect(two.failure(side.other) == .refusedByUs(.keyRejected))
+            two = PairingCase.justWorks.machines()
+            two.change = { _, sent in
+                sent.from == side && sent.pdu[0] == 10
+                    ? [.init(from: side, pdu: [10] + [UInt8](repeating: 0, count: 16))] : [sent]
+            }
+            two.run()
+            #expect(try #require(two.outcome(side.other)).peerSigningKey == nil)
+        }
+    }
+
+    @Test("An identity that nobody can have, or that is ours, is refused", arguments: TwoMachines.Side.allCases)
+    func impossibleIdentities(side: TwoMachines.Side) {
+        let ours = side == .initiator ? TwoMachines.responderAddress : TwoMachines.initiatorAddress
+        let cases: [(DeviceAddress, PairingFailedReason)] = [
+            (DeviceAddress(value: 0, kind: .public), .invalidParameters),
+            (DeviceAddress(value: 0xFFFF_FFFF_FFFF, kind: .public), .invalidParameters),
+            (DeviceAddress(value: 0xFFFF_FFFF_FFFF, kind: .random), .invalidParameters),
+            (DeviceAddress(value: 0xC000_0000_0000, kind: .random), .invalidParameters),
+            (DeviceAddress(value: 0x4000_0000_0001, kind: .random), .invalidParameters),
+            (DeviceAddress(value: 0x0000_0000_0001, kind: .random), .invalidParameters),
+            (DeviceAddress(value: 0x8000_0000_0001, kind: .random), .invalidParameters),
+            (ours, .keyRejected),
+        ]
+        for (identity, reason) in cases {
+            let two = PairingCase.justWorks.machines()
+            two.change = { _, sent in
+                guard sent.from == side, sent.pdu[0] == 9 else { return [sent] }
+                return [.init(from: side, pdu: [9, identity.isRandom ? 1 : 0] + identity.octets)]
+            }
+            two.run()
+            #expect(two.failure(side.other) == .refusedByUs(reason), "\(identity)")
+        }
+    }
+
+    @Test(
+        "What a peer says of BR/EDR is passed over: no key for it is waited for, given or made of ours (CT2, link key)")
+    func crossTransportClaims() throws {
+        var way = PairingCase.justWorks
+        way.responder.initiatorKeys = .all
+        way.responder.responderKeys = .all
+        let request: [UInt8] = [1, 3, 0, 0x01 | 0x08 | 0x20, 16, 0x0F, 0x0F]
+        var machine = PairingMachine(
+            PairingMachine.Setup(
+                role: .responder, options: way.responder, initiatorAddress: TwoMachines.initiatorAddress,
+                responderAddress: TwoMachines.responderAddress,
+                localIdentity: LocalIdentity(
+                    address: TwoMachines.responderAddress, resolvingKey: Key128(rawValue: 1))))
+        machine.receive(request.span.bytes, at: .zero)
+        guard case .send(.pairingResponse(let features))? = machine.nextAction() else {
+            Issue.record("no response")
+            return
+        }
+        #expect(!features.initiatorKeys.contains(.link) && !features.responderKeys.contains(.link))
+        #expect(features.authentication.rawValue & 0x20 == 0)
     }
 
     @Test("A key for the other transport is neither offered nor derived")

@@ -35,7 +35,7 @@ struct SecurityEndTests {
             summary
                 == PairingSummary(
                     identity: TwoHosts.centralAddress, isSecureConnections: true, isAuthenticated: false, keySize: 16,
-                    isBonded: true))
+                    isBonded: true, wasBonded: true))
         #expect(two.security(.peripheral)?.isEncrypted == true)
         #expect(!two.pairingEvents(.peripheral).contains(.started))
     }

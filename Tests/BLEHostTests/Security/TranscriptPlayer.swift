@@ -67,7 +67,7 @@ final class TranscriptPlayer {
         options.prefersAuthentication = requirements.contains(.mitm)
         options.allowsSecureConnections = requirements.contains(.secureConnections)
         options.maximumKeySize = own[4]
-        if reason == PairingFailedReason.encryptionKeySize.rawValue { options.minimumKeySize = own[4] }
+        options.minimumKeySize = reason == PairingFailedReason.encryptionKeySize.rawValue ? own[4] : 7
         options.initiatorKeys = KeyDistribution(rawValue: own[5])
         options.responderKeys = KeyDistribution(rawValue: own[6])
         return options
@@ -228,8 +228,6 @@ final class TranscriptPlayer {
             }
             return
         }
-        let isBonding = [true, false].allSatisfy { (transcript.features(local: $0)?[3] ?? 0) & 3 == 1 }
-        guard isBonding else { return }
         machine.encryptionChanged(to: true, at: .zero)
         drain()
         for pdu in keys.peer.pdus {
@@ -293,7 +291,7 @@ final class TranscriptPlayer {
                 return .cancel
             }
             return .passkey(passkey)
-        case .consent: return .confirm(true)
+        case .consent, .replaceBond: return .confirm(true)
         }
     }
 

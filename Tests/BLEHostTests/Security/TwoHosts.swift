@@ -57,6 +57,7 @@ final class TwoHosts {
             switch kind {
             case .enterPasskey: .passkey(passkey ?? 0)
             case .compare, .consent: .confirm(true)
+            case .replaceBond: .confirm(false)
             }
         }
         hosts.start()
@@ -138,6 +139,11 @@ final class TwoHosts {
     func gatt(_ operation: GATTOperation) -> Result<HostResult, HostFailure>? {
         guard let link = link(.central) else { return nil }
         return result(of: .gatt(link, operation), by: .central)
+    }
+
+    /// Pairs though there is a bond.
+    func pairAnew(by side: Side = .central) -> Result<HostResult, HostFailure>? {
+        pair(by: side, PairingOptions(replacesBond: true))
     }
 
     func read(_ number: Int) -> Result<HostResult, HostFailure>? { gatt(.read(handle(number))) }

@@ -35,6 +35,8 @@ final class TwoMachines {
     /// The number that a user types, made from the one that is displayed.
     var typed: (UInt32) -> UInt32 = { $0 }
     var agrees = true
+    /// Those that say in their features that they keep no keys, and give and want them all the same.
+    var keepsNothing: Set<Side> = []
     var toolbox: any SecurityToolbox = CryptoToolbox()
 
     init(
@@ -93,7 +95,8 @@ final class TwoMachines {
     private func drain(_ side: Side) {
         while let action = machines[side]?.nextAction() {
             switch action {
-            case .send(let packet):
+            case .send(var packet):
+                if keepsNothing.contains(side) { packet = withoutBonding(packet, side) }
                 let number = sent.count
                 let message = Sent(from: side, pdu: packet.encoded())
                 sent.append(message)
@@ -106,6 +109,26 @@ final class TwoMachines {
                 ends[side] = action
                 endCount += 1
             }
+        }
+    }
+
+    /// The side's features without the flag, on the air and in its own memory.
+    private func withoutBonding(_ packet: SMPPacket, _ side: Side) -> SMPPacket {
+        switch packet {
+        case .pairingRequest(var features):
+            features.authentication.remove(.bonding)
+            let changed = SMPPacket.pairingRequest(features)
+            machines[side]?.initiatorFeatures = features
+            machines[side]?.requestOctets = changed.encoded()
+            return changed
+        case .pairingResponse(var features):
+            features.authentication.remove(.bonding)
+            let changed = SMPPacket.pairingResponse(features)
+            machines[side]?.responderFeatures = features
+            machines[side]?.responseOctets = changed.encoded()
+            machines[side]?.outcome.isBonding = false
+            return changed
+        default: return packet
         }
     }
 
@@ -132,7 +155,7 @@ final class TwoMachines {
         case .compare(let number):
             compared.append(number)
             machines[side]?.userAnswered(.confirm(agrees), at: now)
-        case .consent: machines[side]?.userAnswered(.confirm(agrees), at: now)
+        case .consent, .replaceBond: machines[side]?.userAnswered(.confirm(agrees), at: now)
         }
         return true
     }

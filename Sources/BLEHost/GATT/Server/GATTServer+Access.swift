@@ -71,6 +71,7 @@ extension GATTServer {
             }
             if authentication, security.keys != .authenticated { return .insufficientAuthentication }
             if !security.isEncrypted { return .insufficientEncryption }
+            if let shortfall = security.shortfall { return shortfall }
             if security.keySize < database.table.attributes[position].minimumKeySize {
                 return .insufficientEncryptionKeySize
             }

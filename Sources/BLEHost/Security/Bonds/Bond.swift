@@ -33,6 +33,9 @@ public struct Bond: Equatable, Sendable {
     /// What its user calls the device: the name under which it was found and paired. Whoever else uses that name is not
     /// the device.
     public var name: String?
+    /// When the bond's key encrypted a link last, among the bonds of a device: the greater, the later; 0: not since the
+    /// pairing. What was used longest ago makes room first.
+    public var lastUse: UInt64 = 0
 
     public init(
         identity: DeviceAddress, identityResolvingKey: Key128? = nil, isSecureConnections: Bool = false,
@@ -119,7 +122,7 @@ extension SigningKey: CustomReflectable {
 extension Bond: Codable {
     private enum CodingKeys: String, CodingKey {
         case identity, identityResolvingKey, isSecureConnections, isAuthenticated, keySize, localKey, peerKey
-        case localSigningKey, peerSigningKey, clientRecord, isUnasked, name
+        case localSigningKey, peerSigningKey, clientRecord, isUnasked, name, lastUse
     }
 
     public init(from decoder: any Decoder) throws {
@@ -137,6 +140,7 @@ extension Bond: Codable {
             clientRecord: try container.decodeIfPresent(GATTClientRecord.self, forKey: .clientRecord))
         try container.update(&isUnasked, .isUnasked)
         name = try container.decodeIfPresent(String.self, forKey: .name)
+        try container.update(&lastUse, .lastUse)
     }
 }
 extension LongTermKey: Codable {}

@@ -31,5 +31,24 @@ struct BondTable {
     /// - Returns: whether there was one.
     mutating func remove(_ identity: DeviceAddress) -> Bool { list.remove(identity) }
 
+    /// A bond's key has encrypted a link: the bond is the one that was used last.
+    /// - Returns: the bond, where that is to be kept at once, because many others were used since the last time.
+    mutating func use(_ identity: DeviceAddress) -> Bond? {
+        guard var bond = list.bond(for: identity) else { return nil }
+        let latest = all.reduce(0) { max($0, $1.lastUse) }
+        if bond.lastUse == latest, latest != 0 { return nil }
+        let others = all.count { $0.lastUse > bond.lastUse }
+        // Bonds that are never dropped need no order that outlives this run.
+        let isDue = bond.isUnasked && (bond.lastUse == 0 || others >= Self.useInterval)
+        let (next, isTooGreat) = latest.addingReportingOverflow(1)
+        bond.lastUse = isTooGreat ? latest : next
+        list.set(bond)
+        return isDue ? bond : nil
+    }
+
+    /// So many others may be used after a bond before its own use is written down: a write for each connection would wear
+    /// the disk out.
+    private static let useInterval = 16
+
     mutating func replaceAll(by bonds: [Bond]) { list = BondList(bonds) }
 }

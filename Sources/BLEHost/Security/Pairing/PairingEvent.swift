@@ -29,6 +29,10 @@ public struct PairingQuestion: Hashable, Sendable {
         case compare(UInt32)
         /// Whether to pair at all: `PairingAnswer.confirm`.
         case consent
+        /// Whether the bond with this device may be replaced: the peer says that it is the device, and has not proven it
+        /// by encrypting the link with the bond's key. `PairingAnswer.confirm`; no unless somebody knows that the device
+        /// has lost its keys.
+        case replaceBond(DeviceAddress)
     }
 
     /// By which it is answered.
@@ -70,15 +74,19 @@ public struct PairingSummary: Hashable, Sendable {
     public var keySize: UInt8
     /// Whether the keys hold for later links.
     public var isBonded: Bool
+    /// Whether there was nothing to pair: the bond's key has encrypted the link, and is as strong as was asked for.
+    public var wasBonded: Bool
 
     public init(
-        identity: DeviceAddress, isSecureConnections: Bool, isAuthenticated: Bool, keySize: UInt8, isBonded: Bool
+        identity: DeviceAddress, isSecureConnections: Bool, isAuthenticated: Bool, keySize: UInt8, isBonded: Bool,
+        wasBonded: Bool = false
     ) {
         self.identity = identity
         self.isSecureConnections = isSecureConnections
         self.isAuthenticated = isAuthenticated
         self.keySize = keySize
         self.isBonded = isBonded
+        self.wasBonded = wasBonded
     }
 }
 
@@ -94,6 +102,12 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     case keyMissingAtPeer
     /// The link could not be encrypted, for another reason.
     case encryptionFailed(HCIStatus)
+    /// The peer claims to be a device that is bonded, and has not proven it by encryption: the bond stays, unless the
+    /// operator says otherwise (`PairingOptions.replacesBond`) or removes it.
+    case wouldReplaceBond
+    /// The key of the link, or of the bond, is weaker than what is demanded now: not authenticated, not of LE Secure
+    /// Connections, or too short (`SecuritySettings.pairing`).
+    case keyTooWeak
     /// There is no key to encrypt with, and pairing was not allowed.
     case noKey
     /// Nobody does cryptography here, or the controller is shared with another stack.

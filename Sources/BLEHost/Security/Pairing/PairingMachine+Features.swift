@@ -5,8 +5,14 @@ extension PairingMachine {
     /// The initiator begins.
     mutating func start(at now: Instant) {
         guard isInitiator, case .start = waiting else { return }
-        if setup.needsConsent { return askUser(.consent, at: now) }
+        if let question { return askUser(question, at: now) }
         sendRequest(now)
+    }
+
+    /// What the user is asked before this side says anything.
+    private var question: PairingQuestion.Kind? {
+        if let identity = setup.unprovenIdentity { return .replaceBond(identity) }
+        return setup.needsConsent ? .consent : nil
     }
 
     private mutating func sendRequest(_ now: Instant) {
@@ -25,7 +31,7 @@ extension PairingMachine {
         responderFeatures = response
         responseOctets = SMPPacket.pairingResponse(response).encoded()
         guard agree() else { return }
-        if setup.needsConsent { return askUser(.consent, at: now) }
+        if let question { return askUser(question, at: now) }
         sendResponse(now)
     }
 

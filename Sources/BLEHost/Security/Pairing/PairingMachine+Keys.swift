@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// What both sides give each other on the encrypted link: the responder first, each key in its turn
-/// (Core 5.4, Vol 3, Part H, 3.6.1).
+/// (Core 5.4, Vol 3, Part H, 3.6.1). The features alone decide: a peer that keeps no bond waits for our keys all the same.
 extension PairingMachine {
     private var initiatorGives: KeyDistribution { agreed { $0.initiatorKeys } }
     private var responderGives: KeyDistribution { agreed { $0.responderKeys } }
@@ -10,7 +10,7 @@ extension PairingMachine {
 
     /// Keys that both sides named, and that there are.
     private func agreed(_ keys: (PairingFeatures) -> KeyDistribution) -> KeyDistribution {
-        guard let initiator = initiatorFeatures, let responder = responderFeatures, outcome.isBonding else { return [] }
+        guard let initiator = initiatorFeatures, let responder = responderFeatures else { return [] }
         var both = keys(initiator).intersection(keys(responder))
         both.remove(.link)
         if isSecureConnections { both.remove(.encryption) }
@@ -76,6 +76,8 @@ extension PairingMachine {
         missingKeys.removeFirst()
         switch packet {
         case .encryptionInformation(let key):
+            // Everybody knows a key of zeros.
+            guard key != .zero else { return fail(.keyRejected) }
             outcome.peerKey = LongTermKey(key: key)
         case .centralIdentification(let diversifier, let number):
             outcome.peerKey?.encryptedDiversifier = diversifier
@@ -83,11 +85,25 @@ extension PairingMachine {
         case .identityInformation(let key):
             outcome.identityResolvingKey = key == .zero ? nil : key
         case .identityAddressInformation(let address):
-            guard !address.isRandom || address.randomKind == .static else { return fail(.invalidParameters) }
+            guard address.isPossibleIdentity else { return fail(.invalidParameters) }
+            // Whoever says that it is us would have what we are trusted with.
+            guard address != setup.localIdentity?.address, address != localAddress.withoutIdentityMark else {
+                return fail(.keyRejected)
+            }
             outcome.identity = address
-        case .signingInformation(let key): outcome.peerSigningKey = SigningKey(key: key)
+        // Anybody can sign with a key of zeros: it is no key.
+        case .signingInformation(let key): outcome.peerSigningKey = key == .zero ? nil : SigningKey(key: key)
         default: break
         }
         continueDistribution(now)
+    }
+}
+
+extension DeviceAddress {
+    /// Whether a device can have it for its identity: public or static random, and neither all zeros nor all ones
+    /// (Core 5.4, Vol 6, Part B, 1.3).
+    fileprivate var isPossibleIdentity: Bool {
+        guard isRandom else { return value != 0 && value != 0xFFFF_FFFF_FFFF }
+        return randomKind == .static && value != 0xC000_0000_0000 && value != 0xFFFF_FFFF_FFFF
     }
 }

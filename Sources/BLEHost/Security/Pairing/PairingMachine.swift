@@ -30,6 +30,9 @@ struct PairingMachine {
         var bond: Bond?
         /// Whether the user is to be asked at all before pairing goes on.
         var needsConsent = false
+        /// The bonded device that the peer says it is and has not proven to be: without the user's yes the bond stays, and
+        /// pairing ends.
+        var unprovenIdentity: DeviceAddress?
         /// Why there may be no passkey entry now.
         var passkeyRefusal: SecurityFailure?
     }
@@ -112,6 +115,8 @@ struct PairingMachine {
     /// The key of the link, once it is agreed on: a short term key in legacy pairing, else the long term key.
     var linkKey: Key128?
     var isEncrypted = false
+    /// Whether the user has said that the bond of `Setup.unprovenIdentity` may be replaced.
+    private(set) var mayReplaceBond = false
     var sentKeys: [SMPPacket] = []
     /// What the peer still has to send, in order.
     var missingKeys: [SMPOpcode] = []
@@ -221,6 +226,12 @@ struct PairingMachine {
         case (.compare, .confirm(false)), (.compare, .cancel): fail(.numericComparisonFailed)
         case (.consent, .confirm(true)): consented(now)
         case (.consent, .confirm(false)), (.consent, .cancel): fail(.unspecifiedReason)
+        case (.replaceBond, .confirm(true)):
+            mayReplaceBond = true
+            consented(now)
+        case (.replaceBond, .confirm(false)), (.replaceBond, .cancel):
+            actions.append(.send(.pairingFailed(.unspecifiedReason)))
+            end(.failed(.wouldReplaceBond))
         default: return false
         }
         pump(now)

@@ -16,8 +16,9 @@ public struct PairingOptions: Hashable, Sendable {
     /// Whether a peer that knows legacy pairing alone is refused (Core 5.4, Vol 3, Part C, 10.2.4). The key has 16
     /// octets then.
     public var requiresSecureConnections = false
-    /// Octets, 7 to 16: a shorter key is refused.
-    public var minimumKeySize: UInt8 = 7
+    /// Octets, 7 to 16: a shorter key is refused, and a bond whose key is shorter does not serve. Less than 16 is for old
+    /// devices alone, and knowingly: a key of seven octets can be tried out.
+    public var minimumKeySize: UInt8 = 16
     /// Octets, 7 to 16.
     public var maximumKeySize: UInt8 = 16
     /// Keys that the initiator shall give, where both sides want that. The identity is given only where this device has
@@ -36,12 +37,16 @@ public struct PairingOptions: Hashable, Sendable {
     public var acceptsDebugKeys = false
     /// Whether the app is asked before a pairing that it did not begin (`PairingQuestion.Kind.consent`).
     public var asksConsent = false
+    /// The operator's word that a bond with the device may be replaced though its key has not encrypted the link, by a
+    /// weaker one as well: for a device that has lost its half. Without it such a pairing is refused, unless the app says
+    /// yes to `PairingQuestion.Kind.replaceBond`.
+    public var replacesBond = false
 
     public init(
         ioCapability: IOCapability = .noInputNoOutput, isBonding: Bool = true, requiresAuthentication: Bool = false,
-        allowsSecureConnections: Bool = true, requiresSecureConnections: Bool = false, minimumKeySize: UInt8 = 7,
+        allowsSecureConnections: Bool = true, requiresSecureConnections: Bool = false, minimumKeySize: UInt8 = 16,
         maximumKeySize: UInt8 = 16, passkey: UInt32? = nil, asksConsent: Bool = false,
-        prefersAuthentication: Bool = false
+        prefersAuthentication: Bool = false, replacesBond: Bool = false
     ) {
         self.ioCapability = ioCapability
         self.isBonding = isBonding
@@ -53,6 +58,16 @@ public struct PairingOptions: Hashable, Sendable {
         self.passkey = passkey
         self.asksConsent = asksConsent
         self.prefersAuthentication = prefersAuthentication
+        self.replacesBond = replacesBond
+    }
+
+    /// Demands LE security mode 1 level 4 and nothing less: authenticated LE Secure Connections and keys of 16 octets
+    /// (Secure Connections Only mode; Core 5.4, Vol 3, Part C, 10.2.1 and 10.2.4).
+    public mutating func requireSecureConnectionsOnly() {
+        allowsSecureConnections = true
+        requiresSecureConnections = true
+        requiresAuthentication = true
+        minimumKeySize = 16
     }
 
     /// The shortest key that is taken.
@@ -133,7 +148,7 @@ extension PairingOptions: Codable {
     private enum CodingKeys: String, CodingKey {
         case ioCapability, isBonding, requiresAuthentication, allowsSecureConnections, requiresSecureConnections
         case minimumKeySize, maximumKeySize, initiatorKeys, responderKeys, passkey, acceptsDebugKeys, asksConsent
-        case prefersAuthentication
+        case prefersAuthentication, replacesBond
     }
 
     public init(from decoder: any Decoder) throws {
@@ -152,6 +167,7 @@ extension PairingOptions: Codable {
         try container.update(&acceptsDebugKeys, .acceptsDebugKeys)
         try container.update(&asksConsent, .asksConsent)
         try container.update(&prefersAuthentication, .prefersAuthentication)
+        try container.update(&replacesBond, .replacesBond)
     }
 }
 #endif

@@ -4,10 +4,16 @@ import BLEPackets
 ///
 /// Each new address is tried against the keys of all bonds once; what came of it is remembered, strangers too, so that a
 /// crowd of them costs one pass each. All of it is bounded.
+///
+/// Devices may share a key, and a stranger may tell another's: an address then has several identities. One of them is taken
+/// until its bond does not encrypt the link; then it is the next one's turn. What a key says is a guess in any case: who it
+/// is, encryption proves.
 struct IdentityResolver {
     enum Answer: Equatable {
         case identity(DeviceAddress)
-        /// No bond of ours, or more than one: then none is chosen.
+        /// Several devices have the key. The last of them, so many, have been refuted, the latest last.
+        case several([DeviceAddress], refuted: Int)
+        /// No bond of ours.
         case stranger
         /// It is being found out; `pass` says where what depends on it waits.
         case pending(pass: UInt32)
@@ -29,6 +35,8 @@ struct IdentityResolver {
         /// Keys that have not been tried yet.
         var remaining: Int
         var matches: [DeviceAddress] = []
+        /// What is known now that the last key was tried.
+        var answer: Answer { Answer(matches) }
         var connections: [Connection] = []
         var reports: [(report: Scanner.Report, data: [UInt8])] = []
     }
@@ -74,8 +82,23 @@ struct IdentityResolver {
         passes[index].remaining -= 1
         guard passes[index].remaining <= 0 else { return nil }
         let pass = passes.remove(at: index)
-        remember(pass.address, pass.matches.count == 1 ? .identity(pass.matches[0]) : .stranger)
+        remember(pass.address, pass.answer)
         return pass
+    }
+
+    /// A bond's key did not encrypt a link to an address that its resolving key had told to be its own: it is another's turn,
+    /// and everybody's again once all have failed.
+    mutating func refute(_ identity: DeviceAddress, behind address: DeviceAddress) {
+        guard case .several(var matches, let refuted)? = answers[address.value],
+            let index = matches.dropLast(refuted).firstIndex(of: identity)
+        else { return }
+        matches.append(matches.remove(at: index))
+        answers[address.value] = .several(matches, refuted: (refuted + 1) % matches.count)
+    }
+
+    /// All that have the key by which an address was resolved, where there are several.
+    func identities(behind address: DeviceAddress) -> [DeviceAddress] {
+        if case .several(let identities, _)? = answers[address.value] { identities } else { [] }
     }
 
     func address(of number: UInt32) -> DeviceAddress? { passes.first { $0.number == number }?.address }
@@ -116,6 +139,17 @@ struct IdentityResolver {
         guard answers.updateValue(answer, forKey: address.value) == nil else { return }
         order.append(address.value)
         if order.count > Self.capacity, let oldest = order.popFirst() { answers[oldest] = nil }
+    }
+}
+
+extension IdentityResolver.Answer {
+    fileprivate init(_ matches: [DeviceAddress]) {
+        self =
+            switch matches.count {
+            case 0: .stranger
+            case 1: .identity(matches[0])
+            default: .several(matches, refuted: 0)
+            }
     }
 }
 

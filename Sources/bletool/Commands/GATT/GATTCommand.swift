@@ -27,6 +27,7 @@ struct GATTCommand: CommandGroupHelp {
 /// A verb of `gatt`: steps over one connection.
 protocol GATTVerb: ToolCommand {
     var connection: ConnectionOptions { get }
+    var strength: KeyStrengthArguments { get }
     var peer: PeerArgument { get }
     /// What to do, with the number of the line in a script.
     func lines() throws -> [(number: Int?, step: GATTStep)]
@@ -35,13 +36,14 @@ protocol GATTVerb: ToolCommand {
 extension GATTVerb {
     func run(in session: Session) async throws {
         let peer = peer
-        let search = connection.search
+        let (search, strength) = (connection.search, strength)
         let lines = try lines()
         let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
             // On a raw socket the kernel's stack pairs.
             guard session.rawAdapter == nil else { return }
             try session.secure(&configuration, pairing: nil)
             if isatty(0) == 1 { configuration.security.pairing.ioCapability = .keyboardDisplay }
+            strength.apply(to: &configuration.security.pairing)
         }
         try await session.withAdapter(adjusting: adjust) { adapter in
             let peripheral = try await session.connect(to: peer, through: adapter, search)

@@ -9,6 +9,7 @@ struct GATTReadCommand: GATTVerb {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var strength: KeyStrengthArguments
 
     @Argument(help: peerHelp) var peer: PeerArgument
     @Argument(help: targetHelp) var target: TargetArgument

@@ -15,6 +15,7 @@ struct GATTScriptCommand: GATTVerb {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var strength: KeyStrengthArguments
 
     @Argument(help: peerHelp) var peer: PeerArgument
     @Argument(help: "The script; - is standard input.", completion: .file()) var file: String

@@ -14,6 +14,7 @@ struct GATTSubscribeCommand: GATTVerb {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var strength: KeyStrengthArguments
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
     var duration: Seconds?

@@ -13,6 +13,7 @@ struct GATTWriteCommand: GATTVerb {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var strength: KeyStrengthArguments
 
     @Flag(help: "Use a Write Command: at most MTU − 3 bytes, and no answer.")
     var command = false

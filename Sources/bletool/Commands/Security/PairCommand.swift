@@ -11,14 +11,23 @@ struct PairCommand: ToolCommand {
             shows; yesno and kbdisp compare numbers where both can. The bond lies in the state folder, in a file that \
             nobody else can read.
 
+            A device that is bonded proves that it is the one: the bond encrypts the link, and where more is asked for than \
+            the bond gives (--mitm) the two pair over that link. A device that has lost its keys cannot prove it: then \
+            --replace gives your word that the bond may be replaced.
+
               bletool pair 24:6F:28:AA:BB:CC
               bletool pair Lock --io keyboard --mitm
               bletool pair Lock --io keyboard --passkey 123456
+              bletool pair Lock --replace
             """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var pairing: PairingArguments
+
+    @Flag(help: "Replace the bond with the device, though it has lost its keys and cannot prove to be the one.")
+    var replace = false
+
     @Argument(help: peerHelp) var peer: PeerArgument
 
     func run(in session: Session) async throws {
@@ -26,9 +35,11 @@ struct PairCommand: ToolCommand {
             throw Failure("the kernel pairs on raw:; take the user channel (-t user:N) for that", status: .usage)
         }
         let (peer, search, pairing) = (peer, connection.search, pairing)
-        let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
-            try session.secure(&configuration, pairing: pairing.options, confirms: pairing.yes)
-            // An older bond is renewed; the command says so itself.
+        var options = pairing.options
+        options.replacesBond = replace
+        let adjust: (inout AdapterConfiguration) throws -> Void = { [options] configuration in
+            try session.secure(&configuration, pairing: options, confirms: pairing.yes)
+            // The command itself says what becomes of a bond.
             configuration.security.encryptsAtConnection = false
         }
         try await session.withAdapter(adjusting: adjust) { adapter in

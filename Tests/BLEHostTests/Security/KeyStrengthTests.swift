@@ -1,0 +1,93 @@
+import BLEPackets
+import BLESecurity
+import Testing
+
+@testable import BLEHost
+
+/// Bonds that were made when less was asked for.
+@Suite("Strength of keys") struct KeyStrengthTests {
+    private static func bonds(size: UInt8 = 16, isSecure: Bool = true) -> [TwoHosts.Side: [Bond]] {
+        var settings = TwoHosts.Settings()
+        settings.peripheral.pairing.maximumKeySize = size
+        settings.peripheral.pairing.allowsSecureConnections = isSecure
+        settings.central.pairing.minimumKeySize = 7
+        settings.peripheral.pairing.minimumKeySize = 7
+        let two = TwoHosts(settings)
+        two.connect()
+        _ = two.pair()
+        two.run(for: .seconds(2))
+        return [.central: two.bonds(.central), .peripheral: two.bonds(.peripheral)]
+    }
+
+    @Test("By default a key of less than 16 octets is not agreed on, in either role")
+    func defaults() {
+        var settings = TwoHosts.Settings()
+        settings.peripheral.pairing.maximumKeySize = 15
+        settings.peripheral.pairing.minimumKeySize = 7
+        var two = TwoHosts(settings)
+        two.connect()
+        #expect(two.pair() == .failure(.security(.refusedByUs(.encryptionKeySize))))
+        settings = TwoHosts.Settings()
+        settings.central.pairing.maximumKeySize = 15
+        settings.central.pairing.minimumKeySize = 7
+        two = TwoHosts(settings)
+        two.connect()
+        #expect(two.pair() == .failure(.security(.refusedByPeer(.encryptionKeySize))))
+    }
+
+    /// What the peripheral demands, and with which error it refuses a link with the old bond.
+    private static let demands: [(bonds: [TwoHosts.Side: [Bond]], demand: PairingOptions, error: ATTError)] = [
+        (bonds(size: 7), PairingOptions(), .insufficientEncryptionKeySize),
+        (bonds(), PairingOptions(requiresAuthentication: true), .insufficientAuthentication),
+        (
+            bonds(isSecure: false), PairingOptions(requiresSecureConnections: true), .insufficientAuthentication
+        ),
+    ]
+
+    @Test("A bond weaker than what is demanded opens no value, subscription or channel", arguments: 0..<3)
+    func server(index: Int) {
+        let (bonds, demand, error) = Self.demands[index]
+        var settings = TwoHosts.Settings()
+        settings.central.pairing.minimumKeySize = 7
+        settings.central.pairsOnDemand = false
+        settings.peripheral.pairing = demand
+        let two = TwoHosts(settings, bonds: bonds)
+        two.connect()
+        two.run(for: .seconds(2))
+        #expect(two.security(.central)?.isEncrypted == true && two.security(.central)?.isBonded == true)
+        #expect(two.read(2) == .failure(.gatt(.att(error, handle: two.handle(2)))))
+        // What needs no security stays open.
+        #expect(two.read(1) == .success(.gatt(.value([0x01]))))
+        // Once less is demanded the bond serves again.
+        var lax = settings.peripheral
+        lax.pairing = PairingOptions(minimumKeySize: 7)
+        two.submit(.setSecurity(lax), by: .peripheral)
+        #expect(two.read(2) == .success(.gatt(.value([0x02]))))
+    }
+
+    @Test("`encrypt` does not take a weak bond for what is demanded", arguments: 0..<3)
+    func encrypt(index: Int) throws {
+        let (bonds, demand, _) = Self.demands[index]
+        var settings = TwoHosts.Settings()
+        settings.central.pairing = demand
+        settings.central.encryptsAtConnection = false
+        settings.peripheral.pairing.minimumKeySize = 7
+        let two = TwoHosts(settings, bonds: bonds)
+        two.connect()
+        let link = try #require(two.link(.central))
+        for _ in 1...2 {
+            #expect(two.result(of: .encrypt(link), by: .central) == .failure(.security(.keyTooWeak)))
+        }
+    }
+
+    @Test("Secure Connections Only is authenticated, of 16 octets, and nothing else")
+    func secureConnectionsOnly() {
+        var options = PairingOptions(ioCapability: .keyboardOnly, minimumKeySize: 7)
+        options.requireSecureConnectionsOnly()
+        typealias Key = LinkSecurityState.Key
+        #expect(Key(isAuthenticated: true, isSecureConnections: true, size: 16).satisfies(options))
+        #expect(!Key(isAuthenticated: false, isSecureConnections: true, size: 16).satisfies(options))
+        #expect(!Key(isAuthenticated: true, isSecureConnections: false, size: 16).satisfies(options))
+        #expect(!Key(isAuthenticated: true, isSecureConnections: true, size: 15).satisfies(options))
+    }
+}
