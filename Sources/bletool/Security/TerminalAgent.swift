@@ -70,10 +70,10 @@ final class TerminalAgent: PairingAgent {
             console.note("\(place) is bonded already, and whoever pairs now did not prove to be it: the bond stays")
             return false
         }
-        return isYes(
-            ask(
-                "\(place) is bonded already, and whoever pairs now did not prove to be it. If you have just reset it, the "
-                    + "bond can be replaced. Shall it? [y/n] "))
+        let question =
+            "\(place) is bonded already, and whoever pairs now did not prove to be it. If you have just reset it, the bond "
+            + "can be replaced. Shall it? [y/n] "
+        return await desk.turn { [self] in isYes(ask(question)) } ?? false
     }
 
     private func isYes(_ line: String?) -> Bool {
