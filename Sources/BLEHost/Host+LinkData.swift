@@ -92,6 +92,16 @@ extension Host {
         }
     }
 
+    /// A client cannot take more for now, or can again.
+    mutating func holdIndications(_ isHeld: Bool, of client: ClientID, at now: Instant) {
+        holdingClients.removeAll { $0 == client }
+        if isHeld { holdingClients.append(client) }
+        for slot in links.slotRange where links.isOccupied(slot) {
+            links[slot].gatt.hold(for: holdingClients)
+            drainGATT(slot, at: now)
+        }
+    }
+
     private mutating func receiveServerPDU(_ pdu: [UInt8], on slot: Int, at now: Instant) {
         guard let octet = pdu.first else { return }
         let opcode = ATTOpcode(rawValue: octet)

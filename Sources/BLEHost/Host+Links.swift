@@ -103,6 +103,7 @@ extension Host {
                 peerAddress: privateAddresses.peer ?? peer.withoutIdentityMark),
             gatt: GATTClient(settings: gattSettings))
         link.waiting = waiting
+        link.gatt.holdingClients = holdingClients
         let slot = links.insert(link)
         if configuration.ownership == .exclusive {
             gattServer.connected(

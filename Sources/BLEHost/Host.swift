@@ -65,6 +65,8 @@ public struct Host: ~Copyable {
     /// How long an accept list the controller takes, where that is less than it says.
     var acceptListLimit = Int.max
     var gattServer = GATTServer()
+    /// Clients for which indications are left unconfirmed.
+    var holdingClients: [ClientID] = []
     var channelListeners = ChannelListeners()
     var links: LinkTable
     var acl = ACLScheduler()
@@ -279,6 +281,9 @@ public struct Host: ~Copyable {
             performOnSecurity(command, operation: operation, client: client, at: now)
         case .stop:
             stop(operation, at: now)
+        case .holdIndications(let isHeld):
+            holdIndications(isHeld, of: client, at: now)
+            complete(operation, .success(.done))
         case .publish, .removeService, .disableServices, .setDeviceName, .respond, .updateValue:
             performOnServer(command, operation: operation, client: client, at: now)
         case .listenForChannels, .stopListeningForChannels, .openChannel, .sendOnChannel, .consumeChannelData,
@@ -338,6 +343,8 @@ public struct Host: ~Copyable {
         commands.flush(into: &outbox, at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
         links.noteDeadlines()
+        counters.droppedValues = events.droppedValues
+        counters.missedUpdates = gattServer.counters.missedUpdates
     }
 
     // MARK: Stopping

@@ -19,6 +19,9 @@ public enum HostCommand: Equatable, Sendable {
     case disconnect(LinkID)
     /// Carries out a GATT operation; those of a link are carried out in their order. Ends with `HostResult.gatt`.
     case gatt(LinkID, GATTOperation)
+    /// Leaves indications of values that this client holds unconfirmed from now on, or confirms again: their senders wait
+    /// while it cannot take more. A peer gives the link up after 30 s without a confirmation.
+    case holdIndications(Bool)
     /// Puts a service into the local database (SPEC PER-6).
     case publish(GATTServiceDefinition)
     /// Takes the service with this first handle out of the local database.

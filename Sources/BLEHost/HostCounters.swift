@@ -38,6 +38,10 @@ public struct HostCounters: Hashable, Sendable {
 
     /// Discoveries that nobody took in time.
     public var droppedDiscoveries: UInt64 = 0
+    /// Values of notifications and write commands, and malformed packets, that nobody took in time.
+    public var droppedValues: UInt64 = 0
+    /// Updates of our server that a client missed because it took those before too slowly.
+    public var missedUpdates: UInt64 = 0
     /// Broken ATT PDUs of links that have ended.
     public var malformedATTPDUs: UInt64 = 0
     /// ATT responses that nobody had asked for, of links that have ended.

@@ -27,7 +27,7 @@ struct ServerEventTests {
     @Test("a peer that writes without end costs an app that takes nothing a bounded memory, and the rest is counted")
     func bounded() async {
         let (events, source) = ServerEvents.make()
-        for number in 0..<100_000 { source.tell(written(number)) }
+        for number in 0..<100_000 { _ = source.tell(written(number)) }
         source.end(with: AdapterError.closed)
         #expect(events.droppedCount == 100_000 - ServerEvents.capacity)
         let expected = (100_000 - ServerEvents.capacity..<100_000).map { written($0) }
@@ -48,14 +48,70 @@ struct ServerEventTests {
                 default: nil
                 }
             if let needed {
-                source.tell(needed)
+                _ = source.tell(needed)
                 expected.append(needed)
             }
-            source.tell(written(number))
+            _ = source.tell(written(number))
             if number >= ServerEvents.capacity * 2 { expected.append(written(number)) }
         }
         source.end(with: AdapterError.closed)
         #expect(await all(events) == expected)
+    }
+
+    @Test("questions that nobody takes are refused from a bound on, in number and in octets")
+    func questions() async {
+        let (events, source) = ServerEvents.make()
+        let taken = (0..<10_000).count { source.tell(written($0, needsAnswer: true)) }
+        #expect(taken == ServerEvents.capacity / 4)
+        #expect(events.droppedCount == 10_000 - taken)
+        source.end(with: AdapterError.closed)
+        #expect(await all(events) == (0..<taken).map { written($0, needsAnswer: true) })
+        let (others, large) = ServerEvents.make()
+        var request = GATTWriteRequest(
+            id: GATTRequestID(rawValue: 1), link: Self.link, writes: [], needsAnswer: true, owner: .local)
+        request.writes = [GATTWrite(handle: 3, offset: 0, value: [UInt8](repeating: 0, count: 4096))]
+        #expect((0..<1000).count { _ in large.tell(.gatt(.write(request))) } < 64)
+        _ = others
+    }
+
+    @Test("centrals that come and go while nobody looks leave nothing behind, one that was told of is told to be gone")
+    func passersBy() async {
+        let (events, source) = ServerEvents.make()
+        func link(_ number: Int) -> LinkID {
+            LinkID(handle: ConnectionHandle(rawValue: 0x40), generation: UInt32(number))
+        }
+        func information(_ number: Int) -> LinkInformation {
+            LinkInformation(
+                id: link(number), peer: DeviceAddress(value: UInt64(number), kind: .random), role: .peripheral,
+                parameters: ConnectionParameters(
+                    interval: .init(rawValue: 24), peripheralLatency: 0, supervisionTimeout: .init(rawValue: 100)),
+                attMTU: 23)
+        }
+        _ = source.tell(.disconnected(link(0), .controllerLost))
+        for number in 1..<100_000 {
+            _ = source.tell(.connected(information(number)))
+            _ = source.tell(.gatt(.requestExpired(GATTRequestID(rawValue: UInt64(number)), link(number))))
+            _ = source.tell(.disconnected(link(number), .controllerLost))
+        }
+        _ = source.tell(.connected(information(100_000)))
+        source.end(with: AdapterError.closed)
+        let left = await all(events)
+        #expect(left.count <= ServerEvents.capacity)
+        #expect(left.first == .disconnected(link(0), .controllerLost))
+        #expect(left.last == .connected(information(100_000)))
+        #expect(events.droppedCount == 3 * 99_999 + 2 - left.count)
+    }
+
+    @Test("values that wait are bounded in octets, too, and the end comes behind them")
+    func octets() async throws {
+        let dropped = DropCounter()
+        let (stream, source) = BoundedStream<Int>.make(capacity: 4096, dropped: dropped)
+        for number in 0..<4000 { source.yield(number, octets: 1000) }
+        source.finish(throwing: AdapterError.closed)
+        #expect(dropped.value == 4000 - 1048)
+        var iterator = stream.makeIterator()
+        for number in 4000 - 1048..<4000 { #expect(try await iterator.next() == number) }
+        await #expect(throws: AdapterError.closed) { try await iterator.next() }
     }
 
     @Test("a loop gets each event as it comes, and ends with the reason after the last")
@@ -71,7 +127,7 @@ struct ServerEventTests {
             }
         }
         for number in 0..<1000 {
-            source.tell(written(number))
+            _ = source.tell(written(number))
             if number % 10 == 0 { await Task.yield() }
         }
         source.end(with: AdapterError.closed)
@@ -88,7 +144,7 @@ struct ServerEventTests {
             for try await _ in events { count += 1 }
             return count
         }
-        if waits { for number in 0..<100 { source.tell(written(number)) } }
+        if waits { for number in 0..<100 { _ = source.tell(written(number)) } }
         loop.cancel()
         #expect((try? await loop.value) != nil)
     }

@@ -256,7 +256,7 @@ public actor Adapter {
 
     func removeObserver(_ token: UInt64) { observers.remove(token) }
 
-    private func tell(_ event: AdapterEvent) { observers.tell(event) }
+    private func tell(_ event: AdapterEvent) { _ = observers.tell(event) }
 
     func addServerObserver(_ observer: ServerEvents.Source) -> UInt64 {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
@@ -266,7 +266,11 @@ public actor Adapter {
 
     func removeServerObserver(_ token: UInt64) { serverObservers.remove(token) }
 
-    private func tell(_ event: ServerEvent) { serverObservers.tell(event) }
+    private func tell(_ event: ServerEvent) {
+        guard !serverObservers.tell(event), let question = event.question else { return }
+        // Nobody takes what waits: the central need not wait for 30 s to hear it.
+        _ = submit(.respond(question, .failure(.insufficientResources)))
+    }
 
     // MARK: The engine
 

@@ -87,6 +87,9 @@ extension GATTFailure: CustomStringConvertible {
         case .reliableWriteMismatch(let handle):
             "the device understood another value for handle \(hexadecimal(handle.rawValue, digits: 4)); nothing was "
                 + "written"
+        case .discoveryTooLong:
+            "the device tells of more attributes than any real one has; the discovery was given up: name the service "
+                + "or the handle instead"
         case .notSubscribed: "there is no subscription to end"
         case .security(let failure): failure.description
         }

@@ -45,7 +45,11 @@ public struct AdapterEvents: AsyncSequence, Sendable {
     struct Source: Observer {
         let continuation: AsyncThrowingStream<AdapterEvent, any Error>.Continuation
 
-        func tell(_ event: AdapterEvent) { continuation.yield(event) }
+        func tell(_ event: AdapterEvent) -> Bool {
+            continuation.yield(event)
+            return true
+        }
+
         func end(with error: any Error) { continuation.finish(throwing: error) }
     }
 }

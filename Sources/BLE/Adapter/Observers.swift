@@ -2,7 +2,8 @@
 protocol Observer<Event>: Sendable {
     associatedtype Event: Sendable
 
-    func tell(_ event: Event)
+    /// - Returns: whether it was taken: what waits already may be as much as there is room for.
+    func tell(_ event: Event) -> Bool
     /// No event follows.
     func end(with error: any Error)
 }
@@ -16,8 +17,11 @@ struct Observers<Member: Observer> {
 
     mutating func remove(_ token: UInt64) { members[token] = nil }
 
-    func tell(_ event: Member.Event) {
-        for (_, member) in members { member.tell(event) }
+    /// - Returns: whether each of them took it.
+    func tell(_ event: Member.Event) -> Bool {
+        var isTaken = true
+        for (_, member) in members where !member.tell(event) { isTaken = false }
+        return isTaken
     }
 
     mutating func end(with error: any Error) {

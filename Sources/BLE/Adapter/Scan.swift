@@ -1,6 +1,5 @@
 import BLEHost
 import BLEPackets
-import Synchronization
 
 /// The devices that are heard, as a sequence (SPEC CEN-5).
 ///
@@ -8,7 +7,7 @@ import Synchronization
 public struct Scan: AsyncSequence, Sendable {
     public typealias Element = Discovery
 
-    /// Discoveries that may wait to be taken; beyond that the oldest are dropped.
+    /// Discoveries that may wait to be taken, of 1 MiB in all; beyond that the oldest are dropped.
     public static let capacity = 4096
 
     let adapter: Adapter
@@ -25,23 +24,22 @@ public struct Scan: AsyncSequence, Sendable {
 
     /// Begins a scan, which ends with the iterator.
     public func makeAsyncIterator() -> Iterator {
-        let (stream, continuation) = AsyncThrowingStream<Discovery, any Error>.makeStream(
-            bufferingPolicy: .bufferingNewest(Self.capacity))
-        let source = Source(continuation: continuation, dropped: dropped)
+        let (stream, values) = BoundedStream<Discovery>.make(capacity: Self.capacity, dropped: dropped)
+        let source = Source(values: values)
         let adapter = adapter
         let request = request
         let beginning = Task { await adapter.beginScan(request, source: source) }
-        continuation.onTermination = { _ in
+        values.onTermination {
             Task {
                 if let operation = await beginning.value { await adapter.endScan(operation) }
             }
         }
-        return Iterator(base: stream.makeAsyncIterator())
+        return Iterator(base: stream.makeIterator())
     }
 
     /// Hands out the discoveries of one scan, in their order.
     public struct Iterator: AsyncIteratorProtocol {
-        var base: AsyncThrowingStream<Discovery, any Error>.Iterator
+        var base: BoundedStream<Discovery>.Iterator
 
         /// - Throws: `AdapterError` when scanning is not possible or the adapter is lost.
         public mutating func next() async throws -> Discovery? { try await base.next() }
@@ -49,23 +47,15 @@ public struct Scan: AsyncSequence, Sendable {
 
     /// Where the adapter puts discoveries.
     struct Source: Sendable {
-        let continuation: AsyncThrowingStream<Discovery, any Error>.Continuation
-        let dropped: DropCounter
+        let values: BoundedStream<Discovery>.Source
 
         func yield(_ discovery: Discovery) {
-            if case .dropped = continuation.yield(discovery) { dropped.increment() }
+            let frame = 160
+            values.yield(discovery, octets: frame + discovery.advertisement.count + discovery.scanResponse.count)
         }
 
-        func finish(throwing error: AdapterError) { continuation.finish(throwing: error) }
+        func finish(throwing error: AdapterError) { values.finish(throwing: error) }
     }
-}
-
-/// A count that is written on one thread and read on others.
-final class DropCounter: Sendable {
-    private let count = Atomic<Int>(0)
-
-    var value: Int { count.load(ordering: .relaxed) }
-    func increment() { count.add(1, ordering: .relaxed) }
 }
 
 extension Discovery {

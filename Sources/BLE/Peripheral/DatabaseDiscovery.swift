@@ -8,77 +8,123 @@ import BLEPackets
 /// event is spent on each request, and on a slow link those are what a discovery costs.
 struct DatabaseDiscovery {
     let peripheral: Peripheral
+    /// What may still be found: each answer brings at least one of these, and real databases have some hundred.
+    private var budget = Self.attributeLimit
+    /// Searches that may still be made.
+    private var searches = Self.searchLimit
+
+    /// Attributes that one discovery may find, and the searches that it may need for them.
+    static let attributeLimit = 8192
+    static let searchLimit = 4096
+
+    init(peripheral: Peripheral) { self.peripheral = peripheral }
 
     /// - Parameter uuids: only these services; empty: all primary ones, and the secondary ones that they include.
-    func run(_ uuids: [BluetoothUUID]) async throws(AdapterError) -> [ServiceContents] {
-        var services = try await peripheral.discoverServices(uuids)
+    mutating func run(_ uuids: [BluetoothUUID]) async throws(AdapterError) -> [ServiceContents] {
+        var services = try spend(await peripheral.discoverServices(uuids))
         guard let first = services.first, let last = services.last else { return [] }
-        let spans =
-            uuids.isEmpty ? [AttributeHandleRange(first.range.first, last.range.last)] : services.map { $0.range }
+        var spans = HandleSpans()
+        if uuids.isEmpty {
+            spans.insert(AttributeHandleRange(first.range.first, last.range.last))
+        } else {
+            for service in services { spans.insert(service.range) }
+        }
         var includes: [IncludedService] = []
-        for span in spans { includes += try await peripheral.discoverIncludedServices(in: span) }
+        for span in spans.ranges { includes += try spend(await peripheral.discoverIncludedServices(in: span)) }
         var characteristics: [Characteristic] = []
-        for span in spans { characteristics += try await peripheral.discoverCharacteristics([], in: span) }
+        for span in spans.ranges {
+            characteristics += try spend(await peripheral.discoverCharacteristics([], in: span))
+        }
 
-        for secondary in secondaryServices(among: includes, besides: services) {
+        // No handle is searched twice: a server may name any range in an include, and as many as it likes.
+        for secondary in Self.secondaryServices(among: includes, besides: services) {
             services.append(secondary)
-            if !spans.contains(where: { $0.first <= secondary.range.first && secondary.range.last <= $0.last }) {
-                characteristics += try await peripheral.discoverCharacteristics([], in: secondary.range)
-            }
+            guard !spans.overlaps(secondary.range) else { continue }
+            spans.insert(secondary.range)
+            characteristics += try spend(await peripheral.discoverCharacteristics([], in: secondary.range))
         }
         services.sort { $0.range.first < $1.range.first }
-        characteristics = clipped(characteristics, to: services)
+        characteristics = Self.clipped(characteristics, to: services)
         var descriptors: [Descriptor] = []
         for range in Self.searchRanges(for: characteristics, services: services, includes: includes) {
             guard case .descriptors(let found) = try await peripheral.gatt(.discoverDescriptors(range)) else {
                 continue
             }
-            descriptors += found.map { Descriptor(uuid: $0.uuid, handle: $0.handle) }
+            descriptors += try spend(found).map { Descriptor(uuid: $0.uuid, handle: $0.handle) }
         }
         return services.map { service in
-            contents(of: service, includes: includes, characteristics: characteristics, descriptors: descriptors)
+            Self.contents(of: service, includes: includes, characteristics: characteristics, descriptors: descriptors)
         }
     }
 
-    private func secondaryServices(among includes: [IncludedService], besides services: [Service]) -> [Service] {
+    /// Counts what one search found.
+    private mutating func spend<Element>(_ found: [Element]) throws(AdapterError) -> [Element] {
+        budget -= found.count
+        searches -= 1
+        guard budget >= 0, searches >= 0 else { throw .host(.gatt(.discoveryTooLong)) }
+        return found
+    }
+
+    /// Included services that are not among the others. One that overlaps another, and is not the same, is none: services
+    /// do not share attributes (Core 5.4, Vol 3, Part G, 2.6.2); it stays visible as what the include says.
+    static func secondaryServices(among includes: [IncludedService], besides services: [Service]) -> [Service] {
+        var known = HandleSpans()
+        for service in services { known.insert(service.range) }
         var found: [Service] = []
-        for include in includes
-        where !services.contains(where: { $0.range == include.service.range })
-            && !found.contains(where: { $0.range == include.service.range })
-        {
+        for include in includes where !known.overlaps(include.service.range) {
+            known.insert(include.service.range)
             found.append(include.service)
         }
         return found
     }
 
     /// A search over several services cannot know where each of them ends.
-    private func clipped(_ characteristics: [Characteristic], to services: [Service]) -> [Characteristic] {
-        characteristics.sorted { $0.handle < $1.handle }.map { characteristic in
-            let home = services.first {
-                $0.range.first <= characteristic.handle && characteristic.handle <= $0.range.last
-            }
-            guard let end = home?.range.last, end < characteristic.endHandle else { return characteristic }
+    /// - Parameter services: in the order of their handles, none of which overlaps another.
+    static func clipped(_ characteristics: [Characteristic], to services: [Service]) -> [Characteristic] {
+        var home = services[...]
+        return characteristics.sorted { $0.handle < $1.handle }.map { characteristic in
+            home = home.drop { $0.range.last < characteristic.handle }
+            guard let service = home.first, service.range.first <= characteristic.handle,
+                service.range.last < characteristic.endHandle
+            else { return characteristic }
             return Characteristic(
                 uuid: characteristic.uuid, handle: characteristic.handle, valueHandle: characteristic.valueHandle,
-                endHandle: max(end, characteristic.valueHandle), properties: characteristic.properties)
+                endHandle: max(service.range.last, characteristic.valueHandle), properties: characteristic.properties)
         }
     }
 
-    private func contents(
+    /// All of them in the order of their handles, so that nothing is looked at once for each service.
+    private static func contents(
         of service: Service, includes: [IncludedService], characteristics: [Characteristic], descriptors: [Descriptor]
     ) -> ServiceContents {
-        func isInside(_ handle: AttributeHandle) -> Bool {
-            service.range.first <= handle && handle <= service.range.last
-        }
-        return ServiceContents(
-            service: service, includedServices: includes.filter { isInside($0.handle) },
-            characteristics: characteristics.filter { isInside($0.handle) }.map { characteristic in
-                ServiceContents.CharacteristicContents(
-                    characteristic: characteristic,
-                    descriptors: descriptors.filter {
-                        characteristic.valueHandle < $0.handle && $0.handle <= characteristic.endHandle
-                    })
+        ServiceContents(
+            service: service,
+            includedServices: Array(slice(of: includes, service.range.first, service.range.last) { $0.handle }),
+            characteristics: slice(of: characteristics, service.range.first, service.range.last) { $0.handle }.map {
+                guard let range = $0.descriptorRange else { return .init(characteristic: $0, descriptors: []) }
+                return .init(
+                    characteristic: $0,
+                    descriptors: Array(slice(of: descriptors, range.first, range.last) { $0.handle })
+                )
             })
+    }
+
+    /// The elements with handles from `first` to `last`, of such as stand in the order of their handles.
+    private static func slice<Element>(
+        of elements: [Element], _ first: AttributeHandle, _ last: AttributeHandle,
+        handle: (Element) -> AttributeHandle
+    ) -> ArraySlice<Element> {
+        func place(_ isBefore: (Element) -> Bool) -> Int {
+            var low = 0
+            var high = elements.count
+            while low < high {
+                let middle = (low + high) / 2
+                if isBefore(elements[middle]) { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+        let start = place { handle($0) < first }
+        return elements[start..<max(start, place { handle($0) <= last })]
     }
 
     /// Where descriptors may stand, neighbours joined when all that lies between them is known to have 16-bit types: one

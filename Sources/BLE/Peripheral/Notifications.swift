@@ -21,21 +21,21 @@ public struct Notifications: AsyncSequence, Sendable {
 
     public typealias Element = Value
 
-    /// Values that may wait to be taken; beyond that the oldest are dropped.
+    /// Values that may wait to be taken, of 1 MiB in all; beyond that the oldest are dropped.
     public static let capacity = 4096
 
-    let stream: AsyncThrowingStream<Value, any Error>
+    let stream: BoundedStream<Value>
     let dropped: DropCounter
 
     /// Values that nobody took in time.
     public var droppedCount: Int { dropped.value }
 
     /// For the one loop that is possible: a second iterator would take values from the first.
-    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeIterator()) }
 
     /// Hands out the values in their order. They end with `nil` where this side let go of the link, else with an error.
     public struct Iterator: AsyncIteratorProtocol {
-        var base: AsyncThrowingStream<Value, any Error>.Iterator
+        var base: BoundedStream<Value>.Iterator
 
         /// - Throws: `AdapterError.host(.linkLost)` when the link ends, `AdapterError.host(.gatt(.notSubscribed))` when
         ///   the device tells that the characteristic's service has changed.
@@ -44,21 +44,21 @@ public struct Notifications: AsyncSequence, Sendable {
 
     /// Where the adapter puts values.
     struct Source: Sendable {
-        let continuation: AsyncThrowingStream<Value, any Error>.Continuation
-        let dropped: DropCounter
+        let values: BoundedStream<Value>.Source
 
         func yield(_ value: Value) {
-            if case .dropped = continuation.yield(value) { dropped.increment() }
+            let frame = 64
+            values.yield(value, octets: frame + value.bytes.count)
         }
 
         /// The peer's services have changed: what was subscribed to does not exist any more.
-        func finishVoid() { continuation.finish(throwing: AdapterError.host(.gatt(.notSubscribed))) }
+        func finishVoid() { values.finish(throwing: AdapterError.host(.gatt(.notSubscribed))) }
 
         func finish(_ reason: DisconnectionReason) {
             if reason == .releasedByClient {
-                continuation.finish()
+                values.finish()
             } else {
-                continuation.finish(throwing: AdapterError.host(.linkLost(reason)))
+                values.finish(throwing: AdapterError.host(.linkLost(reason)))
             }
         }
     }

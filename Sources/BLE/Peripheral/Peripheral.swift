@@ -166,8 +166,10 @@ public final class Peripheral: Sendable {
 
     /// Everything that the services hold (SPEC MOD-6).
     /// - Parameter uuids: only these services; empty: all primary ones, and the secondary ones that they include.
+    /// - Throws: `AdapterError.host(.gatt(.discoveryTooLong))` when the device tells of more than 8192 attributes.
     public func discoverContents(_ uuids: [BluetoothUUID] = []) async throws(AdapterError) -> [ServiceContents] {
-        try await DatabaseDiscovery(peripheral: self).run(uuids)
+        var discovery = DatabaseDiscovery(peripheral: self)
+        return try await discovery.run(uuids)
     }
 
     /// The first characteristic with this UUID, in the named service or in any.
@@ -256,11 +258,11 @@ public final class Peripheral: Sendable {
     public func notifications(
         of handle: AttributeHandle, configuration: AttributeHandle, mode: SubscriptionMode
     ) async throws(AdapterError) -> Notifications {
-        let (stream, continuation) = AsyncThrowingStream<Notifications.Value, any Error>.makeStream(
-            bufferingPolicy: .bufferingNewest(Notifications.capacity))
         let dropped = DropCounter()
+        let (stream, values) = BoundedStream<Notifications.Value>.make(
+            capacity: Notifications.capacity, dropped: dropped)
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
-        let source = Notifications.Source(continuation: continuation, dropped: dropped)
+        let source = Notifications.Source(values: values)
         await adapter.addSubscriber(source, token: token, handle: handle, link: link)
         do throws(AdapterError) {
             _ = try await gatt(.subscribe(handle, configuration: configuration, mode: mode))
@@ -270,7 +272,7 @@ public final class Peripheral: Sendable {
         }
         let adapter = adapter
         let link = link
-        continuation.onTermination = { _ in
+        values.onTermination {
             Task { await adapter.unsubscribe(token: token, handle: handle, link: link) }
         }
         return Notifications(stream: stream, dropped: dropped)

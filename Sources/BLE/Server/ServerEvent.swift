@@ -27,12 +27,13 @@ public enum ServerEvent: Equatable, Sendable {
 /// sequence is looped over once.
 ///
 /// What nobody takes in time is dropped from a bound on, oldest first, and counted: values that peers write without
-/// waiting for an answer, subscriptions, and what is told for information. Questions that need an answer, centrals that
-/// come and go, and room for updates are never dropped.
+/// waiting for an answer, subscriptions, and what is told for information. Room for updates is never dropped. Questions
+/// that need an answer are refused with Insufficient Resources once too many wait; of centrals that come and go, those are
+/// forgotten that had gone before anybody heard of them.
 public struct ServerEvents: AsyncSequence, Sendable {
     public typealias Element = ServerEvent
 
-    /// Events that may be dropped and wait to be taken; beyond that the oldest are.
+    /// Events that may be dropped and wait to be taken, of 1 MiB in all; beyond that the oldest are.
     public static let capacity = 4096
 
     private let buffer = ServerEventBuffer(capacity: Self.capacity)
@@ -77,9 +78,11 @@ public struct ServerEvents: AsyncSequence, Sendable {
         let continuation: AsyncThrowingStream<Void, any Error>.Continuation
         let dropped: DropCounter
 
-        func tell(_ event: ServerEvent) {
-            if buffer.append(event) { dropped.increment() }
+        func tell(_ event: ServerEvent) -> Bool {
+            let (isTaken, lost) = buffer.append(event)
+            if lost > 0 { dropped.increment(by: lost) }
             continuation.yield()
+            return isTaken
         }
 
         func end(with error: any Error) { continuation.finish(throwing: error) }

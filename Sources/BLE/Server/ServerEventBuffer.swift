@@ -3,8 +3,9 @@ import Synchronization
 
 /// The events of the peripheral role that wait to be taken, in their order.
 ///
-/// Peers send as fast as the link allows, whether the app takes the events or not. Those that an app cannot do without,
-/// and of which peers can cause only so many, are kept. Of the others the oldest are dropped once too many wait.
+/// Peers send as fast as the link allows, whether the app takes the events or not. Those that an app cannot do without are
+/// kept: questions up to a limit, beyond which they are refused; centrals that come and go, unless they had gone before
+/// the app heard that they came. Of the others the oldest are dropped once too many wait.
 final class ServerEventBuffer: Sendable {
     private struct Waiting {
         var kept = Lane()
@@ -14,22 +15,38 @@ final class ServerEventBuffer: Sendable {
 
     private let waiting = Mutex(Waiting())
     private let capacity: Int
+    private let octetLimit: Int
 
-    /// - Parameter capacity: how many of those that may be dropped wait at most.
-    init(capacity: Int) { self.capacity = capacity }
+    /// - Parameters:
+    ///   - capacity: how many of those that may be dropped wait at most; a quarter of it: of questions and links.
+    ///   - octetLimit: of the values in them; a quarter of it: of those in questions.
+    init(capacity: Int, octetLimit: Int = 1 << 20) {
+        self.capacity = capacity
+        self.octetLimit = octetLimit
+    }
 
-    /// - Returns: whether an older event was dropped for this one.
-    func append(_ event: ServerEvent) -> Bool {
+    /// - Returns: whether there was room, and how many events were dropped for it.
+    func append(_ event: ServerEvent) -> (isTaken: Bool, lost: Int) {
         waiting.withLock { waiting in
-            waiting.last += 1
-            guard event.mayBeDropped else {
-                waiting.kept.append(event, number: waiting.last)
-                return false
+            let octets = event.octets
+            if event.question != nil {
+                guard waiting.kept.count < capacity / 4, waiting.kept.octets + octets <= octetLimit / 4 else {
+                    return (false, 1)
+                }
             }
-            waiting.droppable.append(event, number: waiting.last)
-            guard waiting.droppable.count > capacity else { return false }
-            _ = waiting.droppable.popFirst()
-            return true
+            waiting.last += 1
+            var lost = 0
+            guard event.mayBeDropped else {
+                if waiting.kept.count >= capacity / 4 { lost = waiting.kept.forgetCentralsThatWent() }
+                waiting.kept.append(event, octets, number: waiting.last)
+                return (true, lost)
+            }
+            waiting.droppable.append(event, octets, number: waiting.last)
+            while waiting.droppable.count > capacity || waiting.droppable.octets > octetLimit {
+                _ = waiting.droppable.popFirst()
+                lost += 1
+            }
+            return (true, lost)
         }
     }
 
@@ -43,19 +60,24 @@ final class ServerEventBuffer: Sendable {
 
     /// First in, first out, without moving the events at each step.
     private struct Lane {
-        private var events: [(number: UInt64, event: ServerEvent?)] = []
+        private var events: [(number: UInt64, event: ServerEvent?, octets: Int)] = []
         private var head = 0
+        private(set) var octets = 0
 
         var count: Int { events.count - head }
 
         /// The oldest one's number among all events; the highest there is, while none waits.
         var firstNumber: UInt64 { head < events.count ? events[head].number : .max }
 
-        mutating func append(_ event: ServerEvent, number: UInt64) { events.append((number, event)) }
+        mutating func append(_ event: ServerEvent, _ octets: Int, number: UInt64) {
+            events.append((number, event, octets))
+            self.octets += octets
+        }
 
         mutating func popFirst() -> ServerEvent? {
             guard head < events.count else { return nil }
             let event = events[head].event
+            octets -= events[head].octets
             events[head].event = nil
             head += 1
             if head == events.count {
@@ -67,6 +89,26 @@ final class ServerEventBuffer: Sendable {
             }
             return event
         }
+
+        /// Forgets links of which the beginning and the end wait, with all that was asked on them.
+        /// - Returns: how many events that were.
+        mutating func forgetCentralsThatWent() -> Int {
+            var begun: Set<LinkID> = []
+            var ended: Set<LinkID> = []
+            for (_, event, _) in events[head...] {
+                switch event {
+                case .connected(let link): begun.insert(link.id)
+                case .disconnected(let link, _): if begun.contains(link) { ended.insert(link) }
+                default: break
+                }
+            }
+            let before = count
+            let kept = events[head...].filter { entry in entry.event?.link.map { !ended.contains($0) } ?? true }
+            events = Array(kept)
+            head = 0
+            octets = events.reduce(0) { $0 + $1.octets }
+            return before - count
+        }
     }
 }
 
@@ -77,8 +119,38 @@ extension ServerEvent {
         case .connected, .disconnected: false
         case .gatt(.read), .gatt(.requestExpired), .gatt(.readyToUpdate): false
         case .gatt(.write(let request)): !request.needsAnswer
-        case .gatt(.subscribed), .gatt(.unsubscribed), .gatt(.stored), .gatt(.confirmed): true
+        case .gatt(.subscribed), .gatt(.unsubscribed), .gatt(.stored), .gatt(.confirmed), .gatt(.fellBehind): true
         case .advertisingStarted, .advertisingStopped, .mtuChanged, .pairing, .securityChanged, .bondNotKept: true
+        }
+    }
+
+    /// What a central waits for.
+    var question: GATTRequestID? {
+        switch self {
+        case .gatt(.read(let request)): request.id
+        case .gatt(.write(let request)) where request.needsAnswer: request.id
+        default: nil
+        }
+    }
+
+    /// The link that an event which is kept is about.
+    fileprivate var link: LinkID? {
+        switch self {
+        case .connected(let information): information.id
+        case .disconnected(let link, _), .gatt(.requestExpired(_, let link)): link
+        case .gatt(.read(let request)): request.link
+        case .gatt(.write(let request)): request.link
+        default: nil
+        }
+    }
+
+    /// About what it takes in memory.
+    fileprivate var octets: Int {
+        let frame = 128
+        return switch self {
+        case .gatt(.write(let request)): request.writes.reduce(frame) { $0 + 48 + $1.value.count }
+        case .gatt(.stored(_, let write)): frame + write.value.count
+        default: frame
         }
     }
 }

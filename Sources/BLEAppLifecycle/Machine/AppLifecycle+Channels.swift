@@ -117,7 +117,8 @@ extension AppLifecycle {
     mutating func received(_ event: BLEHost.ChannelEvent, at now: Instant) {
         switch event {
         case .opened(let information, let client):
-            guard let index = index(of: client), let central = describe(information.id.link, app: managers[index].app)
+            guard let index = index(of: client), !isCrowded(index),
+                let central = describe(information.id.link, app: managers[index].app)
             else {
                 submit(.closeChannel(information.id), from: client)
                 return

@@ -11,8 +11,9 @@ extension AppLifecycle {
             if apps[app].state == .notRunning { relaunch(app, at: now) }
             return
         }
-        if event.isAnswer || apps[app].hears(managers[index].role) && managers[index].queue.isEmpty {
-            return emit(.event(event, to: id, of: apps[app].id))
+        if event.isAnswer { return emit(.event(event, to: id, of: apps[app].id)) }
+        if apps[app].hears(managers[index].role), managers[index].queue.isEmpty, managers[index].hasRoom {
+            return hand(event, to: id, index)
         }
         managers[index].queue.append(event, sequence: nextSequence())
         let hasMode = apps[app].manifest.backgroundModes.contains(BackgroundModes(managers[index].role))
@@ -32,14 +33,71 @@ extension AppLifecycle {
         while true {
             var next: (index: Int, sequence: UInt64)?
             for index in managers.indices
-            where managers[index].app == app && managers[index].id != nil && apps[app].hears(managers[index].role) {
+            where managers[index].app == app && managers[index].id != nil && managers[index].hasRoom
+                && apps[app].hears(managers[index].role)
+            {
                 guard let sequence = managers[index].queue.nextSequence else { continue }
                 if next.map({ sequence < $0.sequence }) ?? true { next = (index, sequence) }
             }
             guard let next, let id = managers[next.index].id, let event = managers[next.index].queue.popFirst() else {
                 return
             }
-            emit(.event(event, to: id, of: apps[app].id))
+            hand(event, to: id, next.index)
+        }
+    }
+
+    private mutating func hand(_ event: ClientEvent, to id: ManagerID, _ index: Int) {
+        managers[index].room.events -= 1
+        managers[index].room.octets -= event.approximateOctets
+        emit(.event(event, to: id, of: apps[managers[index].app].id))
+    }
+
+    // MARK: Apps that are slower than their peers
+
+    /// An app has handled so many of the events that it was told, of so many octets (`ClientEvent.approximateOctets`).
+    public mutating func returned(
+        events: Int, octets: Int, by manager: ManagerID, of app: AppID, at now: Instant
+    ) {
+        guard let app = self.app(app), let index = index(of: manager, app) else { return }
+        managers[index].room.events += min(events, settings.unhandledEventLimit - managers[index].room.events)
+        managers[index].room.octets += min(octets, settings.unhandledOctetLimit - managers[index].room.octets)
+        flush(app)
+        finish()
+    }
+
+    /// Whether a manager is told nothing more until its app has handled some of what it was told.
+    public func isHeldBack(_ manager: ManagerID, of app: AppID) -> Bool {
+        guard let app = self.app(app), let index = index(of: manager, app) else { return false }
+        return !managers[index].hasRoom
+    }
+
+    /// Whether something waits for an app that may hear of it.
+    public func hasWaiting(for app: AppID) -> Bool {
+        guard let app = self.app(app) else { return false }
+        return managers.contains {
+            $0.app == app && $0.id != nil && !$0.queue.isEmpty && apps[app].hears($0.role)
+        }
+    }
+
+    /// Whether so much waits for a manager that what peers can do without is refused: half of the room is left for what
+    /// they cannot. What it loses is counted.
+    func isCrowded(_ index: Int) -> Bool {
+        managers[index].queue.count >= settings.queuedEventLimit / 2
+            || managers[index].queue.octets >= settings.queuedOctetLimit / 2
+    }
+
+    /// Indications are left unconfirmed while an app runs and does not keep up: their senders wait.
+    mutating func holdIndications() {
+        for index in managers.indices where managers[index].role == .central {
+            let isHeld = managers[index].holdsIndications
+            guard isHeld || !managers[index].queue.isEmpty else { continue }
+            let runs = managers[index].id != nil && apps[managers[index].app].hears(.central)
+            let queue = managers[index].queue
+            let isCalm =
+                queue.count < settings.queuedEventLimit / 4 && queue.octets < settings.queuedOctetLimit / 4
+            guard isHeld != (runs && (isHeld ? !isCalm : isCrowded(index))) else { continue }
+            managers[index].holdsIndications = !isHeld
+            submit(.holdIndications(!isHeld), from: managers[index].client)
         }
     }
 

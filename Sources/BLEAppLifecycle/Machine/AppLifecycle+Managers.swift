@@ -89,7 +89,8 @@ extension AppLifecycle {
             Manager(
                 client: nextClient(), app: app, role: role, restoreIdentifier: identifier,
                 queue: ClientEventQueue(
-                    eventLimit: settings.queuedEventLimit, octetLimit: settings.queuedOctetLimit)))
+                    eventLimit: settings.queuedEventLimit, octetLimit: settings.queuedOctetLimit),
+                room: (settings.unhandledEventLimit, settings.unhandledOctetLimit)))
         return managers.count - 1
     }
 

@@ -22,6 +22,7 @@ extension AppLifecycle {
         // A channel is a thing between two processes (SPEC section 4): it does not outlast one of them.
         closeChannels(of: index)
         managers[index].id = nil
+        managers[index].room = (settings.unhandledEventLimit, settings.unhandledOctetLimit)
         managers[index].toldState = nil
         managers[index].snapshot = kept
         managers[index].central.connectionEvents = nil
@@ -132,7 +133,8 @@ extension AppLifecycle {
             var manager = Manager(
                 client: nextClient(), app: app, role: kept.role, restoreIdentifier: kept.restoreIdentifier,
                 queue: ClientEventQueue(
-                    eventLimit: settings.queuedEventLimit, octetLimit: settings.queuedOctetLimit))
+                    eventLimit: settings.queuedEventLimit, octetLimit: settings.queuedOctetLimit),
+                room: (settings.unhandledEventLimit, settings.unhandledOctetLimit))
             var snapshot = kept
             for place in snapshot.peripherals.indices {
                 // The link did not outlast the process that held it.

@@ -183,6 +183,7 @@ extension AppLifecycle {
                 let characteristic = managers[index].server.characteristic(with: request.handle),
                 let central = describe(request.link, app: managers[index].app)
             else { return refuse(request.id) }
+            if isCrowded(index) { return refuse(request.id, .insufficientResources) }
             managers[index].server.questions.append(ServerState.Question(id: request.id, isRead: true))
             tell(
                 .readRequest(
@@ -204,17 +205,21 @@ extension AppLifecycle {
                 managers[index].queue.removeAll { $0.question == id }
                 log(.requestNotAnswered, managers[index].app)
             }
-        case .stored, .confirmed: break
+        case .stored, .confirmed, .fellBehind: break
         }
     }
 
-    private mutating func refuse(_ id: GATTRequestID) {
-        submit(.respond(id, .failure(.unlikelyError)), from: Self.system)
+    private mutating func refuse(_ id: GATTRequestID, _ error: ATTError = .unlikelyError) {
+        submit(.respond(id, .failure(error)), from: Self.system)
     }
 
     private mutating func written(_ request: GATTWriteRequest, at now: Instant) {
         guard let index = index(of: request.owner), let central = describe(request.link, app: managers[index].app)
         else { return refuse(request.id) }
+        if isCrowded(index) {
+            if !request.needsAnswer { managers[index].queue.noteLost() }
+            return refuse(request.id, .insufficientResources)
+        }
         let writes = request.writes.compactMap { write in
             managers[index].server.characteristic(with: write.handle).map {
                 CentralWriteRequests.Write(characteristic: $0, offset: write.offset, value: write.value)

@@ -179,6 +179,7 @@ public struct AppLifecycle: ~Copyable {
 
     /// The end of each input.
     mutating func finish() {
+        holdIndications()
         if needsJournal { writeJournal() }
     }
 

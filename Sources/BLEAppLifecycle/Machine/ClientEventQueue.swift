@@ -3,8 +3,9 @@ import BLEHost
 /// What waits for one manager while its app does not run: in order, bounded, and without what was said already
 /// (SPEC 5.5 rule 2, FGO-5).
 ///
-/// One discovery for each peripheral, the latest; one state, the latest, with what was lost in lower ones before; values each. When there is no room the oldest
-/// discoveries go first, then the oldest of what can be had again; a disconnection is never lost.
+/// One discovery for each peripheral, the latest; one state, the latest, with what was lost in lower ones before; values
+/// each. When there is no room the oldest discoveries go first, then the oldest values, then the oldest of what can be had
+/// again, then what was undone afterwards; a disconnection is never lost.
 struct ClientEventQueue {
     struct Entry {
         var event: ClientEvent
@@ -44,6 +45,9 @@ struct ClientEventQueue {
             discoveries[peripheral.identifier] = entries.count
         case .stateChanged:
             passState(before: event)
+        case .readyToUpdateSubscribers:
+            // Whoever hears it once tries again.
+            if contains(where: { $0 == .readyToUpdateSubscribers }) { return }
         default: break
         }
         let entry = Entry(event: event, sequence: sequence, octets: event.approximateOctets)
@@ -71,6 +75,9 @@ struct ClientEventQueue {
         entries[index]?.event = .statePassed(state)
     }
 
+    /// Something was refused for want of room before it became an event.
+    mutating func noteLost() { lost += 1 }
+
     /// Puts what must come first before everything else.
     mutating func prepend(_ events: [ClientEvent]) {
         compact()
@@ -88,16 +95,16 @@ struct ClientEventQueue {
             defer { lost = 0 }
             return .eventsLost(count: lost)
         }
-        while head < entries.count {
-            let entry = entries[head]
-            if entry != nil { remove(at: head) }
-            head += 1
-            if let entry {
-                if head > 64, head * 2 > entries.count { compact() }
-                return entry.event
-            }
-        }
-        return nil
+        skipHoles()
+        guard head < entries.count, let entry = entries[head] else { return nil }
+        remove(at: head)
+        if head > 64, head * 2 > entries.count { compact() }
+        return entry.event
+    }
+
+    /// The oldest entry is the first again.
+    private mutating func skipHoles() {
+        while head < entries.count, entries[head] == nil { head += 1 }
     }
 
     mutating func removeDiscoveries() {
@@ -119,11 +126,13 @@ struct ClientEventQueue {
     private mutating func dropOne() -> Bool {
         // The newest is what the room is made for.
         let old = head..<entries.count - 1
-        if let index = old.first(where: { entries[$0]?.event.isDiscovery == true }) {
+        if !discoveries.isEmpty, let index = old.first(where: { entries[$0]?.event.isDiscovery == true }) {
+            remove(at: index)
+        } else if let index = old.first(where: { entries[$0]?.event.isValue == true }) {
             remove(at: index)
         } else if let index = old.first(where: { entries[$0]?.event.mayBeLost == true }) {
             remove(at: index)
-        } else if let (first, second) = oldestPair(in: old) {
+        } else if let (first, second) = oldestSubscriptionPair(in: old) ?? oldestPair(in: old) {
             remove(at: first)
             remove(at: second)
             lost += 1
@@ -150,6 +159,20 @@ struct ClientEventQueue {
         return nil
     }
 
+    /// A subscription and the end of it.
+    private func oldestSubscriptionPair(in range: Range<Int>) -> (Int, Int)? {
+        // Peers come again and again: the oldest is looked for among the first, so that a flood costs no more than this.
+        for first in range.prefix(64) {
+            guard case .subscribed(let central, let characteristic)? = entries[first]?.event else { continue }
+            let second = range.first {
+                guard $0 > first, case .unsubscribed(let other, let same)? = entries[$0]?.event else { return false }
+                return other.identifier == central.identifier && same == characteristic
+            }
+            if let second { return (first, second) }
+        }
+        return nil
+    }
+
     private mutating func remove(at index: Int) {
         guard entries.indices.contains(index), let entry = entries[index] else { return }
         if case .discovered(let peripheral, _, _) = entry.event, discoveries[peripheral.identifier] == index {
@@ -158,6 +181,7 @@ struct ClientEventQueue {
         entries[index] = nil
         count -= 1
         octets -= entry.octets
+        if index == head { skipHoles() }
     }
 
     private mutating func compact() {
@@ -176,6 +200,7 @@ struct ClientEventQueue {
 
 extension ClientEvent {
     var isDiscovery: Bool { if case .discovered = self { true } else { false } }
+    var isValue: Bool { if case .peripheral(_, .valueUpdated) = self { true } else { false } }
     var isStateChange: Bool {
         switch self {
         case .stateChanged, .statePassed: true
@@ -190,7 +215,7 @@ extension ClientEvent {
     /// Whether an app can do without it when there is no room: it can ask again.
     var mayBeLost: Bool {
         switch self {
-        case .discovered, .peripheral, .connectionEvent, .readyToUpdateSubscribers: true
+        case .discovered, .peripheral, .connectionEvent: true
         default: false
         }
     }
@@ -207,7 +232,7 @@ extension ClientEvent {
     }
 
     /// About what it takes in memory.
-    var approximateOctets: Int {
+    public var approximateOctets: Int {
         let frame = 96
         return switch self {
         case .discovered(_, let content, _):
@@ -215,6 +240,11 @@ extension ClientEvent {
                 + content.serviceData.reduce(0) { $0 + 24 + $1.data.count } + content.serviceUUIDs.count * 24
         case .peripheral(_, .valueUpdated(_, let value, _)), .peripheral(_, .descriptorValueUpdated(_, let value, _)):
             frame + (value?.count ?? 0)
+        case .peripheral(_, .servicesDiscovered(let services, _)),
+            .peripheral(_, .includedServicesDiscovered(_, let services, _)):
+            frame + services.reduce(0) { $0 + 96 + ($1.characteristics?.count ?? 0) * 96 }
+        case .peripheral(_, .characteristicsDiscovered(_, let found, _)): frame + found.count * 96
+        case .peripheral(_, .descriptorsDiscovered(_, let found, _)): frame + found.count * 32
         case .writeRequests(let group): frame + group.writes.reduce(0) { $0 + 48 + $1.value.count }
         case .channel(_, .received(let octets)): frame + octets.count
         default: frame

@@ -16,6 +16,10 @@ struct Manager {
     /// What the app knows, or will know when its events reach it.
     var toldState: ManagerState?
     var queue: ClientEventQueue
+    /// How many events, and octets of them, its app may still be told before it has handled others.
+    var room: (events: Int, octets: Int)
+    /// Whether indications for it are left unconfirmed.
+    var holdsIndications = false
     /// What it was at when its app ended.
     var snapshot: PreservedManager?
     /// What the journal says of it.
@@ -24,6 +28,9 @@ struct Manager {
     var server = ServerState()
     /// Open L2CAP channels, in the order in which they came.
     var channels: [OpenChannel] = []
+
+    /// Whether its app may be told something now.
+    var hasRoom: Bool { room.events > 0 && room.octets > 0 }
 }
 
 /// What a central manager is at.

@@ -134,12 +134,13 @@ struct ATTBearer {
         case .refusedRequests: counters.refusedRequests &+= 1
         case .earlyNotificationsDropped: counters.earlyNotificationsDropped &+= 1
         case .unclaimedNotifications: counters.unclaimedNotifications &+= 1
+        case .unconfirmedIndications: counters.unconfirmedIndications &+= 1
         }
     }
 
     enum WritableCounter {
         case malformedPDUs, unexpectedResponses, ignoredCommands, refusedRequests, earlyNotificationsDropped,
-            unclaimedNotifications
+            unclaimedNotifications, unconfirmedIndications
     }
 
     // MARK: MTU

@@ -21,8 +21,14 @@ extension GATTClient {
         }
     }
 
-    /// Confirmed at once whatever it says: a server that waits for the confirmation sends no other for 30 s.
+    /// Confirmed at once whatever it says, since a server that waits for the confirmation sends no other for 30 s; unless a
+    /// client that holds the value cannot take it now: that is what the server waits for.
     mutating func receiveIndication(_ pdu: RawSpan) {
+        if !holdingClients.isEmpty, isHeld(pdu) {
+            // Whoever sends another before the confirmation loses it.
+            if heldIndication == nil { heldIndication = pdu.copied() } else { bearer.count(.unconfirmedIndications) }
+            return
+        }
         send(ATTHandleValueConfirmation().encoded())
         do throws(DecodingError) {
             let indication = try ATTHandleValueIndication(pdu)
@@ -30,6 +36,26 @@ extension GATTClient {
         } catch {
             bearer.count(.malformedPDUs)
         }
+    }
+
+    private func isHeld(_ pdu: RawSpan) -> Bool {
+        guard let indication = try? ATTHandleValueIndication(pdu), let entry = subscriptions[indication.handle] else {
+            return false
+        }
+        return entry.clients.contains { holdingClients.contains($0) }
+    }
+
+    /// Others cannot take more for now, or the same ones can again.
+    mutating func hold(for clients: [ClientID]) {
+        holdingClients = clients
+        releaseIndication()
+    }
+
+    /// Takes the indication that waits, if nobody is left for whom it has to.
+    mutating func releaseIndication() {
+        guard end == nil, let pdu = heldIndication, !isHeld(pdu.span.bytes) else { return }
+        heldIndication = nil
+        receiveIndication(pdu.span.bytes)
     }
 
     private mutating func deliver(_ handle: AttributeHandle, _ value: RawSpan, isIndication: Bool) {

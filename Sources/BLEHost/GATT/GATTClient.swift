@@ -40,6 +40,8 @@ struct GATTClient {
         /// Whether nobody waits for the result: the answer under way ends it.
         var isAbandoned = false
         var isRetry = false
+        /// How many were sent.
+        var requests = 0
         /// What to begin again; `nil` for what is none of a client.
         var operation: GATTOperation?
 
@@ -55,6 +57,10 @@ struct GATTClient {
     /// The peer's Service Changed, once somebody has found it: what lies in the ranges that it names is void.
     private(set) var serviceChanged: AttributeHandle?
     var early: EarlyNotifications
+    /// Clients for which indications are left unconfirmed.
+    var holdingClients: [ClientID] = []
+    /// The indication that waits for them.
+    var heldIndication: [UInt8]?
     var commands: WriteCommandQueue
     var running: Running?
     private var waiting: [Waiting] = []
@@ -62,7 +68,7 @@ struct GATTClient {
     private var actions: [GATTClientAction] = []
     private var taken = 0
     /// Why nothing can be started any more.
-    private var end: GATTFailure?
+    private(set) var end: GATTFailure?
     /// Whether what is sent waits outside for the peer's proof of its bond: the time for an answer has not begun.
     var isPaused = false
 
@@ -145,6 +151,7 @@ struct GATTClient {
         }
         for id in commands.abandonAll(of: client) { complete(id, .failure(.cancelled)) }
         for handle in subscriptions.removeAll(of: client) { reconfigure(handle) }
+        releaseIndication()
         pump(now)
     }
 
@@ -294,12 +301,22 @@ struct GATTClient {
             if running?.isAbandoned == true {
                 guard let pdu = running?.procedure.cleanUp() else { return finish(.failure(.cancelled)) }
                 sendRequest(pdu, now)
+            } else if exceedsDiscovery() {
+                finish(.failure(.discoveryTooLong))
             } else {
                 sendRequest(pdu, now)
             }
         case .done(let result): finish(.success(result))
         case .failed(let failure): finish(.failure(failure))
         }
+    }
+
+    /// Whether a server keeps a discovery going for longer than any database is worth. Each answer brings it forward, but
+    /// there are 65,535 handles to go.
+    private mutating func exceedsDiscovery() -> Bool {
+        guard let found = running?.procedure.discoveredCount, let requests = running?.requests else { return false }
+        running?.requests += 1
+        return requests >= settings.discoveryRequestLimit || found > settings.discoveredAttributeLimit
     }
 
     mutating func sendRequest(_ pdu: [UInt8], _ now: Instant) {
@@ -372,6 +389,7 @@ struct GATTClient {
         commands.removeAll()
         subscriptions.removeAll()
         early.removeAll()
+        heldIndication = nil
     }
 }
 

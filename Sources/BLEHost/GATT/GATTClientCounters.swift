@@ -12,6 +12,8 @@ public struct GATTClientCounters: Equatable, Sendable {
     public var refusedRequests: UInt64 = 0
     /// Values without a subscriber that had to make room for later ones (pain 12).
     public var earlyNotificationsDropped: UInt64 = 0
+    /// Indications that came before the one before them was confirmed, while that had to wait.
+    public var unconfirmedIndications: UInt64 = 0
     /// Values of characteristics whose last subscriber had gone.
     public var unclaimedNotifications: UInt64 = 0
 

@@ -8,6 +8,10 @@ public struct GATTClientSettings: Equatable, Sendable {
     public var transactionTimeout = Microseconds.seconds(30)
     /// Operations that may wait, the running one left out.
     public var operationLimit = 1024
+    /// Requests that one discovery may take: real databases need some hundred.
+    public var discoveryRequestLimit = 4096
+    /// Attributes that one discovery may find.
+    public var discoveredAttributeLimit = 8192
     /// Write commands that may wait for the controller.
     public var writeCommandLimit = 20
     /// Values without a subscriber that are kept, in all.

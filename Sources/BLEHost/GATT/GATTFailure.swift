@@ -24,6 +24,9 @@ public enum GATTFailure: Error, Equatable, Sendable {
     case queueFull
     /// The server understood another value than was sent; nothing was written.
     case reliableWriteMismatch(AttributeHandle)
+    /// The server has more attributes, or tells them more slowly, than the settings allow a discovery; what was found by
+    /// then is dropped.
+    case discoveryTooLong
     /// There is nothing to unsubscribe from, or the peer declared the value void (Core 5.4, Vol 3, Part G, 7.1).
     case notSubscribed
     /// The link has not the security that the operation needs, and could not be given it.

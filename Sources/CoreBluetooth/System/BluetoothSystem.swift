@@ -7,8 +7,8 @@ import Foundation
 protocol BluetoothSystem: AnyObject, Sendable {
     /// A new manager's number; what it is told goes to `deliver`, in order, on a thread of the system's.
     func attach(_ deliver: @escaping @Sendable (ClientEvent) -> Void) -> ManagerID
-    /// One more of the events that were delivered to this manager has been handled on its queue.
-    func handled(by manager: ManagerID)
+    /// The next of the events that were delivered to this manager has been handled on its queue.
+    func handled(_ event: ClientEvent, by manager: ManagerID)
     /// Nothing more is told to this manager.
     func detach(_ manager: ManagerID)
     func send(_ request: ClientRequest, from manager: ManagerID)
@@ -85,7 +85,7 @@ final class ManagerChannel: @unchecked Sendable {
 
     private func carryOut(_ event: ClientEvent) {
         manager?.receive(event)
-        system.handled(by: id)
+        system.handled(event, by: id)
     }
 
     private func deliverDiscovery(_ event: ClientEvent, to manager: CBManager) {
@@ -96,7 +96,7 @@ final class ManagerChannel: @unchecked Sendable {
         }
         guard hasRoom else {
             manager.noteLost(1)
-            return system.handled(by: id)
+            return system.handled(event, by: id)
         }
         queue.async { [weak self] in
             self?.waitingDiscoveries.with { $0 -= 1 }

@@ -58,6 +58,33 @@ actor LocalSystem: BluetoothSystem {
         /// How many had been delivered when the app was woken: with these the wake is over.
         var awaited: UInt64 = 0
         mutating func awaitAll() { awaited = delivered }
+
+        /// What was handled and the machine has not been told of.
+        private var returned = (events: 0, octets: 0)
+        /// The machine holds back what follows: it is told once no more than so many are left to be handled.
+        private var resumesAt: UInt64?
+
+        init(deliver: @escaping @Sendable (ClientEvent) -> Void) { self.deliver = deliver }
+
+        mutating func handle(octets: Int) -> Bool {
+            handled += 1
+            returned.events += 1
+            returned.octets += octets
+            guard let resumesAt, delivered - handled <= resumesAt else { return false }
+            self.resumesAt = nil
+            return true
+        }
+
+        mutating func takeReturned() -> (events: Int, octets: Int) {
+            defer { returned = (0, 0) }
+            return returned
+        }
+
+        /// - Returns: whether everything has been handled meanwhile, so that nothing would tell the machine later.
+        mutating func holdBack() -> Bool {
+            resumesAt = delivered > handled ? (delivered - handled) / 2 : nil
+            return resumesAt == nil
+        }
     }
 
     private struct Sinks {
@@ -74,6 +101,9 @@ actor LocalSystem: BluetoothSystem {
         var hasStarted = false
     }
 
+    /// Events on the way to one manager, and octets of values in them.
+    private static let unhandledEventLimit = 1024
+    private static let unhandledOctetLimit = 1 << 19
     /// How long after a failure the transport is opened again, in seconds.
     private static let reopenSeconds: UInt64 = 5
 
@@ -114,6 +144,9 @@ actor LocalSystem: BluetoothSystem {
         var settings = configuration.settings
         // This process runs on whatever is decided: one that was ended could never be told anything again.
         settings.strikeLimit = .max
+        // What waits on the app's queue is out of the machine's hands: no more than the app can be about to handle.
+        settings.unhandledEventLimit = min(settings.unhandledEventLimit, Self.unhandledEventLimit)
+        settings.unhandledOctetLimit = min(settings.unhandledOctetLimit, Self.unhandledOctetLimit)
         apps = AppLifecycle(settings: settings, seed: seed, restoring: journal?.read() ?? .init())
         if let given = configuration.loop {
             loop = given
@@ -146,12 +179,18 @@ actor LocalSystem: BluetoothSystem {
         onLoop { if !$0.isClosed { $0.pump() } }
     }
 
-    nonisolated func handled(by manager: ManagerID) {
-        let isDone = sinks.with { sinks in
-            sinks.managers[manager]?.handled += 1
-            return sinks.isAwaited && sinks.isDone
+    nonisolated func handled(_ event: ClientEvent, by manager: ManagerID) {
+        let octets = event.approximateOctets
+        let (isDone, isAwaited) = sinks.with { sinks in
+            let hasRoom = sinks.managers[manager]?.handle(octets: octets) ?? false
+            return (sinks.isAwaited && sinks.isDone, hasRoom)
         }
-        if isDone { onLoop { if !$0.isClosed { $0.pump() } } }
+        guard isDone || isAwaited else { return }
+        onLoop { system in
+            guard !system.isClosed else { return }
+            system.takeReturned(of: manager)
+            system.pump()
+        }
     }
 
     nonisolated func send(_ request: ClientRequest, from manager: ManagerID) {
@@ -405,6 +444,17 @@ actor LocalSystem: BluetoothSystem {
             return sinks.managers[manager]?.deliver
         }
         deliver?(event)
+        guard apps.isHeldBack(manager, of: app) else { return }
+        takeReturned(of: manager)
+        guard apps.isHeldBack(manager, of: app) else { return }
+        // The app handles events on another thread: it may have done so by now.
+        if sinks.with({ $0.managers[manager]?.holdBack() ?? false }) { takeReturned(of: manager) }
+    }
+
+    /// The machine hears what has been handled, and hands over more; to be carried out afterwards.
+    private func takeReturned(of manager: ManagerID) {
+        guard let returned = sinks.with({ $0.managers[manager]?.takeReturned() }), returned.events > 0 else { return }
+        apps.returned(events: returned.events, octets: returned.octets, by: manager, of: app, at: now)
     }
 
     /// Nobody stops this process while it is suspended, and nobody needs to say that it is done: a wake is over when all
@@ -423,12 +473,12 @@ actor LocalSystem: BluetoothSystem {
                 sinks.isAwaited = true
                 for id in sinks.managers.keys { sinks.managers[id]?.awaitAll() }
             }
-            guard sinks.isDone else { return false }
-            sinks.isAwaited = false
-            return true
+            return sinks.isDone
         }
-        guard isDone else { return }
+        // What waits for room is what the app was woken for, too.
+        guard isDone, !apps.hasWaiting(for: app) else { return }
         isWakeAwaited = false
+        sinks.with { $0.isAwaited = false }
         apps.suspend(app, at: now)
         carryOut()
     }

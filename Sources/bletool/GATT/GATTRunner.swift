@@ -61,7 +61,11 @@ struct GATTRunner: Sendable {
     }
 
     private func subscribe(_ target: TargetArgument) async throws {
-        let characteristic = try await database.characteristic(at: target)
+        try await subscribe(to: database.characteristic(at: target))
+        await mailbox.watchChanges(of: peripheral)
+    }
+
+    private func subscribe(to characteristic: Characteristic) async throws {
         // A second subscription would give each value twice.
         if await !mailbox.collects(characteristic) {
             let notifications = try await peripheral.notifications(of: characteristic)
@@ -72,9 +76,18 @@ struct GATTRunner: Sendable {
             text: "subscribed to \(characteristic.uuid.textWithName)")
     }
 
+    /// The device has changed its services: what was subscribed to is sought again, since it may stand elsewhere now.
+    private func renew(_ old: Characteristic) async throws {
+        console.note("the device has changed its services: subscribing to \(old.uuid.textWithName) again")
+        guard let found = try await database.again(old) else {
+            throw Failure("the device has changed its services and offers no \(old.uuid.textWithName) any more")
+        }
+        try await subscribe(to: found)
+    }
+
     private func wait(count: Int?, duration: Duration?) async throws {
         let console = console
-        try await mailbox.wait(count: count, duration: duration) { arrival in
+        try await mailbox.wait(count: count, duration: duration, renew: { try await renew($0) }) { arrival in
             let name = arrival.value.isIndication ? "indicated" : "notified"
             let characteristic = arrival.characteristic
             console.print(

@@ -10,9 +10,16 @@ actor PeerDatabase {
         var characteristic: Characteristic?
     }
 
+    /// Services that are searched at most: real devices have some ten.
+    private static let searchLimit = 1024
+
     private let peripheral: Peripheral
     private var services: [Service]?
     private var characteristics: [Service: [Characteristic]] = [:]
+    /// In which services those stood that were known before the last change.
+    private var homes: [Characteristic: BluetoothUUID] = [:]
+    /// Searches for characteristics since the services were discovered.
+    private var searches = 0
 
     init(_ peripheral: Peripheral) { self.peripheral = peripheral }
 
@@ -70,6 +77,25 @@ actor PeerDatabase {
         return found
     }
 
+    /// Where a characteristic stands after the device has changed its services: in a service of the same UUID; `nil` where
+    /// there is none any more. What was known is forgotten.
+    func again(_ old: Characteristic) async throws -> Characteristic? {
+        // Another characteristic may have been found again before: then all is known anew, and this one is not in it.
+        for (service, members) in characteristics {
+            for member in members where homes[member] == nil { homes[member] = service.uuid }
+        }
+        let home = homes[old]
+        services = nil
+        characteristics = [:]
+        for service in try await allServices() where home == nil || service.uuid == home {
+            guard let found = try await characteristics(of: service).first(where: { $0.uuid == old.uuid }) else {
+                continue
+            }
+            return found
+        }
+        return nil
+    }
+
     private func allServices() async throws -> [Service] {
         if let services { return services }
         let found = try await peripheral.discoverServices()
@@ -79,6 +105,8 @@ actor PeerDatabase {
 
     private func characteristics(of service: Service) async throws -> [Characteristic] {
         if let known = characteristics[service] { return known }
+        searches += 1
+        guard searches <= Self.searchLimit else { throw AdapterError.host(.gatt(.discoveryTooLong)) }
         let found = try await peripheral.discoverCharacteristics(of: service)
         characteristics[service] = found
         return found

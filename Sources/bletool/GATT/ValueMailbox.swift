@@ -11,6 +11,8 @@ actor ValueMailbox {
 
     private enum Event: Sendable {
         case arrival(Arrival)
+        /// The device declared the characteristic void (Core 5.4, Vol 3, Part G, 7.1).
+        case voided(Characteristic)
         case ended(Failure)
         case timeOver(Int)
     }
@@ -21,6 +23,7 @@ actor ValueMailbox {
     private let continuation: AsyncStream<Event>.Continuation
     private var tasks: [Task<Void, Never>] = []
     private var handles: Set<AttributeHandle> = []
+    private var isWatchingChanges = false
     private var waitCount = 0
     private var end: Failure?
 
@@ -52,20 +55,33 @@ actor ValueMailbox {
                     for try await value in notifications {
                         continuation.yield(.arrival(Arrival(characteristic: characteristic, value: value)))
                     }
+                } catch AdapterError.host(.gatt(.notSubscribed)) {
+                    continuation.yield(.voided(characteristic))
                 } catch {
                     // The end of the link is told once, by the link itself.
                 }
             })
     }
 
+    /// Asks the device to tell when its services change, once: one that has no way to tell never changes them.
+    func watchChanges(of peripheral: Peripheral) async {
+        guard !isWatchingChanges else { return }
+        isWatchingChanges = true
+        guard let changes = try? await peripheral.serviceChanges() else { return }
+        // The engine acts on what comes: it is only to be kept coming.
+        tasks.append(Task { do { for try await _ in changes {} } catch {} })
+    }
+
     /// Hands over what came and comes.
     /// - Parameters:
     ///   - count: ends after so many; `nil`: no limit.
     ///   - duration: ends after so long; `nil`: no limit.
-    /// - Throws: `Failure` when the link ends, and when the time is over or the task is cancelled before `count` is
+    ///   - renew: subscribes again to what the device declared void.
+    /// - Throws: what `renew` throws, and `Failure` when the link ends, and when the time is over or the task is cancelled before `count` is
     ///   reached.
     func wait(
-        count: Int?, duration: Duration?, _ take: @Sendable (Arrival) -> Void
+        count: Int?, duration: Duration?, renew: @Sendable (Characteristic) async throws -> Void,
+        _ take: @Sendable (Arrival) -> Void
     ) async throws {
         if let end { throw end }
         waitCount += 1
@@ -84,6 +100,9 @@ actor ValueMailbox {
                 take(arrival)
                 taken += 1
                 if taken == count { return }
+            case .voided(let characteristic):
+                handles.remove(characteristic.valueHandle)
+                try await renew(characteristic)
             case .ended(let failure):
                 end = failure
                 throw failure

@@ -42,6 +42,12 @@ struct PeripheralLog {
         peers[link] = nil
     }
 
+    /// The others do not wait for it any more.
+    func fellBehind(_ link: LinkID) {
+        let peer = peers[link].map { "\($0.addressText) \($0.kindText)" } ?? "a central"
+        console.note("\(peer) takes updates too slowly: it misses some from now on, the others go on")
+    }
+
     func read(_ request: GATTReadRequest, _ uuid: BluetoothUUID) {
         tell(
             "read", request.link,

@@ -42,6 +42,7 @@ struct ServingState: Sendable {
         case .subscribed(let subscription), .unsubscribed(let subscription):
             if let entry = values[subscription.handle] { log.subscription(subscription, entry.uuid) }
         case .readyToUpdate: await sendWaiting()
+        case .fellBehind(let link): log.fellBehind(link)
         case .confirmed, .requestExpired, .stored: break
         }
     }

@@ -108,4 +108,34 @@ struct ClientEventQueueTests {
         for number in 0..<100_000 { queue.append(discovered(UInt64(number % 5)), sequence: UInt64(number + 1)) }
         #expect(all(&queue).count == 5)
     }
+
+    @Test("what a peer undoes by itself does not fill the memory: subscriptions that come and go")
+    func subscriptions() {
+        var queue = ClientEventQueue(eventLimit: 10, octetLimit: 1_000_000)
+        let characteristic = LocalAttributeID(rawValue: 1)
+        for number in 0..<1000 {
+            let central = CentralDescription(
+                identifier: PeerIdentifier(high: 1, low: UInt64(number)), maximumUpdateLength: 20)
+            queue.append(.subscribed(central, characteristic: characteristic), sequence: UInt64(2 * number + 1))
+            queue.append(.unsubscribed(central, characteristic: characteristic), sequence: UInt64(2 * number + 2))
+        }
+        #expect(queue.count <= 10)
+        guard case .unsubscribed(let last, _)? = all(&queue).last else {
+            Issue.record("the last is kept")
+            return
+        }
+        #expect(last.identifier.low == 999)
+    }
+
+    @Test("room for updates is told once, and values go before other answers")
+    func order() {
+        var queue = ClientEventQueue(eventLimit: 4, octetLimit: 1_000_000)
+        let answer = ClientEvent.peripheral(peer(1).identifier, .rssiRead(rssi: 1, nil))
+        queue.append(.readyToUpdateSubscribers, sequence: 1)
+        queue.append(answer, sequence: 2)
+        queue.append(.readyToUpdateSubscribers, sequence: 3)
+        for number in 4..<100 { queue.append(value([UInt8(number)]), sequence: UInt64(number)) }
+        #expect(
+            all(&queue) == [.eventsLost(count: 94), .readyToUpdateSubscribers, answer, value([98]), value([99])])
+    }
 }

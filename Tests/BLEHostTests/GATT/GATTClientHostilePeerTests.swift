@@ -138,7 +138,10 @@ struct GATTClientHostilePeerTests {
 
     @Test("an endless discovery ends with the last handle (pain 16)")
     func endless() {
-        var bench = ClientBench()
+        var settings = GATTClientSettings()
+        settings.discoveryRequestLimit = .max
+        settings.discoveredAttributeLimit = .max
+        var bench = ClientBench(settings: settings)
         bench.start(.discoverDescriptors(.all))
         var steps = 0
         while bench.completions.isEmpty, steps < 70_000 {

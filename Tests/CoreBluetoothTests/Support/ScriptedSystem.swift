@@ -47,7 +47,7 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
         }
     }
 
-    func handled(by manager: ManagerID) {}
+    func handled(_ event: ClientEvent, by manager: ManagerID) {}
     func detach(_ manager: ManagerID) {}
     func send(_ request: ClientRequest, from manager: ManagerID) { state.with { $0.requests.append(request) } }
     func sendAndWait(_ request: ClientRequest, from manager: ManagerID) { send(request, from: manager) }

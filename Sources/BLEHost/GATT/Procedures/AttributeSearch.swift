@@ -37,6 +37,11 @@ struct AttributeSearch {
         return kind == .descriptors ? .done(result) : .failed(.invalidParameters)
     }
 
+    /// What was found, of whatever kind is sought.
+    var foundCount: Int {
+        services.count + includes.count + characteristics.count + descriptors.count + values.count
+    }
+
     private var request: [UInt8] {
         switch kind {
         case .primaryServices: ATTReadByGroupTypeRequest(range: range, groupType: .primaryService).encoded()

@@ -26,6 +26,15 @@ enum GATTProcedure {
         case reconfigured
     }
 
+    /// Attributes that a discovery has found so far; `nil` where it is none.
+    var discoveredCount: Int? {
+        switch self {
+        case .search(let search): search.foundCount
+        case .namedServices(let search): search.foundCount
+        default: nil
+        }
+    }
+
     /// The first request, or the end where none is needed.
     mutating func begin(mtu: UInt16) -> GATTStep {
         switch self {

@@ -14,6 +14,9 @@ struct NamedServiceSearch {
         for uuid in uuids where !self.uuids.contains(uuid) { self.uuids.append(uuid) }
     }
 
+    /// Services that were found.
+    var foundCount: Int { services.count }
+
     mutating func begin() -> GATTStep { next() }
 
     private func next() -> GATTStep {

@@ -88,7 +88,7 @@ extension GATTServer {
             if let configuration { announce(range, configuration, slot, now) }
             takeUpAbsent(range, slot)
         }
-        announceReadiness()
+        announceReadiness(now)
     }
 
     /// Only who asked to be told is told.
@@ -105,7 +105,7 @@ extension GATTServer {
     private mutating func forget(_ range: AttributeHandleRange, _ slot: Int, _ now: Instant) {
         clients[slot].configurations.remove(range)
         clients[slot].indications.keep { !range.contains($0.handle) }
-        announceReadiness()
+        announceReadiness(now)
         guard let transaction = clients[slot].transaction, transaction.question != nil,
             range.contains(transaction.handle)
         else { return }

@@ -22,7 +22,7 @@ extension GATTServer {
         guard before != after else { return }
         if !after.contains(.indications) {
             clients[slot].indications.keep { $0.handle != configuration.valueHandle }
-            announceReadiness()
+            announceReadiness(latest)
         }
         guard !isServiceChanged(configuration.valueHandle) else { return }
         let subscription = subscription(to: configuration.valueHandle, after, slot)
@@ -78,36 +78,50 @@ extension GATTServer {
     ///
     /// A client that asked for both gets notifications. A value that is longer than a client's link can carry is cut
     /// there (SPEC PER-23, 2.4). Who waits to learn that the table has changed gets nothing until then.
+    ///
+    /// Each client has room of its own for what waits. One that has none left is waited for, as long as it takes when
+    /// it is the only one, and for `updatePatience` while others could go on: then it misses updates, alone, until it
+    /// has caught up.
     /// - Parameters:
     ///   - links: `nil` means all.
     ///   - allowed: the ways of sending that are allowed.
-    /// - Returns: false when there is no room for one of them: then nobody gets the value, and `readyToUpdate` follows
-    ///   once there is (SPEC PER-22).
+    /// - Returns: false when there is no room: then nobody gets the value, and `readyToUpdate` follows once there is
+    ///   (SPEC PER-22).
     public mutating func updateValue(
         _ value: [UInt8], of handle: AttributeHandle, to links: [LinkID]? = nil,
         as allowed: SubscriptionModes = [.notifications, .indications], at now: Instant
     ) -> Bool {
         guard let (place, configuration) = configuration(of: handle) else { return true }
-        var isFull = false
-        var targets: [(slot: Int, isNotified: Bool)] = []
+        let limit = max(1, settings.updateLimit)
+        var isWaitedFor = false
+        var someHaveRoom = false
+        var targets: [(slot: Int, isNotified: Bool, isFull: Bool)] = []
         for slot in clients.indices where !clients[slot].isDead && !clients[slot].isOutOfSync {
             if let links, !links.contains(clients[slot].link) { continue }
             let modes = modes(of: place, configuration, slot).intersection(allowed)
             guard !modes.isEmpty, isSecureEnough(handle, place, slot) else { continue }
             let isNotified = modes.contains(.notifications)
             let waiting = isNotified ? clients[slot].unsentNotifications : clients[slot].indications.count
-            if waiting >= max(1, settings.updateLimit) {
-                isFull = true
-                clients[slot].isBlocking = true
+            let isFull = waiting >= limit
+            // Asked also where there is room: that is when it has caught up.
+            let isLeftOut = hasFallenBehind(slot, now)
+            if !isFull {
+                someHaveRoom = true
+            } else if !isLeftOut {
+                isWaitedFor = true
             }
-            targets.append((slot, isNotified))
+            targets.append((slot, isNotified, isFull))
         }
-        if isFull {
+        if isWaitedFor || !someHaveRoom && !targets.isEmpty {
+            for target in targets where target.isFull { clients[target.slot].isBlocking = true }
             owesReadiness = true
+            if someHaveRoom { waitForTheSlow(now) }
             return false
         }
-        for (slot, isNotified) in targets {
-            if isNotified {
+        for (slot, isNotified, isFull) in targets {
+            if isFull {
+                counters.missedUpdates &+= 1
+            } else if isNotified {
                 clients[slot].unsentNotifications += 1
                 send(.handleValueNotification, handle, value, tag: .notification, slot)
             } else {
@@ -146,30 +160,74 @@ extension GATTServer {
         case .response: clients[slot].unsentResponses = max(0, clients[slot].unsentResponses - 1)
         case .notification:
             clients[slot].unsentNotifications = max(0, clients[slot].unsentNotifications - 1)
-            announceReadiness()
+            announceReadiness(now)
         case .indication: break  // its room is free once it is confirmed
         }
     }
 
     /// Tells once that there is room, as soon as there is at each client that had none: half of the limit, so that the
-    /// app is not woken for each packet. A client that is left out for now, since it has to learn of a change first,
-    /// keeps nobody waiting.
-    mutating func announceReadiness() {
+    /// app is not woken for each packet. A client that is left out for now keeps nobody waiting: it has to learn of a
+    /// change first, or has fallen behind while others have room.
+    mutating func announceReadiness(_ now: Instant) {
         guard owesReadiness else { return }
         let limit = max(1, settings.updateLimit) / 2
         var isBlocked = false
+        var isWaitedFor = false
+        var someHaveRoom = slowDeadline != nil
         for slot in clients.indices where clients[slot].isBlocking {
-            if clients[slot].isDead || clients[slot].isOutOfSync
-                || clients[slot].unsentNotifications <= limit && clients[slot].indications.count <= limit
-            {
+            if clients[slot].isDead || clients[slot].isOutOfSync {
                 clients[slot].isBlocking = false
+            } else if clients[slot].unsentNotifications <= limit && clients[slot].indications.count <= limit {
+                clients[slot].isBlocking = false
+                someHaveRoom = true
             } else {
                 isBlocked = true
+                if !hasFallenBehind(slot, now) { isWaitedFor = true }
             }
         }
-        guard !isBlocked else { return }
+        if isWaitedFor, someHaveRoom { waitForTheSlow(now) }
+        guard !isBlocked || someHaveRoom && !isWaitedFor else { return }
         owesReadiness = false
+        slowDeadline = nil
         emit(.readyToUpdate)
+    }
+
+    // MARK: Clients that fall behind
+
+    /// Others have room: those who have none are waited for no longer than until the deadline.
+    private mutating func waitForTheSlow(_ now: Instant) {
+        guard slowDeadline == nil else { return }
+        if let last = lastFallenBehind, last.advanced(by: settings.patienceRecovery) <= now { lastFallenBehind = nil }
+        if lastFallenBehind == nil { patience = settings.updatePatience }
+        slowDeadline = now.advanced(by: patience)
+    }
+
+    /// The others have waited long enough. Each time they wait for a shorter time, whoever it is for: a stranger that
+    /// comes again and again under new addresses must not cost them more than one that stays.
+    mutating func giveUpTheSlow(_ now: Instant) {
+        guard let deadline = slowDeadline, deadline <= now else { return }
+        var hasFallenBehind = false
+        for slot in clients.indices where clients[slot].isBlocking && !self.hasFallenBehind(slot, now) {
+            clients[slot].fellBehind = now
+            hasFallenBehind = true
+            counters.clientsFallenBehind &+= 1
+            emit(.fellBehind(clients[slot].link))
+        }
+        if hasFallenBehind {
+            lastFallenBehind = now
+            patience = max(settings.leastUpdatePatience, Microseconds(rawValue: patience.rawValue / 2))
+        }
+        announceReadiness(now)
+    }
+
+    /// Whether a client keeps nobody waiting: until all that waited for it has gone, and for a while at least.
+    private mutating func hasFallenBehind(_ slot: Int, _ now: Instant) -> Bool {
+        guard let since = clients[slot].fellBehind else { return false }
+        guard clients[slot].unsentNotifications == 0, clients[slot].indications.isEmpty,
+            since.advanced(by: settings.fallenBehindSpan) <= now
+        else { return true }
+        clients[slot].fellBehind = nil
+        return false
     }
 
     // MARK: Indications
@@ -182,7 +240,7 @@ extension GATTServer {
             indicate(handle, range.octets, slot, now)
         } else if !clients[slot].isOutOfSync, let indication = clients[slot].indications.popFirst() {
             indicate(indication.handle, indication.value, slot, now)
-            announceReadiness()
+            announceReadiness(now)
         }
     }
 

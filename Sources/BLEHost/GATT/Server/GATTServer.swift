@@ -32,6 +32,14 @@ public struct GATTServer {
     private var lastQuestion: UInt64 = 0
     /// Whether an update was refused and no room was announced since.
     var owesReadiness = false
+    /// Until when those who have room wait for those who have none; `nil` while nobody has to.
+    var slowDeadline: Instant?
+    /// How long they wait the next time.
+    var patience: Microseconds
+    /// When a PDU last came.
+    var latest = Instant.zero
+    /// When the wait for somebody was last given up.
+    var lastFallenBehind: Instant?
     /// The revision of the table for which a hash was asked.
     var hashAskedFor: UInt64?
 
@@ -39,11 +47,12 @@ public struct GATTServer {
     public init(database: GATTDatabase = GATTDatabase(), settings: GATTServerSettings = GATTServerSettings()) {
         self.database = database
         self.settings = settings
+        patience = settings.updatePatience
     }
 
     /// When `advance` is due.
     public var nextDeadline: Instant? {
-        var earliest: Instant?
+        var earliest = slowDeadline
         for client in clients {
             if let deadline = client.nextDeadline { earliest = min(earliest ?? deadline, deadline) }
         }
@@ -98,7 +107,7 @@ public struct GATTServer {
         if !isBonded { endSubscriptions(slot, except: kept) }
         clients.remove(at: slot)
         recent = 0
-        announceReadiness()
+        announceReadiness(now)
         return record
     }
 
@@ -134,12 +143,13 @@ public struct GATTServer {
             if let transaction = clients[slot].transaction, transaction.deadline <= now {
                 counters.expiredRequests &+= 1
                 if let question = transaction.question { emit(.requestExpired(question, clients[slot].link)) }
-                drop(slot, .answerTimeout)
+                drop(slot, .answerTimeout, now)
             } else {
                 counters.unconfirmedIndications &+= 1
-                drop(slot, .confirmationTimeout)
+                drop(slot, .confirmationTimeout, now)
             }
         }
+        giveUpTheSlow(now)
     }
 
     // MARK: PDUs
@@ -151,6 +161,7 @@ public struct GATTServer {
             return
         }
         recent = slot
+        latest = now
         if let deadline = clients[slot].nextDeadline, deadline <= now {
             advance(to: now)
             if clients[slot].isDead { return }
@@ -172,18 +183,18 @@ public struct GATTServer {
 
     @inline(__always)
     private mutating func receiveRequest(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
-        guard clients[slot].unsentResponses < settings.unsentResponseLimit else { return flooded(slot) }
+        guard clients[slot].unsentResponses < settings.unsentResponseLimit else { return flooded(slot, now) }
         guard clients[slot].transaction == nil else {
             counters.earlyRequests &+= 1
-            guard clients[slot].early.count < settings.earlyRequestLimit else { return flooded(slot) }
+            guard clients[slot].early.count < settings.earlyRequestLimit else { return flooded(slot, now) }
             return clients[slot].early.append(pdu.copied())
         }
         handle(pdu, opcode, slot, now)
     }
 
-    private mutating func flooded(_ slot: Int) {
+    private mutating func flooded(_ slot: Int, _ now: Instant) {
         counters.floodedBearers &+= 1
-        drop(slot, .flooded)
+        drop(slot, .flooded, now)
     }
 
     /// Begins what came too early until something waits again.
@@ -256,10 +267,10 @@ public struct GATTServer {
     }
 
     /// The bearer is dead.
-    private mutating func drop(_ slot: Int, _ fault: GATTServerFault) {
+    private mutating func drop(_ slot: Int, _ fault: GATTServerFault, _ now: Instant) {
         clients[slot].die()
         act(.disconnect(clients[slot].link, fault))
-        announceReadiness()
+        announceReadiness(now)
     }
 
     // MARK: Questions to the app

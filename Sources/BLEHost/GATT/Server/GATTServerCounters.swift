@@ -20,6 +20,10 @@ public struct GATTServerCounters: Equatable, Sendable {
     public var unexpectedConfirmations: UInt64 = 0
     /// Indications that were never confirmed.
     public var unconfirmedIndications: UInt64 = 0
+    /// Updates that a client missed since it took those before too slowly, while others went on.
+    public var missedUpdates: UInt64 = 0
+    /// How often a client took updates so slowly that the others did not wait for it any more.
+    public var clientsFallenBehind: UInt64 = 0
     /// PDUs from links that the server does not know, or has given up.
     public var strayPDUs: UInt64 = 0
 

@@ -67,6 +67,8 @@ struct ServerClient {
     var confirmationDeadline: Instant?
     /// Handles of which the client is still to be told that they changed.
     var changedRange: AttributeHandleRange?
+    /// Since when the client misses updates instead of being waited for.
+    var fellBehind: Instant?
     /// Whether an update was refused because of this client and no room was announced since.
     var isBlocking = false
     /// Whether the bearer was given up.

@@ -1,0 +1,57 @@
+import BLEHost
+import Testing
+
+@testable import BLE
+
+/// What a server says of its services is not taken for more than it can be.
+@Suite("Discovery of a whole database")
+struct DatabaseDiscoveryTests {
+    private func service(_ first: UInt16, _ last: UInt16, isPrimary: Bool = true) -> Service {
+        Service(
+            uuid: BluetoothUUID(UInt16(0x180D)),
+            range: .init(AttributeHandle(rawValue: first), AttributeHandle(rawValue: last)), isPrimary: isPrimary)
+    }
+
+    private func include(_ handle: UInt16, _ first: UInt16, _ last: UInt16) -> IncludedService {
+        IncludedService(handle: AttributeHandle(rawValue: handle), service: service(first, last, isPrimary: false))
+    }
+
+    @Test("includes that name overlapping services lead to no search twice over")
+    func overlappingIncludes() {
+        let includes = (0..<1000).map { include(UInt16(2 + $0), UInt16(0x100 + $0), 0xFFFF) }
+        let found = DatabaseDiscovery.secondaryServices(among: includes, besides: [service(1, 0x50)])
+        #expect(found.map(\.range) == [includes[0].service.range])
+        // One that lies across a primary service is none either, nor is the primary one itself.
+        let odd = [include(2, 1, 0x50), include(3, 0x40, 0x60), include(4, 0x61, 0x70), include(5, 0x61, 0x70)]
+        #expect(
+            DatabaseDiscovery.secondaryServices(among: odd, besides: [service(1, 0x50)]).map(\.range.first) == [0x61])
+    }
+
+    @Test("spans join what overlaps, in order")
+    func spans() {
+        var spans = HandleSpans()
+        for (first, last) in [(10, 20), (40, 50), (30, 35), (18, 31), (60, 60)] as [(UInt16, UInt16)] {
+            spans.insert(.init(AttributeHandle(rawValue: first), AttributeHandle(rawValue: last)))
+        }
+        #expect(spans.ranges.map { [$0.first.rawValue, $0.last.rawValue] } == [[10, 35], [40, 50], [60, 60]])
+        #expect(spans.overlaps(.init(35, 36)) && spans.overlaps(.init(1, 0xFFFF)) && !spans.overlaps(.init(36, 39)))
+        #expect(!spans.overlaps(.init(61, 0xFFFF)) && spans.overlaps(.init(45, 46)))
+    }
+
+    @Test("characteristics end where their service does, also with thousands of services")
+    func clipped() {
+        var services: [Service] = []
+        var characteristics: [Characteristic] = []
+        for start in stride(from: UInt16(1), to: 40_001, by: 10) {
+            services.append(service(start, start + 7))
+            characteristics.append(
+                Characteristic(
+                    uuid: BluetoothUUID(UInt16(0x2A37)), handle: AttributeHandle(rawValue: start + 1),
+                    valueHandle: AttributeHandle(rawValue: start + 2),
+                    endHandle: AttributeHandle(rawValue: start + 10), properties: .read))
+        }
+        characteristics.reverse()
+        let clipped = DatabaseDiscovery.clipped(characteristics, to: services)
+        #expect(clipped.map(\.endHandle) == services.map(\.range.last))
+    }
+}
