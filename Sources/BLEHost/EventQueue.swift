@@ -7,7 +7,7 @@ import BLEPackets
 /// peers send unasked may be dropped under load, and are counted; the rest is bounded by what the protocol allows each link,
 /// and never dropped (DESIGN section 1).
 struct EventQueue {
-    private enum Kind { case lasting, discovery, value }
+    private enum Kind { case lasting, bond, discovery, value }
 
     private var events = Queue<HostEvent>()
     private let discoveryLimit: Int
@@ -16,6 +16,8 @@ struct EventQueue {
     private var discoveries = 0
     private var values = 0
     private var octets = 0
+    /// Changes of bonds that wait.
+    private(set) var changedBonds = 0
     private(set) var droppedDiscoveries: UInt64 = 0
     /// Values that peers sent unasked, and malformed packets.
     private(set) var droppedValues: UInt64 = 0
@@ -34,6 +36,7 @@ struct EventQueue {
     mutating func append(_ event: HostEvent) {
         switch Self.kind(of: event) {
         case (.lasting, _): break
+        case (.bond, _): changedBonds += 1
         case (.discovery, _):
             guard discoveries < discoveryLimit else {
                 droppedDiscoveries &+= 1
@@ -55,6 +58,7 @@ struct EventQueue {
         guard let event = events.popFirst() else { return nil }
         switch Self.kind(of: event) {
         case (.lasting, _): break
+        case (.bond, _): changedBonds -= 1
         case (.discovery, _): discoveries -= 1
         case (.value, let count):
             values -= 1
@@ -68,6 +72,7 @@ struct EventQueue {
     private static func kind(of event: HostEvent) -> (Kind, octets: Int) {
         switch event {
         case .discovered: (.discovery, 0)
+        case .bondChanged: (.bond, 0)
         // Indications too: nothing forces a peer to wait for their confirmation.
         case .gatt(_, .notification(let notification)): (.value, notification.value.count)
         case .server(.write(let request)) where !request.needsAnswer:

@@ -196,6 +196,7 @@ extension Host {
 
     /// Gives an open link to those that wait for it.
     mutating func announce(_ slot: Int) {
+        setSigningNumbersAside(slot)
         let waiting = links[slot].waiting
         links[slot].waiting = []
         let information = links[slot].information

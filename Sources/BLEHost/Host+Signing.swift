@@ -14,25 +14,36 @@ extension Host {
             links[slot].gatt.start(.writeCommand(handle, value: value), id: operation, client: client, at: now)
             return drainGATT(slot, at: now)
         }
-        guard configuration.hasToolbox, var bond = bond(of: slot), let key = bond.localSigningKey,
-            key.counter < UInt32.max
-        else { return complete(operation, .failure(.gatt(.security(.noKey)))) }
+        guard configuration.hasToolbox, var bond = bond(of: slot), let key = bond.localSigningKey else {
+            return complete(operation, .failure(.gatt(.security(.noKey))))
+        }
         let limit = Int(links[slot].gatt.mtu) - GATTClient.signedOverhead
         guard value.count <= limit else {
             return complete(operation, .failure(.gatt(.valueTooLong(limit: max(0, limit)))))
         }
-        // The counter is spent whether the write goes out or not.
-        bond.localSigningKey?.counter = key.counter + 1
-        update(bond)
+        if signingNumbers.setAside(in: &bond) { update(bond) }
+        // It is spent whether the write goes out or not.
+        guard let counter = signingNumbers.take(from: bond) else {
+            return complete(operation, .failure(.gatt(.security(.noKey))))
+        }
         var message = PacketWriter()
         message.write(ATTOpcode.signedWriteCommand.rawValue)
         message.write(handle.rawValue)
         message.write(bytes: value)
         let function = SecurityFunction.signature(
-            key: key.key.mostSignificantOctets, message: message.bytes, counter: key.counter)
+            key: key.key.mostSignificantOctets, message: message.bytes, counter: counter)
         desk.ask(
             function.request,
-            for: .signature(links[slot].id, operation, client, message: message.bytes, counter: key.counter))
+            for: .signature(links[slot].id, operation, client, message: message.bytes, counter: counter))
+    }
+
+    /// A link to a device to which signed writes went before: the first numbers of this run are set aside before anybody
+    /// hears of the link, so that the store has them by then.
+    mutating func setSigningNumbersAside(_ slot: Int) {
+        guard configuration.hasToolbox, var bond = bond(of: slot), let key = bond.localSigningKey, key.counter > 0,
+            signingNumbers.setAside(in: &bond)
+        else { return }
+        update(bond)
     }
 
     mutating func signatureMade(
@@ -53,6 +64,9 @@ extension Host {
 
     // MARK: As a server
 
+    /// Changes of bonds that may wait for the owner.
+    private static let unkeptBondLimit = 1024
+
     /// A signed write came; it goes to the server once its signature is proved.
     mutating func signedWriteReceived(_ pdu: [UInt8], slot: Int) {
         let codeLength = 8
@@ -66,6 +80,9 @@ extension Host {
         }
         // What was sent before, somebody may have heard.
         guard counter >= key.counter, counter < UInt32.max else { return gattServer.refuseSignedWrite() }
+        // Each is told behind the number that forbids it a second time, and none before the store has that. A store that
+        // does not come forward is not waited for without end.
+        guard events.changedBonds < Self.unkeptBondLimit else { return gattServer.refuseSignedWrite() }
         let function = SecurityFunction.signature(
             key: key.key.mostSignificantOctets, message: message, counter: counter)
         desk.ask(function.request, for: .verification(links[slot].id, pdu: pdu, counter: counter))

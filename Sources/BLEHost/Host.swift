@@ -44,6 +44,7 @@ public struct Host: ~Copyable {
 
     var security: SecuritySettings
     var bonds = BondTable()
+    var signingNumbers = SigningNumbers()
     var pairingGuard = PairingGuard()
     /// What was told to or heard from peers by other ways.
     var outOfBand: [(peer: DeviceAddress, data: OutOfBandData)] = []

@@ -48,6 +48,57 @@ struct BondKeeperTests {
         #expect(feed.store.saved == ["record 1", "record 3 with a key"])
     }
 
+    /// The known bond after so many signed writes of its device.
+    private static func signed(_ count: UInt32) -> Bond {
+        var bond = known
+        bond.peerSigningKey = SigningKey(key: Key128(rawValue: 9), counter: count)
+        return bond
+    }
+
+    @Test("signed writes that gather while the store is at one are kept with one change (pain: slow disk)")
+    func signedWritesGather() async throws {
+        let feed = try Feed(Self.signed(0))
+        defer { feed.loop.stop() }
+        // Each number comes before the write that it belongs to.
+        let writes = (1...300).flatMap { [HostEvent.bondChanged(Self.signed($0)), .recovering(.reset)] }
+        #expect(await feed.tell(Array(writes[..<2])).isEmpty)
+        #expect(await feed.tell(Array(writes[2...]) + [.stopped]).isEmpty)
+        for _ in 0..<2 {
+            feed.store.permission.signal()
+            await feed.waitUntilKept()
+        }
+        // Two changes of the store for 300 writes, none of which was told before its number was kept.
+        #expect(feed.store.saved == ["record 0 signed 1", "record 0 signed 300"])
+        let told = await feed.told
+        #expect(told.count == 2 + 1 + 299 + 1)
+        #expect(told.prefix(3) == ["record 0 signed 1", "another", "record 0 signed 300"])
+        #expect(told.last == "stopped")
+    }
+
+    @Test("another change of a bond, and the bonds of others, keep their order among signed writes")
+    func signedWritesAndKeys() async throws {
+        let feed = try Feed(Self.signed(0))
+        defer { feed.loop.stop() }
+        var renewed = Self.signed(2)
+        renewed.localKey = LongTermKey(key: Key128(rawValue: 7))
+        var later = renewed
+        later.peerSigningKey?.counter = 3
+        #expect(
+            await feed.tell([
+                .bondChanged(Self.signed(1)), .bondChanged(Self.signed(2)), .bondChanged(renewed), .bondChanged(later),
+            ]).isEmpty)
+        for _ in 0..<4 { feed.store.permission.signal() }
+        await feed.waitUntilKept()
+        #expect(
+            feed.store.saved == [
+                "record 0 signed 1", "record 0 signed 2", "record 0 with a key signed 2",
+                "record 0 with a key signed 3",
+            ]
+                || feed.store.saved == [
+                    "record 0 signed 2", "record 0 with a key signed 2", "record 0 with a key signed 3",
+                ])
+    }
+
     @Test("a record that could not be kept is told of again, with the reason (pain: slow disk)")
     func failure() async throws {
         let feed = try Feed(Self.known, error: .busy(path: "lock"))
@@ -143,6 +194,7 @@ extension HostEvent {
         switch self {
         case .bondChanged(let bond):
             "record \(bond.clientRecord?.features ?? 0)" + (bond.localKey == nil ? "" : " with a key")
+                + (bond.peerSigningKey.map { " signed \($0.counter)" } ?? "")
         case .stopped: "stopped"
         default: "another"
         }

@@ -8,6 +8,9 @@ import BLETransport
 /// thread of its own while packets come and go; what the engine tells waits meanwhile, in order, so that nobody hears of
 /// a bond before it is kept. What a bonded client configured, without any new key, is worth no such wait: that is told
 /// at once and kept as soon as the store gets to it.
+///
+/// A signed write is told behind the number that forbids it a second time, and so waits for the store. Such numbers come
+/// as fast as the peer writes: while the store is at one, the others gather, and the highest is kept for all of them.
 final class BondKeeper {
     /// The devices that the adapter is bonded with, as far as that has been told.
     private(set) var bonds: BondList
@@ -18,6 +21,8 @@ final class BondKeeper {
     var onKept: () -> Void = {}
     /// What is told once the store has what it changes.
     private var held: HostEvent?
+    /// What the engine told behind `held`.
+    private var behind: ArraySlice<HostEvent> = []
     /// Bonds with nothing new but a client's record, told already, for the store to keep: of each device the newest.
     private var unkept: [Bond] = []
     /// The one of them that the store is at.
@@ -56,12 +61,17 @@ final class BondKeeper {
     func nextEvent(_ next: () -> HostEvent?) -> HostEvent? {
         guard held == nil else { return nil }
         if let event = kept.take() { return told(event) }
-        guard let event = next() else { return nil }
+        guard let event = behind.popFirst() ?? next() else { return nil }
         guard store != nil, let identity = event.changedBond else { return told(event) }
         // What waits for the store is older than this.
         unkept.removeAll { $0.identity == identity }
         guard case .bondChanged(let bond) = event, bringsNoKeys(bond) else {
             held = event
+            if case .bondChanged(let bond) = event, let known = bonds.bond(for: identity),
+                bond.differsInNumbers(from: known)
+            {
+                held = .bondChanged(highest(of: bond, next))
+            }
             work()
             return kept.take().map(told)
         }
@@ -75,6 +85,27 @@ final class BondKeeper {
         known.clientRecord = bond.clientRecord
         known.lastUse = bond.lastUse
         return known == bond
+    }
+
+    /// Events that are looked at for higher numbers of the same bond.
+    private static let gatheringLimit = 4096
+
+    /// The bond with the numbers that are the highest by now: what lies behind the first is told when these are kept.
+    private func highest(of bond: Bond, _ next: () -> HostEvent?) -> Bond {
+        while behind.count < Self.gatheringLimit, let event = next() { behind.append(event) }
+        var highest = bond
+        var isOver = false
+        behind.removeAll { event in
+            guard !isOver, event.changedBond == bond.identity else { return false }
+            // Another change of the bond is one of its own.
+            guard case .bondChanged(let later) = event, later.differsInNumbers(from: highest) else {
+                isOver = true
+                return false
+            }
+            highest = later
+            return true
+        }
+        return highest
     }
 
     private func told(_ event: HostEvent) -> HostEvent {
@@ -162,5 +193,16 @@ extension HostEvent {
             }
             return nil
         } catch { return error }
+    }
+}
+
+extension Bond {
+    /// Whether nothing is new but how far the numbers of signatures have come.
+    fileprivate func differsInNumbers(from other: Bond) -> Bool {
+        guard self != other else { return false }
+        var same = self
+        if let counter = other.localSigningKey?.counter { same.localSigningKey?.counter = counter }
+        if let counter = other.peerSigningKey?.counter { same.peerSigningKey?.counter = counter }
+        return same == other
     }
 }

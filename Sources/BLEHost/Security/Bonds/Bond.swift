@@ -77,7 +77,8 @@ public struct LongTermKey: Equatable, Sendable {
 public struct SigningKey: Equatable, Sendable {
     /// Secret.
     public var key: Key128
-    /// The lowest that has not been used.
+    /// Of the peer's key: the lowest that has not been used. Of ours: none from this one on was used; those below it may
+    /// have been.
     public var counter: UInt32
 
     public init(key: Key128, counter: UInt32 = 0) {

@@ -7,7 +7,8 @@ struct GATTSubscribeCommand: GATTVerb {
         usage: "bletool gatt PEER subscribe TARGET [--duration S] [--count N]",
         discussion: """
             By notifications, or by indications where there is nothing else. Without --duration and --count: until ^C \
-            or the end of the link. With both, too few values in the time given are a failure.
+            or the end of the link. With both, too few values in the time given are a failure. When the device \
+            changes its services, the characteristic is sought again and subscribed to again.
 
               bletool gatt Thermometer subscribe 2A37 --count 3
             """)

@@ -1,0 +1,68 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+@Suite("Numbers of signed writes")
+struct SigningNumberTests {
+    private func bond(_ counter: UInt32 = 0) -> Bond {
+        Bond(
+            identity: DeviceAddress(value: 0xC0FF_EE00_0042, kind: .random),
+            localSigningKey: SigningKey(key: Key128(rawValue: 9), counter: counter))
+    }
+
+    @Test("300 signatures change the bond three times, and each has a number of its own")
+    func blocks() {
+        var numbers = SigningNumbers()
+        var bond = bond()
+        var changes = 0
+        for expected in 0..<300 {
+            if numbers.setAside(in: &bond) { changes += 1 }
+            #expect(numbers.take(from: bond) == UInt32(expected))
+        }
+        #expect(changes == 3)
+    }
+
+    @Test("after a crash at any moment no number is used again")
+    func crash() {
+        for crashed in 1..<600 {
+            var numbers = SigningNumbers()
+            var bond = bond()
+            var last: UInt32 = 0
+            for _ in 0..<crashed {
+                _ = numbers.setAside(in: &bond)
+                last = numbers.take(from: bond) ?? .max
+            }
+            // Another process, with what the store has.
+            var others = SigningNumbers()
+            _ = others.setAside(in: &bond)
+            #expect((others.take(from: bond) ?? 0) > last)
+        }
+    }
+
+    @Test("a bond that is put back to an older state leads to no number twice")
+    func older() {
+        var numbers = SigningNumbers()
+        var bond = bond()
+        for _ in 0..<300 {
+            _ = numbers.setAside(in: &bond)
+            _ = numbers.take(from: bond)
+        }
+        var older = self.bond(100)
+        #expect(numbers.setAside(in: &older) && numbers.take(from: older) == 300)
+    }
+
+    @Test("a new key begins at its own number, and the last number is never passed")
+    func ends() {
+        var numbers = SigningNumbers()
+        var old = bond(UInt32.max - 3)
+        _ = numbers.setAside(in: &old)
+        #expect(numbers.take(from: old) == UInt32.max - 3)
+        #expect(numbers.take(from: old) == UInt32.max - 2)
+        #expect(numbers.take(from: old) == UInt32.max - 1)
+        #expect(!numbers.setAside(in: &old) && numbers.take(from: old) == nil)
+        var new = bond()
+        new.localSigningKey?.key = Key128(rawValue: 10)
+        #expect(numbers.setAside(in: &new) && numbers.take(from: new) == 0)
+    }
+}
