@@ -1,9 +1,9 @@
 """Floods, stalls and endless answers: what one peer can take from memory and from the others."""
-import os, struct, time
+import json, os, struct, time
 
-from attributes import INDICATE, NOTIFY, READ, WRITE, WRITE_COMMAND
+from attributes import INDICATE, NOTIFY, READ
 from bench import Child, EXAMPLES, case, check, same
-from honest_cases import BEAT, OPEN, PROFILE, lock
+from honest_cases import BEAT, OPEN, lock
 
 MEGABYTE = 1 << 20
 BUSY = {'services': [{'uuid': '180D', 'characteristics': [
@@ -14,7 +14,7 @@ BUSY = {'services': [{'uuid': '180D', 'characteristics': [
 def stalled(bench, command, **environment):
     """A program whose standard output nobody takes: it stops at what a pipe holds, and its delegate or loop with it."""
     bench.number += 1
-    child = Child(command[0], ['bash', '-c', 'exec "$0" "$@" > >(exec sleep 90)', *command], bench.path(f'stalled{bench.number}.err'),
+    child = Child(command[0], ['bash', '-c', 'exec "$0" "$@" > >(exec sleep 40 > /dev/null 2>&1)', *command], bench.path(f'stalled{bench.number}.err'),
                   {**os.environ, 'XDG_STATE_HOME': bench.path('state'), **environment})
     bench.children.append(child)
     return child
@@ -59,9 +59,6 @@ def never_confirms(bench):
 def confirms_late(bench):
     """A central that confirms each indication late, with an ATT_MTU of 23, takes no notification from another"""
     def late(stranger):
-        def answer(link, pdu):
-            return None
-        stranger.server.hook = answer
         take = stranger.take_attribute
 
         def slowly(link, pdu):
@@ -160,9 +157,7 @@ def flood_at_a_stalled_tool(bench):
 @case(slow=True)
 def writes_at_a_stalled_server(bench):
     """`serve` whose output nobody takes stays small, and refuses what it cannot take"""
-    bench.number += 1
     profile = bench.path('busy.json')
-    import json
     with open(profile, 'w') as file:
         json.dump(BUSY, file)
     tool = stalled(bench, bench.command('serve', '--profile', profile))
