@@ -162,6 +162,27 @@ def a_planted_journal(bench):
 
 
 @case()
+def an_app_without_its_bonds(bench):
+    """An app whose bonds cannot be believed gets no Bluetooth, and hears why: its bonded devices would be strangers"""
+    security = bench.path('app-state0/security')
+    os.makedirs(security, 0o700)
+    os.chmod(bench.path('app-state0'), 0o700)
+    os.mkfifo(security + '/bonds', 0o600)
+    with open(bench.path('manifest.json'), 'w') as file:
+        json.dump(MANIFEST, file)
+    app = bench.app('heart-rate-relay', JELLING_MANIFEST=bench.path('manifest.json'))
+    end = time.monotonic() + 60
+    while 'is a pipe, not a file' not in app.stderr():
+        check(time.monotonic() < end and app.process.poll() is None, f'it is not told: {app.stderr()}')
+        time.sleep(0.05)
+    time.sleep(1)
+    check('poweredOn' not in json.dumps(app.lines), f'it has Bluetooth: {app.lines}')
+    os.unlink(security + '/bonds')
+    # It is tried again every five seconds.
+    app.wait_for(lambda line: 'poweredOn' in json.dumps(line), 'poweredOn')
+
+
+@case()
 def planted_recordings(bench):
     """A recording, which holds keys, goes into no file of another user, no link, no pipe and no file with a second name"""
     lock(bench)
