@@ -63,6 +63,7 @@ public struct AdapterSecurity {
         case .paired(let summary):
             cancelQuestions(of: link)
             if summary.isBonded {
+                // When the link was encrypted, the identity was not known yet.
                 links[link]?.isBonded = true
                 links[link]?.identity = summary.identity
             }
