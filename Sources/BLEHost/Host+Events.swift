@@ -95,11 +95,11 @@ extension Host {
             phyUpdated(try LEPHYUpdateComplete(decoding: &reader), at: now)
         case .advertisingSetTerminated:
             let event = try LEAdvertisingSetTerminated(decoding: &reader)
-            guard event.advertisingHandle == Self.advertisingHandle else { return }
+            guard event.advertisingHandle == RadioCommandSet.advertisingHandle else { return }
             // With success a connection ended it, whose own event says the rest.
-            if !event.status.isSuccess { advertisingEnded(byConnection: false, at: now) }
+            if !event.status.isSuccess { radio.advertisingEnded(byConnection: false, at: now, into: &effects) }
         case .scanTimeout:
-            perform(scanMachine.stopped(), at: now)
+            radio.scanTimedOut(into: &effects)
         default:
             break
         }
@@ -140,5 +140,13 @@ extension Host {
                 completeness: completeness, rssi: report.rssi, txPower: report.transmitPower,
                 callsUnknown: type.contains(.directed) && report.directAddress.kind == .unresolved),
             data: report.data, at: now)
+    }
+
+    /// A report from the controller.
+    private mutating func heard(_ report: Scanner.Report, data: RawSpan, at now: Instant) {
+        var report = report
+        radio.heard(&report, at: now, into: &effects)
+        guard nameIdentity(in: &report, data: data) else { return }
+        radio.received(report, data: data, resolving: bonds.resolving, at: now, into: &effects)
     }
 }

@@ -21,7 +21,7 @@ extension Host {
     private func choose(_ answer: IdentityResolver.Answer) -> IdentityResolver.Answer {
         guard case .several(let all, let refuted) = answer else { return answer }
         let identities = all.dropLast(refuted)
-        guard let chosen = identities.first(where: { connector.waits(for: $0) }) ?? identities.first else {
+        guard let chosen = identities.first(where: { radio.connector.waits(for: $0) }) ?? identities.first else {
             return .stranger
         }
         return .identity(chosen)
@@ -42,7 +42,7 @@ extension Host {
         if done.matches.count > 1 { events.append(.ambiguousIdentity(done.address, done.matches)) }
         var found: DeviceAddress?
         if case .identity(let identity) = choose(done.answer) { found = identity }
-        if let found, connector.waits(for: done.address) { identityFound(found, behind: done.address) }
+        if let found, radio.connector.waits(for: done.address) { identityFound(found, behind: done.address) }
         for connection in done.connections {
             linkMade(
                 connection.handle, peer: found?.asIdentity ?? connection.peer,
@@ -52,16 +52,17 @@ extension Host {
         for (report, data) in done.reports {
             var report = report
             if let found {
-                noteOwnResolution(found, revision: report.listRevision)
+                radio.noteOwnResolution(found, revision: report.listRevision, into: &effects)
                 report.address = found.asIdentity
             }
-            received(report, data: data.span.bytes, at: now)
+            radio.received(
+                report, data: data.span.bytes, resolving: bonds.resolving, at: now, into: &effects)
         }
     }
 
     /// Tries the private addresses that clients wait for, where bonds or addresses are new.
     mutating func resolvePendingConnections() {
-        for address in connector.privatePeers(toResolveAt: bonds.resolvingRevision) {
+        for address in radio.connector.privatePeers(toResolveAt: bonds.resolvingRevision) {
             // Where the answer is not known yet, `hashMade` goes on.
             if case .identity(let identity) = identity(behind: address) { identityFound(identity, behind: address) }
         }
@@ -74,13 +75,13 @@ extension Host {
         let address = address.withoutIdentityMark
         guard address != identity, address.isResolvablePrivate else { return }
         events.append(.identityFound(identity, behind: address))
-        connector.rename(address, to: identity)
-        needsConvergence = true
+        radio.connector.rename(address, to: identity)
+        effects.needsConvergence = true
         guard let slot = links.slot(ofPeer: identity) else { return }
         for index in links[slot].waiting.indices where links[slot].waiting[index].request.peer == address {
             links[slot].waiting[index].request.peer = identity
         }
-        links[slot].waiting += connector.take(identity)
+        links[slot].waiting += radio.connector.take(identity)
         if links[slot].state == .open { announce(slot) }
     }
 
@@ -90,7 +91,7 @@ extension Host {
         guard let address = report.address, address.isResolvablePrivate, !bonds.resolving.isEmpty else { return true }
         switch identity(behind: address) {
         case .identity(let identity):
-            noteOwnResolution(identity, revision: report.listRevision)
+            radio.noteOwnResolution(identity, revision: report.listRevision, into: &effects)
             report.address = identity.asIdentity
         case .stranger, .several: break
         case .pending(let pass):
@@ -100,10 +101,35 @@ extension Host {
         return true
     }
 
-    /// Whether a device can only be connected to under the address under which it was heard: it has private ones.
-    func usesPrivateAddresses(_ peer: DeviceAddress) -> Bool {
-        guard configuration.hasToolbox, configuration.ownership == .exclusive else { return false }
-        let peer = peer.withoutIdentityMark
-        return bonds.resolving.contains { $0.identity == peer } && !resolvingList.finds(peer)
+    // MARK: Addresses of this device
+
+    mutating func ownAddressRandomDrawn(_ result: ToolboxResult, at now: Instant) {
+        let key = security.identityResolvingKey
+        if !radio.addressRandomDrawn(result, key: key, at: now, into: &effects) { proceedWithoutAddress(at: now) }
+    }
+
+    mutating func ownAddressMade(_ result: ToolboxResult, random: [UInt8], at now: Instant) {
+        guard radio.privateAddress.isBeingMade else { return }
+        guard let address = radio.address(from: result, random: random) else {
+            radio.keepAddress(at: now)
+            return proceedWithoutAddress(at: now)
+        }
+        switch phase {
+        case .starting:
+            // The start sets it in its turn.
+            radio.ownAddress = address
+            session.information.ownAddress = address
+            radio.keepAddress(at: now)
+            if commands.isIdle { continueStartup(at: now) }
+        case .ready:
+            radio.privateAddress.state = .waiting(address)
+            effects.needsConvergence = true
+        case .closed, .awaitingTransport, .stopping, .stopped, .failed: radio.privateAddress.state = .none
+        }
+    }
+
+    /// The toolbox does not do its work: a start that waited for the address goes on without.
+    private mutating func proceedWithoutAddress(at now: Instant) {
+        if session.isStarting, commands.isIdle { continueStartup(at: now) }
     }
 }

@@ -149,7 +149,7 @@ extension Host {
             drainGATT(slot, at: now)
             drainServer(at: now)
             drainChannels(slot, at: now)
-            acl.pump(&links, into: &outbox, at: now)
+            acl.pump(&links, into: &effects.packets, at: now)
         }
     }
 }

@@ -24,11 +24,11 @@ extension Host {
             if links[slot].state == .open { announce(slot) }
             return
         }
-        guard connector.pending.count < configuration.limits.pendingConnections else {
+        guard radio.connector.pending.count < configuration.limits.pendingConnections else {
             return complete(operation, .failure(.limitReached))
         }
-        connector.add(request, operation: operation, client: client)
-        needsConvergence = true
+        radio.connector.add(request, operation: operation, client: client)
+        effects.needsConvergence = true
     }
 
     /// LE (Enhanced) Connection Complete, successful or not.
@@ -39,23 +39,22 @@ extension Host {
     ) {
         if status == .advertisingTimeout {
             // A call that nobody answered; not every controller names the role then.
-            return advertisingEnded(byConnection: false, at: now)
+            return radio.advertisingEnded(byConnection: false, at: now, into: &effects)
         }
         if role == .central {
-            let target = initiator.planInForce
+            let target = radio.initiator.planInForce
             guard configuration.ownership == .exclusive || target?.includes(peer) ?? false || !status.isSuccess else {
                 return
             }
-            perform(initiator.connectionComplete(status), at: now)
-            needsConvergence = true
+            radio.attemptEnded(status, at: now, into: &effects)
             guard status.isSuccess else { return connectionFailed(status, target: target, at: now) }
         } else {
             guard configuration.ownership == .exclusive else { return }
-            advertisingEnded(byConnection: status.isSuccess, at: now)
+            radio.advertisingEnded(byConnection: status.isSuccess, at: now, into: &effects)
             guard status.isSuccess else { return }
         }
         commands.removeWaiting(on: handle)
-        noteNaming(of: peer)
+        radio.noteNaming(of: peer, into: &effects)
         switch identity(behind: peer) {
         case .identity(let identity):
             linkMade(
@@ -84,10 +83,10 @@ extension Host {
             counters.unexpectedEvents &+= 1
             linkEnded(stale, reason: .controller(.unspecifiedError), at: now)
         }
-        if let address = privateAddresses.peer, role == .central, connector.waits(for: address) {
+        if let address = privateAddresses.peer, role == .central, radio.connector.waits(for: address) {
             identityFound(peer, behind: address)
         }
-        let waiting = role == .central ? connector.take(peer) : []
+        let waiting = role == .central ? radio.connector.take(peer) : []
         guard !links.isFull, role == .peripheral || !waiting.isEmpty else {
             // Nobody waits for it any more: the connection won the race against its cancellation.
             for pending in waiting { complete(pending.operation, .failure(.limitReached)) }
@@ -172,10 +171,10 @@ extension Host {
     private mutating func connectionFailed(_ status: HCIStatus, target: Initiator.Plan?, at now: Instant) {
         // 0x02 is the answer to our own cancellation (Core 5.4, Vol 4, Part E, 7.8.13).
         guard status != .unknownConnectionIdentifier, case .directed(let peer, _)? = target else {
-            if status != .unknownConnectionIdentifier { connector.pause(at: now) }
+            if status != .unknownConnectionIdentifier { radio.connector.pause(at: now) }
             return
         }
-        retry(connector.take(peer), after: status, at: now)
+        retry(radio.connector.take(peer), after: status, at: now)
     }
 
     /// A link that could not be established (0x3E) is tried again; another reason, or too many tries, end the operations.
@@ -190,8 +189,8 @@ extension Host {
                 complete(pending.operation, .failure(.connectionFailed(status)))
             }
         }
-        connector.putBack(again)
-        needsConvergence = true
+        radio.connector.putBack(again)
+        effects.needsConvergence = true
     }
 
     /// Gives an open link to those that wait for it.
@@ -298,7 +297,7 @@ extension Host {
         drainServer(at: now)
         if link.role == .peripheral {
             events.append(.centralDisconnected(link.id, reason: reason))
-            perform(advertisingMachine.proceed(), at: now)
+            radio.centralLeft(into: &effects)
         }
         for client in link.holders { events.append(.disconnected(link.id, client, reason: reason)) }
         if let proof {
@@ -306,10 +305,10 @@ extension Host {
         } else if case .controller(let status) = reason {
             retry(link.waiting, after: status, at: now)
         } else {
-            connector.putBack(link.waiting)
+            radio.connector.putBack(link.waiting)
         }
         for operation in link.closers { complete(operation, .success(.done)) }
-        needsConvergence = true
+        effects.needsConvergence = true
     }
 
     // MARK: Time

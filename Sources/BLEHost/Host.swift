@@ -17,30 +17,12 @@ import BLEPackets
 /// The way up is controller event or ACL data → link → L2CAP channel → ATT bearer → GATT client → `HostEvent`; the way
 /// down is `HostCommand` → the machine concerned → packets, within the controller's credits.
 public struct Host: ~Copyable {
-    enum Phase: Equatable {
-        case closed
-        case starting(next: Int)
-        case ready
-        case awaitingTransport
-        case stopping(deadline: Instant)
-        case stopped
-        case failed
-    }
-
     let configuration: HostConfiguration
-    var phase = Phase.closed
-    var information = ControllerInformation()
-    var ladder: RecoveryLadder
-
-    var outbox = Outbox()
-    var events = EventQueue()
-    var commands = CommandQueue()
-    var desk = ToolboxDesk()
+    var session: ControllerSession
+    var radio: Radio
+    /// What the input that is being handled leads to.
+    var effects = Effects()
     var resolver = IdentityResolver()
-    var privacy = PrivateAddress()
-    var resolvingList = ControllerResolvingList()
-    /// From which bonds and key the list was last made.
-    var resolvingListBasis: (revision: UInt64, localKey: Key128)?
 
     var security: SecuritySettings
     var bonds = BondTable()
@@ -51,20 +33,6 @@ public struct Host: ~Copyable {
     var lastMachine: UInt32 = 0
     var lastPairingQuestion: UInt64 = 0
 
-    var scanner: Scanner
-    var scanMachine: ScanMachine
-    var connector = Connector()
-    var initiator: Initiator
-    var advertiser = Advertiser()
-    var advertisingMachine = AdvertisingMachine()
-    /// When the pace of advertising changes by itself.
-    var paceDeadline: Instant?
-    /// When a call that lasts 1.28 s has to be over.
-    var callDeadline: Instant?
-    /// The controller refused to initiate while it scanned: from now on it does one at a time.
-    var mustNotInitiateWhileScanning = false
-    /// How long an accept list the controller takes, where that is less than it says.
-    var acceptListLimit = Int.max
     var gattServer = GATTServer()
     /// Clients for which indications are left unconfirmed.
     var holdingClients: [ClientID] = []
@@ -75,20 +43,13 @@ public struct Host: ~Copyable {
 
     var lastOperation: UInt64 = 0
     var stopOperations: [OperationID] = []
-    /// Whether something changed that scanning or connecting depend on.
-    var needsConvergence = false
-    /// What the engine met and survived since it was made.
-    public internal(set) var counters = HostCounters()
 
     /// An engine without a transport: it begins with `transportOpened(at:)`.
     public init(configuration: HostConfiguration = HostConfiguration()) {
         self.configuration = configuration
         security = configuration.security
-        let isExclusive = configuration.ownership == .exclusive
-        ladder = RecoveryLadder(canReset: isExclusive)
-        scanMachine = ScanMachine(isExclusive: isExclusive)
-        initiator = Initiator(isExclusive: isExclusive)
-        scanner = Scanner(limits: configuration.limits)
+        session = ControllerSession(configuration: configuration)
+        radio = Radio(configuration: configuration)
         links = LinkTable(limit: configuration.limits.links)
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
         // An empty table has room for these.
@@ -113,8 +74,8 @@ public struct Host: ~Copyable {
         defer { links.noteDeadlines() }
         loseController(at: now)
         if isReopening { return }
-        phase = .closed
-        endIntents(with: .controllerLost)
+        session.phase = .closed
+        radio.endWishes(with: .controllerLost, into: &effects)
         finishStopping(at: now)
     }
 
@@ -159,20 +120,8 @@ public struct Host: ~Copyable {
     /// Time has passed: timers that are due are served.
     public mutating func advance(to now: Instant) {
         advanceController(to: now)
-        advanceAddress(to: now)
-        if let scanAction = scanDeadlineAction(at: now) { perform(scanAction, at: now) }
-        scanner.advance(to: now, into: &events)
-        if let deadline = initiator.nextDeadline, deadline <= now {
-            perform(initiator.advance(to: now), at: now)
-            needsConvergence = true
-        }
-        if let deadline = connector.nextDeadline, deadline <= now { needsConvergence = true }
-        perform(advertisingMachine.advance(to: now), at: now)
-        advanceCall(to: now)
-        if let deadline = paceDeadline, deadline <= now {
-            paceDeadline = nil
-            needsConvergence = true
-        }
+        radio.advance(
+            to: now, isReady: isReady, identityResolvingKey: security.identityResolvingKey, into: &effects)
         advanceLinks(to: now)
         if let deadline = gattServer.nextDeadline, deadline <= now {
             gattServer.advance(to: now)
@@ -185,16 +134,7 @@ public struct Host: ~Copyable {
     /// The moment at which `advance(to:)` is to be called, if nothing comes before.
     public var nextDeadline: Instant? {
         var deadline = commands.nextDeadline
-        deadline = earliest(deadline, scanMachine.nextDeadline)
-        deadline = earliest(deadline, scanner.nextDeadline)
-        deadline = earliest(deadline, initiator.nextDeadline)
-        if phase == .ready {
-            deadline = earliest(deadline, connector.nextDeadline)
-            deadline = earliest(deadline, advertisingMachine.nextDeadline)
-            deadline = earliest(deadline, paceDeadline)
-            deadline = earliest(deadline, callDeadline)
-            deadline = earliest(deadline, privacy.nextDeadline)
-        }
+        deadline = earliest(deadline, radio.nextDeadline(isReady: isReady))
         deadline = earliest(deadline, gattServer.nextDeadline)
         deadline = earliest(deadline, links.nextDeadline)
         if case .stopping(let limit) = phase { deadline = earliest(deadline, limit) }
@@ -204,16 +144,22 @@ public struct Host: ~Copyable {
     // MARK: Outputs
 
     /// Lends each packet for the controller, in order; the bytes hold during the call only.
-    public mutating func drainPackets(_ send: (RawSpan) -> Void) { outbox.drain(send) }
+    public mutating func drainPackets(_ send: (RawSpan) -> Void) { effects.packets.drain(send) }
 
     /// The oldest event that has not been taken.
-    public mutating func nextEvent() -> HostEvent? { events.popFirst() }
+    public mutating func nextEvent() -> HostEvent? { effects.events.popFirst() }
 
     /// What the controller said of itself, as far as it has been asked.
     public var controllerInformation: ControllerInformation { information }
 
     /// Whether the controller can be used: `HostEvent.ready` was told, and nothing went wrong since.
-    public var isReady: Bool { phase == .ready }
+    public var isReady: Bool { session.phase == .ready }
+
+    /// What the engine met and survived since it was made.
+    public internal(set) var counters: HostCounters {
+        _read { yield effects.counters }
+        _modify { yield &effects.counters }
+    }
 
     // MARK: Commands
 
@@ -229,20 +175,22 @@ public struct Host: ~Copyable {
         }
         switch command {
         case .scan(let request):
-            scanner.add(request, operation: operation, client: client)
-            needsConvergence = true
+            radio.scanner.add(request, operation: operation, client: client)
+            effects.needsConvergence = true
         case .changeScan(let scan, let request):
-            guard scanner.change(scan, to: request) else { return complete(operation, .failure(.cancelled)) }
-            needsConvergence = true
+            guard radio.scanner.change(scan, to: request) else { return complete(operation, .failure(.cancelled)) }
+            effects.needsConvergence = true
             complete(operation, .success(.done))
         case .changeAdvertising(let wish, let request):
-            guard advertiser.change(wish, to: request, at: now) else {
+            guard radio.advertiser.change(wish, to: request, at: now) else {
                 return complete(operation, .failure(.cancelled))
             }
-            needsConvergence = true
+            effects.needsConvergence = true
             complete(operation, .success(.done))
         case .advertise(let request):
-            advertise(request, operation: operation, client: client, at: now)
+            radio.advertise(
+                request, operation: operation, client: client,
+                isPresent: request.target.map { isConnected(to: $0.peer) } ?? false, at: now, into: &effects)
         case .connect(let request):
             connect(request, operation: operation, client: client, at: now)
         case .cancel(let target):
@@ -298,54 +246,65 @@ public struct Host: ~Copyable {
 
     /// Ends an operation wherever it runs.
     private mutating func cancel(_ operation: OperationID, at now: Instant) {
-        if scanner.remove(operation) {
-            needsConvergence = true
-            return complete(operation, .failure(.cancelled))
-        }
-        if advertiser.remove(operation) {
-            needsConvergence = true
-            return complete(operation, .failure(.cancelled))
-        }
-        if connector.remove(operation) != nil {
-            needsConvergence = true
-            return complete(operation, .failure(.cancelled))
-        }
+        if radio.cancel(operation, into: &effects) { return }
         cancelOnLinks(operation, at: now)
     }
 
     mutating func complete(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
-        events.append(.completed(operation, result))
+        effects.complete(operation, result)
     }
 
-    /// Whether what the controller says is of the past: it is being reset, or nobody uses it. Answers to commands and
-    /// hardware errors are heard all the same.
-    var isDeaf: Bool {
-        switch phase {
-        case .closed, .awaitingTransport, .failed, .stopped: true
-        case .starting: commands.inFlight?.purpose == .startup(.reset)
-        case .ready, .stopping: false
-        }
-    }
+    var isDeaf: Bool { session.isDeaf(effects.commands) }
 
     // MARK: Settling
 
     /// Brings the controller nearer to what is wanted, and sends what may be sent.
     mutating func settle(at now: Instant) {
-        proceedWithAddress(at: now)
-        proceedWithResolvingList(at: now)
-        resolvePendingConnections()
-        if needsConvergence, phase == .ready {
-            needsConvergence = false
-            convergeScanningAndInitiating(at: now)
-            convergeAdvertising(at: now)
+        if isReady {
+            radio.proceedWithAddress(into: &effects)
+            radio.proceedWithResolvingList(bonds, localKey: security.identityResolvingKey, into: &effects)
         }
-        acl.pump(&links, into: &outbox, at: now)
+        resolvePendingConnections()
+        if effects.needsConvergence, isReady {
+            effects.needsConvergence = false
+            convergeRadio(at: now)
+        }
+        acl.pump(&links, into: &effects.packets, at: now)
         notePassedFrames(at: now)
-        commands.flush(into: &outbox, at: now)
+        effects.sendCommands(at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
         links.noteDeadlines()
         counters.droppedValues = events.droppedValues
         counters.missedUpdates = gattServer.counters.missedUpdates
+    }
+
+    private mutating func convergeRadio(at now: Instant) {
+        let present = radio.advertiser.targets.filter { isConnected(to: $0) }
+        radio.converge(resolving: bonds.resolving, present: present, at: now, into: &effects)
+    }
+
+    private func isConnected(to peer: DeviceAddress) -> Bool {
+        let peer = peer.withoutIdentityMark
+        return links.slotRange.contains { slot in
+            links.isOccupied(slot) && (identity(of: slot) == peer || links[slot].peer.withoutIdentityMark == peer)
+        }
+    }
+
+    // MARK: Rooms
+
+    var phase: ControllerSession.Phase { session.phase }
+    var information: ControllerInformation { session.information }
+    var events: EventQueue {
+        _read { yield effects.events }
+        _modify { yield &effects.events }
+    }
+    var commands: CommandQueue {
+        _read { yield effects.commands }
+        _modify { yield &effects.commands }
+    }
+    var desk: ToolboxDesk {
+        _read { yield effects.desk }
+        _modify { yield &effects.desk }
     }
 
     // MARK: Stopping
@@ -358,38 +317,29 @@ public struct Host: ~Copyable {
         case .stopping: return
         case .ready: break
         default:
-            endIntents(with: .cancelled)
+            radio.endWishes(with: .cancelled, into: &effects)
             return finishStopping(at: now)
         }
-        endIntents(with: .cancelled)
-        convergeScanningAndInitiating(at: now)
-        convergeAdvertising(at: now)
-        phase = .stopping(deadline: now.advanced(by: Self.stopPatience))
+        radio.endWishes(with: .cancelled, into: &effects)
+        convergeRadio(at: now)
+        session.phase = .stopping(deadline: now.advanced(by: Self.stopPatience))
         for slot in links.slotRange where links.isOccupied(slot) {
             close(slot, reason: .remoteUserTerminatedConnection, isAsked: true, at: now)
         }
     }
 
     private var isQuiet: Bool {
-        scanMachine.isIdle && initiator.isIdle && advertisingMachine.isIdle && links.isEmpty && commands.isIdle
+        radio.isIdle && links.isEmpty && commands.isIdle
     }
 
     mutating func finishStopping(at now: Instant) {
         guard !stopOperations.isEmpty else { return }
-        phase = .stopped
+        session.phase = .stopped
         // What the controller did not confirm in time is not waited for.
         loseController(at: now)
-        endIntents(with: .cancelled)
+        radio.endWishes(with: .cancelled, into: &effects)
         events.append(.stopped)
         for operation in stopOperations { complete(operation, .success(.done)) }
         stopOperations.removeAll()
-    }
-
-    /// Ends every scan and every pending connection.
-    mutating func endIntents(with failure: HostFailure) {
-        for operation in scanner.removeAll() { complete(operation, .failure(failure)) }
-        for operation in advertiser.removeAll() { complete(operation, .failure(failure)) }
-        for pending in connector.removeAll() { complete(pending.operation, .failure(failure)) }
-        needsConvergence = true
     }
 }

@@ -14,6 +14,8 @@ enum StartupStep: CaseIterable, Equatable {
     case readAcceptListSize
     case readResolvingListSize
     case readMaximumDataLength
+    /// No command: which address is shown is known now.
+    case chooseAddress
     case setEventMask
     case setLEEventMask
     case writeSuggestedDataLength

@@ -1,0 +1,33 @@
+import BLEPackets
+
+/// What an input leads to: packets, commands, events, questions to the toolbox, and the wish to bring the controller
+/// nearer to what the clients want.
+///
+/// The engine's rooms write into it and nothing else; `Host.settle` drains it in one place. What lies in it when an
+/// input has been handled goes to the controller, or waits until the owner of the engine takes it.
+struct Effects {
+    /// Packets for the transport.
+    var packets = Outbox()
+    /// Commands that wait for the controller's credits, and the one that is in flight.
+    var commands = CommandQueue()
+    /// What clients are told.
+    var events = EventQueue()
+    /// What the toolbox is asked.
+    var desk = ToolboxDesk()
+    var counters = HostCounters()
+    /// Whether something changed that scanning, connecting or advertising depend on.
+    var needsConvergence = false
+
+    /// Ends an operation, once.
+    mutating func complete(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
+        events.append(.completed(operation, result))
+    }
+
+    /// A command was refused: with 0x0C our picture of the controller was wrong.
+    mutating func note(_ status: HCIStatus) {
+        if status == .commandDisallowed { counters.desynchronisations &+= 1 }
+    }
+
+    /// Sends the next command when the controller takes one.
+    mutating func sendCommands(at now: Instant) { commands.flush(into: &packets, at: now) }
+}

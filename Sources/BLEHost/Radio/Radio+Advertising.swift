@@ -1,0 +1,117 @@
+import BLEPackets
+
+/// Advertising: one advertisement for all clients, or a call of one device.
+extension Radio {
+    mutating func perform(_ action: AdvertisingMachine.Action, into effects: inout Effects) {
+        switch action {
+        case .none: break
+        case .setParameters(let parameters): commandSet.setAdvertisingParameters(parameters, &effects.commands)
+        case .removeSet:
+            effects.commands.append(
+                LERemoveAdvertisingSet(advertisingHandle: RadioCommandSet.advertisingHandle), purpose: .advertise)
+        case .setRandomAddress:
+            guard let ownAddress else { return }
+            effects.commands.append(
+                LESetAdvertisingSetRandomAddress(
+                    advertisingHandle: RadioCommandSet.advertisingHandle, address: ownAddress),
+                purpose: .advertise)
+        case .setAdvertisement(let data): commandSet.setAdvertisement(data, &effects.commands)
+        case .setScanResponse(let data): commandSet.setScanResponse(data, &effects.commands)
+        case .setEnabled(let isEnabled):
+            let isHighDutyCall = isEnabled && callInForce?.form == .highDutyCycle
+            commandSet.setAdvertisingEnabled(
+                .init(isEnabled: isEnabled, duration: isHighDutyCall ? Self.highDutyDuration : 0), &effects.commands)
+        case .fail(let status):
+            let failure = HostFailure.controller(status, commandSet.advertisingOpcode)
+            if let target = advertiser.target { return endCall(target, .failure(failure), into: &effects) }
+            for operation in advertiser.removeAll() { effects.complete(operation, .failure(failure)) }
+        }
+    }
+
+    /// The controller answered a command about advertising.
+    mutating func advertiseAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+        effects.note(status)
+        let wasAdvertising = advertisingMachine.isAdvertising
+        perform(advertisingMachine.completed(status, at: now), into: &effects)
+        if advertisingMachine.isAdvertising != wasAdvertising {
+            effects.events.append(.advertisingChanged(isAdvertising: advertisingMachine.isAdvertising))
+        }
+        callDeadline =
+            advertisingMachine.isAdvertising && callInForce?.form == .highDutyCycle
+            ? callDeadline ?? now.advanced(by: Self.callPatience) : nil
+    }
+
+    /// The controller has stopped advertising by itself.
+    /// - Parameter byConnection: whether a central connected; else the time of a call is over.
+    mutating func advertisingEnded(byConnection: Bool, at now: Instant, into effects: inout Effects) {
+        let wasAdvertising = advertisingMachine.isAdvertising
+        let call = callInForce
+        callDeadline = nil
+        perform(advertisingMachine.ended(), into: &effects)
+        if wasAdvertising { effects.events.append(.advertisingChanged(isAdvertising: false)) }
+        if let call {
+            if byConnection {
+                for operation in advertiser.callEnded(call, hasCome: true) {
+                    effects.complete(operation, .success(.done))
+                }
+            } else if call.form == .highDutyCycle {
+                endCall(call, .failure(.connectionFailed(.advertisingTimeout)), into: &effects)
+            }
+        }
+        if byConnection {
+            for operation in advertiser.centralConnected(at: now) { effects.complete(operation, .success(.done)) }
+        }
+        effects.needsConvergence = true
+    }
+
+    /// A central's link is gone: there may be room to advertise again.
+    mutating func centralLeft(into effects: inout Effects) { perform(advertisingMachine.proceed(), into: &effects) }
+
+    // MARK: Wishes
+
+    /// - Parameter isPresent: whether the device that the request calls is connected.
+    mutating func advertise(
+        _ request: AdvertiseRequest, operation: OperationID, client: ClientID, isPresent: Bool, at now: Instant,
+        into effects: inout Effects
+    ) {
+        guard configuration.ownership == .exclusive else {
+            return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
+        }
+        if case .raw(let advertisement, let scanResponse) = request.content,
+            advertisement.count > 31 || scanResponse.count > 31
+        {
+            return effects.complete(operation, .failure(.invalidRequest(.advertisementTooLong)))
+        }
+        if let target = request.target, isPresent, target.form == .highDutyCycle || !request.resumesAfterConnection {
+            return effects.complete(operation, .success(.done))
+        }
+        advertiser.add(request, operation: operation, client: client, at: now)
+        effects.needsConvergence = true
+    }
+
+    // MARK: Calls of one device, by directed advertising
+
+    /// How long the controller takes at most to end what lasts 1.28 s: some never do.
+    private static let callPatience = Microseconds.microseconds(
+        AdvertisingTarget.highDutyCycleSpan.rawValue + 220_000)
+    /// In units of 10 ms.
+    private static let highDutyDuration: UInt16 = 128
+
+    private var callInForce: AdvertisingTarget? { advertisingMachine.planInForce?.parameters.target }
+
+    mutating func endCall(
+        _ target: AdvertisingTarget, _ result: Result<HostResult, HostFailure>, into effects: inout Effects
+    ) {
+        for operation in advertiser.callEnded(target) { effects.complete(operation, result) }
+        effects.needsConvergence = true
+    }
+
+    /// The controller calls on although its time is over.
+    mutating func advanceCall(to now: Instant, into effects: inout Effects) {
+        guard let deadline = callDeadline, deadline <= now else { return }
+        callDeadline = nil
+        if let call = callInForce {
+            endCall(call, .failure(.connectionFailed(.advertisingTimeout)), into: &effects)
+        }
+    }
+}

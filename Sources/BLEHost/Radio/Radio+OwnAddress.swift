@@ -1,0 +1,69 @@
+import BLEPackets
+
+/// Private addresses of this device (Core 5.4, Vol 3, Part C, 10.7).
+extension Radio {
+    /// Asks for a new address.
+    /// - Parameter key: by which bonded peers know our private addresses; without it there are none.
+    mutating func makePrivateAddress(with key: Key128?, into effects: inout Effects) {
+        guard configuration.hasToolbox, key != nil else { return }
+        privateAddress.state = .beingMade
+        effects.desk.ask(.random(count: 3), for: .ownAddressRandom)
+    }
+
+    /// - Returns: `false` when there will be no new address this time.
+    mutating func addressRandomDrawn(
+        _ result: ToolboxResult, key: Key128?, at now: Instant, into effects: inout Effects
+    ) -> Bool {
+        guard privateAddress.isBeingMade, let key else { return true }
+        guard case .octets(var random) = result, random.count == 3 else {
+            keepAddress(at: now)
+            return false
+        }
+        random[0] = random[0] & 0x3F | 0x40
+        effects.desk.ask(
+            SecurityFunction.ah(key: [UInt8](key.octets.reversed()), random: random).request,
+            for: .ownAddressHash(random: random))
+        return true
+    }
+
+    /// - Returns: the address, where the toolbox has made one.
+    func address(from result: ToolboxResult, random: [UInt8]) -> DeviceAddress? {
+        guard case .octets(let octets) = result, octets.count == 16 else { return nil }
+        return DeviceAddress(resolvable: random, hash: [UInt8](octets.suffix(3)))
+    }
+
+    /// The address stays as it is, and the next one is made when its time is over.
+    mutating func keepAddress(at now: Instant) {
+        privateAddress.state = .inUse(until: now.advanced(by: configuration.privateAddressLifetime))
+    }
+
+    /// Sets the new address once the radio is at rest.
+    mutating func proceedWithAddress(into effects: inout Effects) {
+        guard case .waiting(let address) = privateAddress.state, isIdle else { return }
+        privateAddress.state = .beingSet(address)
+        effects.commands.append(LESetRandomAddress(address: address), purpose: .ownAddress)
+    }
+
+    /// The controller answered the command that sets the new address.
+    mutating func addressAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+        guard case .beingSet(let address) = privateAddress.state else { return }
+        if status.isSuccess { ownAddress = address }
+        keepAddress(at: now)
+        effects.needsConvergence = true
+    }
+
+    // MARK: Its kind
+
+    /// The kind of the address that the host has chosen or made.
+    var hostAddressType: OwnAddressType { ownAddress?.isRandom ?? false ? .random : .public }
+
+    /// The address that scanning and initiating show. Where the controller makes private ones for bonded peers, everybody
+    /// else sees the host's.
+    var ownAddressType: OwnAddressType { resolvingList.makesAddresses ? .resolvableOrRandom : hostAddressType }
+
+    /// The kind of our address in directed advertising. Where the controller makes it, it names the peer by a private
+    /// address too (Core 5.4, Vol 6, Part B, 6.2.2).
+    func ownAddressType(towards peer: DeviceAddress) -> OwnAddressType {
+        resolvingList.makesAddress(towards: peer) ? .resolvableOrRandom : hostAddressType
+    }
+}

@@ -1,0 +1,143 @@
+import BLEPackets
+
+/// Scanning and initiating: the two uses of the receiver.
+extension Radio {
+    // MARK: Scanning
+
+    mutating func perform(_ action: ScanMachine.Action, into effects: inout Effects) {
+        switch action {
+        case .none: break
+        case .setParameters(let parameters):
+            commandSet.setScanParameters(
+                .init(parameters: parameters, ownAddressType: ownAddressType), &effects.commands)
+        case .setEnabled(let isEnabled): commandSet.setScanEnabled(isEnabled, &effects.commands)
+        case .fail(let status):
+            for operation in scanner.removeAll() {
+                effects.complete(operation, .failure(.controller(status, commandSet.scanOpcode)))
+            }
+        }
+    }
+
+    /// The controller answered a command about scanning.
+    mutating func scanAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+        effects.note(status)
+        perform(scanMachine.completed(status, at: now), into: &effects)
+        // An attempt may have been waiting for the receiver.
+        if !connector.isEmpty || !scanMachine.isIdle { effects.needsConvergence = true }
+    }
+
+    /// The controller stopped scanning by itself.
+    mutating func scanTimedOut(into effects: inout Effects) { perform(scanMachine.stopped(), into: &effects) }
+
+    /// A report came; who sent it may still be hidden behind a private address.
+    @inline(__always)
+    mutating func heard(_ report: inout Scanner.Report, at now: Instant, into effects: inout Effects) {
+        effects.counters.advertisingReports &+= 1
+        scanMachine.heard(at: now)
+        report.listRevision = resolvingList.revision
+        if let address = report.address { noteNaming(of: address, into: &effects) }
+        report.addressOnAir = report.address
+    }
+
+    /// A report of which is known who sent it.
+    mutating func received(
+        _ report: Scanner.Report, data: RawSpan, resolving: [BondTable.Resolving], at now: Instant,
+        into effects: inout Effects
+    ) {
+        if report.isConnectable, !connector.isEmpty, let address = report.address, connector.waits(for: address),
+            doesOneAtATime || usesPrivateAddresses(address, resolving)
+        {
+            connector.heard(address, onAir: report.addressOnAir ?? address, at: now)
+            effects.needsConvergence = true
+        }
+        // What calls somebody whom the controller does not know may call us, but is nobody's discovery.
+        if !report.callsUnknown { scanner.receive(report, data: data, at: now, into: &effects.events) }
+        effects.counters.forgottenDevices = scanner.forgottenDevices
+        effects.counters.droppedDiscoveries = effects.events.droppedDiscoveries
+    }
+
+    // MARK: Initiating
+
+    mutating func perform(_ action: Initiator.Action, at now: Instant, into effects: inout Effects) {
+        switch action {
+        case .none: break
+        case .clearAcceptList: effects.commands.append(LEClearFilterAcceptList(), purpose: .initiate)
+        case .addToAcceptList(let peer):
+            effects.commands.append(LEAddDeviceToFilterAcceptList(address: peer), purpose: .initiate)
+        case .create(let plan): createConnection(plan, into: &effects)
+        case .cancel: effects.commands.append(LECreateConnectionCancel(), purpose: .initiate)
+        case .fail(let plan, let status): connectionRefused(plan, status, at: now, into: &effects)
+        case .forgoAcceptList(let plan, let status): acceptListRefused(plan, status, into: &effects)
+        }
+    }
+
+    /// The controller answered a command about connecting.
+    mutating func initiateAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+        effects.note(status)
+        perform(initiator.completed(status, at: now), at: now, into: &effects)
+        effects.needsConvergence = true
+    }
+
+    /// Connection Complete came for the central's role.
+    mutating func attemptEnded(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
+        perform(initiator.connectionComplete(status), at: now, into: &effects)
+        effects.needsConvergence = true
+    }
+
+    private func createConnection(_ plan: Initiator.Plan, into effects: inout Effects) {
+        var peer: DeviceAddress
+        let parameters: ConnectionParameterRequest
+        let usesAcceptList: Bool
+        switch plan {
+        case .directed(let address, let wished):
+            (peer, parameters, usesAcceptList) = (address, wished, false)
+            if resolvingList.finds(address) { peer = address.asIdentity }
+        case .acceptList(let addresses, let wished):
+            // The address has no meaning beside the accept list; a controller that reads it all the same finds one of ours.
+            peer = addresses.first ?? DeviceAddress(value: 0, kind: .public)
+            (parameters, usesAcceptList) = (wished, true)
+        }
+        commandSet.createConnection(
+            .init(
+                peer: peer, filterPolicy: usesAcceptList ? .acceptList : .peerAddress,
+                ownAddressType: ownAddressType, duty: configuration.timing.foregroundScan, parameters: parameters),
+            &effects.commands)
+    }
+
+    /// The controller, or another stack's use of it, does not let us have the accept list: the peers take turns in a
+    /// shorter one, or without. None of them is to blame, so that no operation ends (SPEC CEN-9).
+    private mutating func acceptListRefused(
+        _ plan: Initiator.Plan, _ status: HCIStatus, into effects: inout Effects
+    ) {
+        acceptListLimit = 1
+        if status == .memoryCapacityExceeded, case .acceptList(let peers, _) = plan {
+            acceptListLimit = max(1, peers.count - 1)
+        }
+        effects.needsConvergence = true
+    }
+
+    /// The controller refused to look for a peer.
+    private mutating func connectionRefused(
+        _ plan: Initiator.Plan, _ status: HCIStatus, at now: Instant, into effects: inout Effects
+    ) {
+        effects.needsConvergence = true
+        if status == .commandDisallowed, !scanMachine.isIdle, !mustNotInitiateWhileScanning {
+            mustNotInitiateWhileScanning = true
+            return
+        }
+        if status == .connectionAlreadyExists, configuration.ownership == .exclusive {
+            // The link that is about to end still stands in the way.
+            return connector.pause(at: now)
+        }
+        let peers: [DeviceAddress]
+        switch plan {
+        case .directed(let peer, _): peers = [peer]
+        case .acceptList(let addresses, _): peers = addresses
+        }
+        for peer in peers {
+            for pending in connector.take(peer) {
+                effects.complete(pending.operation, .failure(.controller(status, commandSet.connectionOpcode)))
+            }
+        }
+    }
+}

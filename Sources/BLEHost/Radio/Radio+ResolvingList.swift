@@ -1,0 +1,86 @@
+import BLEPackets
+
+/// Privacy in the controller: its resolving list, and what may be left to it.
+extension Radio {
+    /// Brings the list nearer to the bonds.
+    /// - Parameter localKey: by which bonded peers know our private addresses.
+    mutating func proceedWithResolvingList(
+        _ bonds: borrowing BondTable, localKey: Key128?, into effects: inout Effects
+    ) {
+        guard resolvingList.capacity > 0 else { return }
+        let localKey = showsPrivateAddresses ? localKey ?? .zero : .zero
+        if resolvingListBasis?.revision != bonds.resolvingRevision || resolvingListBasis?.localKey != localKey {
+            resolvingListBasis = (bonds.resolvingRevision, localKey)
+            resolvingList.want(
+                bonds.resolving.map { .init(identity: $0.identity, peerKey: $0.key, localKey: localKey) })
+            if resolvingList.needsRadio { effects.needsConvergence = true }
+        }
+        guard isIdle, let step = resolvingList.proceed() else { return }
+        switch step {
+        case .remove(let identity):
+            effects.commands.append(
+                LERemoveDeviceFromResolvingList(peerIdentityAddress: identity), purpose: .resolvingList)
+        case .add(let entry):
+            effects.commands.append(
+                LEAddDeviceToResolvingList(
+                    peerIdentityAddress: entry.identity, peerIdentityResolvingKey: entry.peerKey,
+                    localIdentityResolvingKey: entry.localKey),
+                purpose: .resolvingList)
+        case .setDevicePrivacy(let identity):
+            effects.commands.append(
+                LESetPrivacyMode(peerIdentityAddress: identity, mode: .device), purpose: .resolvingList)
+        case .setTimeout:
+            let seconds = configuration.privateAddressLifetime.rawValue / 1_000_000
+            effects.commands.append(
+                LESetResolvablePrivateAddressTimeout(timeout: UInt16(min(max(seconds, 1), 3600))),
+                purpose: .resolvingList)
+        case .enable:
+            effects.commands.append(LESetAddressResolutionEnable(isEnabled: true), purpose: .resolvingList)
+        }
+    }
+
+    private var showsPrivateAddresses: Bool {
+        if case .resolvable = configuration.ownAddress { true } else { false }
+    }
+
+    /// The controller answered a command about its list.
+    mutating func resolvingListAnswered(_ status: HCIStatus, into effects: inout Effects) {
+        effects.note(status)
+        resolvingList.completed(status)
+        effects.needsConvergence = true
+    }
+
+    /// The controller did not answer.
+    mutating func resolvingListTimedOut(into effects: inout Effects) {
+        resolvingList.timedOut()
+        effects.needsConvergence = true
+    }
+
+    // MARK: Evidence
+
+    /// The controller named somebody, by an identity or as heard.
+    mutating func noteNaming(of address: DeviceAddress, into effects: inout Effects) {
+        guard address.kind == .publicIdentity || address.kind == .randomIdentity else { return }
+        if resolvingList.resolved(address) { effects.needsConvergence = true }
+    }
+
+    /// The host found an identity where the controller had shown a private address.
+    mutating func noteOwnResolution(_ identity: DeviceAddress, revision: UInt32, into effects: inout Effects) {
+        if resolvingList.leftUnresolved(identity, revision: revision) { effects.needsConvergence = true }
+    }
+
+    // MARK: What follows
+
+    /// Peers whose private addresses only the host can tell: they are connected to under the one that was heard.
+    func peersFoundByHost(_ resolving: [BondTable.Resolving]) -> [DeviceAddress] {
+        guard configuration.hasToolbox else { return [] }
+        return resolving.lazy.map { $0.identity }.filter { !resolvingList.finds($0) }
+    }
+
+    /// Whether a device can only be connected to under the address under which it was heard: it has private ones.
+    func usesPrivateAddresses(_ peer: DeviceAddress, _ resolving: [BondTable.Resolving]) -> Bool {
+        guard configuration.hasToolbox, configuration.ownership == .exclusive else { return false }
+        let peer = peer.withoutIdentityMark
+        return resolving.contains { $0.identity == peer } && !resolvingList.finds(peer)
+    }
+}

@@ -1,0 +1,202 @@
+import BLEPackets
+
+/// What the controller does with its radio for all clients together: scanning, initiating and advertising, the address
+/// that it shows, and its resolving list.
+///
+///     clients' wishes ──▶ Scanner, Connector, Advertiser ──▶ plans
+///                                                              │ converge
+///                                                              ▼
+///     controller ◀── commands ── ScanMachine, Initiator, AdvertisingMachine
+///
+/// Each machine keeps what the controller does equal to a plan. A new private address and a change of the resolving list
+/// need a radio at rest: while one of them waits, every plan is empty (`isPaused`), and the wishes stay.
+///
+/// Links, bonds and who is behind an address are not known here: what the radio needs of them comes in with each call.
+struct Radio {
+    let configuration: HostConfiguration
+    /// Of the controller that is in use now.
+    private(set) var commandSet = RadioCommandSet.legacy
+    private var canInitiateWhileScanning = true
+    private var filterAcceptListSize = 0
+
+    var scanner: Scanner
+    var scanMachine: ScanMachine
+    var connector = Connector()
+    var initiator: Initiator
+    var advertiser = Advertiser()
+    var advertisingMachine = AdvertisingMachine()
+
+    /// The address that is shown, unless the controller makes one.
+    var ownAddress: DeviceAddress?
+    var privateAddress = PrivateAddress()
+    var resolvingList = ControllerResolvingList()
+    /// From which bonds and key the list was last made.
+    var resolvingListBasis: (revision: UInt64, localKey: Key128)?
+
+    /// When the pace of advertising changes by itself.
+    private var paceDeadline: Instant?
+    /// When a call that lasts 1.28 s has to be over.
+    var callDeadline: Instant?
+    /// The controller refused to initiate while it scanned: from now on it does one at a time.
+    var mustNotInitiateWhileScanning = false
+    /// How long an accept list the controller takes, where that is less than it says.
+    var acceptListLimit = Int.max
+
+    init(configuration: HostConfiguration) {
+        self.configuration = configuration
+        let isExclusive = configuration.ownership == .exclusive
+        scanner = Scanner(limits: configuration.limits)
+        scanMachine = ScanMachine(isExclusive: isExclusive)
+        initiator = Initiator(isExclusive: isExclusive)
+    }
+
+    /// Whether the controller neither scans nor initiates nor advertises, and is not about to.
+    var isIdle: Bool { scanMachine.isIdle && initiator.isIdle && advertisingMachine.isIdle }
+
+    /// Whether the radio has to rest: the controller takes a new address, or another list, only while it does nothing.
+    var isPaused: Bool { privateAddress.isChanging || resolvingList.needsRadio }
+
+    /// Whether the receiver can only scan or initiate.
+    var doesOneAtATime: Bool { mustNotInitiateWhileScanning || !canInitiateWhileScanning }
+
+    // MARK: The controller
+
+    /// The controller is ready, and does nothing yet.
+    mutating func begin(with information: ControllerInformation) {
+        commandSet = RadioCommandSet(for: information)
+        canInitiateWhileScanning = information.canInitiateWhileScanning
+        filterAcceptListSize = Int(information.filterAcceptListSize)
+        advertisingMachine = AdvertisingMachine(setsRandomAddress: commandSet.setsAddressOfAdvertisingSet)
+        let usesList = configuration.usesControllerResolution && configuration.ownership == .exclusive
+        resolvingList = ControllerResolvingList(capacity: usesList ? information.resolvingListSize : 0)
+        resolvingListBasis = nil
+    }
+
+    /// The controller was reset or is gone: it does nothing any more, the wishes stay.
+    mutating func controllerLost(into effects: inout Effects) {
+        privateAddress = PrivateAddress()
+        resolvingList = ControllerResolvingList()
+        scanMachine.controllerReset()
+        initiator.controllerReset()
+        acceptListLimit = .max
+        advertisingMachine.controllerReset()
+        callDeadline = nil
+        effects.needsConvergence = true
+    }
+
+    // MARK: Wishes
+
+    /// Ends a scan, an advertisement or a pending connection.
+    /// - Returns: whether the operation was one.
+    mutating func cancel(_ operation: OperationID, into effects: inout Effects) -> Bool {
+        guard scanner.remove(operation) || advertiser.remove(operation) || connector.remove(operation) != nil else {
+            return false
+        }
+        effects.needsConvergence = true
+        effects.complete(operation, .failure(.cancelled))
+        return true
+    }
+
+    /// Ends every scan, every advertisement and every pending connection.
+    mutating func endWishes(with failure: HostFailure, into effects: inout Effects) {
+        for operation in scanner.removeAll() { effects.complete(operation, .failure(failure)) }
+        for operation in advertiser.removeAll() { effects.complete(operation, .failure(failure)) }
+        for pending in connector.removeAll() { effects.complete(pending.operation, .failure(failure)) }
+        effects.needsConvergence = true
+    }
+
+    // MARK: Convergence
+
+    /// Brings the controller nearer to what is wanted.
+    /// - Parameters:
+    ///   - resolving: the bonds whose peers may show private addresses.
+    ///   - present: of those whom the advertiser calls, the ones that are connected.
+    mutating func converge(
+        resolving: [BondTable.Resolving], present: [DeviceAddress], at now: Instant, into effects: inout Effects
+    ) {
+        convergeReceiver(resolving: resolving, at: now, into: &effects)
+        convergeAdvertising(present: present, at: now, into: &effects)
+    }
+
+    private mutating func convergeReceiver(
+        resolving: [BondTable.Resolving], at now: Instant, into effects: inout Effects
+    ) {
+        guard !isPaused else {
+            perform(scanMachine.want(nil), into: &effects)
+            return perform(initiator.want(nil), at: now, into: &effects)
+        }
+        let foundByHost = peersFoundByHost(resolving)
+        var wantsScan = scanner.parameters(timing: configuration.timing)
+        if wantsScan == nil, connector.needsScan(for: foundByHost) {
+            wantsScan = ScanParameters(isActive: false, duty: configuration.timing.foregroundScan)
+        }
+        let plan = connector.plan(
+            timing: configuration.timing, policy: configuration.pendingConnections,
+            acceptListSize: min(filterAcceptListSize, acceptListLimit), onSight: doesOneAtATime && wantsScan != nil,
+            resolving: configuration.ownership == .exclusive ? foundByHost : [], at: now)
+        // Where only one is possible, scanning makes room for an attempt, and an attempt waits until scanning is off.
+        let isInitiatorNeeded = plan != nil || initiator.isBusy
+        perform(scanMachine.want(doesOneAtATime && isInitiatorNeeded ? nil : wantsScan), into: &effects)
+        let mayInitiate = !doesOneAtATime || scanMachine.isIdle
+        perform(initiator.want(mayInitiate ? plan : nil), at: now, into: &effects)
+    }
+
+    private mutating func convergeAdvertising(
+        present: [DeviceAddress], at now: Instant, into effects: inout Effects
+    ) {
+        guard !isPaused else { return perform(advertisingMachine.want(nil), into: &effects) }
+        advertiser.hold(present)
+        while let target = advertiser.target, target.form == .extended, !commandSet.takesExtendedCalls {
+            endCall(
+                target,
+                .failure(
+                    .controller(.unsupportedFeatureOrParameterValue, LESetExtendedAdvertisingParameters.opcode)),
+                into: &effects)
+        }
+        var plan = advertiser.plan(
+            timing: configuration.timing, settings: configuration.advertising, ownAddressType: hostAddressType, at: now)
+        if let target = plan?.parameters.target {
+            plan?.parameters.ownAddressType = ownAddressType(towards: target.peer)
+        }
+        paceDeadline = advertiser.nextDeadline(timing: configuration.timing, after: now)
+        perform(advertisingMachine.want(plan), into: &effects)
+    }
+
+    // MARK: Time
+
+    /// - Parameter isReady: whether the controller takes commands; while it does not, most waits stand still.
+    func nextDeadline(isReady: Bool) -> Instant? {
+        var deadline = earliest(scanMachine.nextDeadline, scanner.nextDeadline)
+        deadline = earliest(deadline, initiator.nextDeadline)
+        guard isReady else { return deadline }
+        deadline = earliest(deadline, connector.nextDeadline)
+        deadline = earliest(deadline, advertisingMachine.nextDeadline)
+        deadline = earliest(deadline, paceDeadline)
+        deadline = earliest(deadline, callDeadline)
+        return earliest(deadline, privateAddress.nextDeadline)
+    }
+
+    mutating func advance(
+        to now: Instant, isReady: Bool, identityResolvingKey: Key128?, into effects: inout Effects
+    ) {
+        if isReady, let deadline = privateAddress.nextDeadline, deadline <= now {
+            makePrivateAddress(with: identityResolvingKey, into: &effects)
+        }
+        if let deadline = scanMachine.nextDeadline, deadline <= now {
+            effects.counters.scanRestarts &+= 1
+            perform(scanMachine.advance(to: now), into: &effects)
+        }
+        scanner.advance(to: now, into: &effects.events)
+        if let deadline = initiator.nextDeadline, deadline <= now {
+            perform(initiator.advance(to: now), at: now, into: &effects)
+            effects.needsConvergence = true
+        }
+        if let deadline = connector.nextDeadline, deadline <= now { effects.needsConvergence = true }
+        perform(advertisingMachine.advance(to: now), into: &effects)
+        advanceCall(to: now, into: &effects)
+        if let deadline = paceDeadline, deadline <= now {
+            paceDeadline = nil
+            effects.needsConvergence = true
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import BLEPackets
+
+extension RadioCommandSet {
+    /// The one advertising set that is used.
+    static let advertisingHandle: UInt8 = 0
+
+    /// The commands of Bluetooth 5.0. Advertising is sent in legacy PDUs all the same, so that every central hears it.
+    static var extended: RadioCommandSet {
+        RadioCommandSet(
+            setScanParameters: { scan, commands in
+                commands.append(
+                    LESetExtendedScanParameters(
+                        ownAddressType: scan.ownAddressType,
+                        le1M: .init(
+                            type: scan.parameters.isActive ? .active : .passive,
+                            interval: scan.parameters.duty.interval, window: scan.parameters.duty.window)),
+                    purpose: .scan)
+            },
+            setScanEnabled: { isEnabled, commands in
+                commands.append(LESetExtendedScanEnable(isEnabled: isEnabled), purpose: .scan)
+            },
+            createConnection: { connection, commands in
+                commands.append(
+                    LEExtendedCreateConnection(
+                        filterPolicy: connection.filterPolicy, ownAddressType: connection.ownAddressType,
+                        peerAddress: connection.peer,
+                        le1M: .init(
+                            scanInterval: connection.duty.interval, scanWindow: connection.duty.window,
+                            connection: LEConnectionParameters(connection.parameters))),
+                    purpose: .initiate)
+            },
+            setAdvertisingParameters: { parameters, commands in
+                commands.append(LESetExtendedAdvertisingParameters(parameters), purpose: .advertise)
+            },
+            setAdvertisement: { data, commands in
+                commands.append(
+                    LESetExtendedAdvertisingData(advertisingHandle: advertisingHandle, data: data),
+                    purpose: .advertise)
+            },
+            setScanResponse: { data, commands in
+                commands.append(
+                    LESetExtendedScanResponseData(advertisingHandle: advertisingHandle, data: data),
+                    purpose: .advertise)
+            },
+            setAdvertisingEnabled: { wish, commands in
+                commands.append(
+                    LESetExtendedAdvertisingEnable(
+                        isEnabled: wish.isEnabled,
+                        sets: [
+                            .init(advertisingHandle: advertisingHandle, duration: wish.duration, maximumEvents: 0)
+                        ]),
+                    purpose: .advertise)
+            },
+            setsAddressOfAdvertisingSet: true, takesExtendedCalls: true, scanOpcode: LESetExtendedScanEnable.opcode,
+            connectionOpcode: LEExtendedCreateConnection.opcode,
+            advertisingOpcode: LESetExtendedAdvertisingEnable.opcode)
+    }
+}
+
+extension LESetExtendedAdvertisingParameters {
+    fileprivate init(_ parameters: AdvertisingParameters) {
+        var properties: ExtendedAdvertisingProperties
+        if let target = parameters.target {
+            properties = [.connectable, .directed]
+            switch target.form {
+            case .highDutyCycle: properties.formUnion([.legacy, .highDutyCycleDirected])
+            case .lowDutyCycle: properties.insert(.legacy)
+            case .extended: break
+            }
+        } else if parameters.isConnectable {
+            properties = .legacyConnectableUndirected
+        } else {
+            properties = parameters.isScannable ? .legacyScannableUndirected : .legacyNonConnectableUndirected
+        }
+        let interval = ExtendedAdvertisingInterval(rawValue: UInt32(parameters.interval.rawValue))
+        self.init(
+            advertisingHandle: RadioCommandSet.advertisingHandle, properties: properties, minimumInterval: interval,
+            maximumInterval: interval, ownAddressType: parameters.ownAddressType)
+        if let target = parameters.target { peerAddress = target.peer.withoutIdentityMark }
+    }
+}
