@@ -82,12 +82,6 @@ public struct ScanDuty: Hashable, Sendable {
         self.interval = interval
         self.window = window
     }
-
-    /// Whether this duty listens more than `other` does.
-    func isGreater(than other: ScanDuty) -> Bool {
-        UInt32(window.rawValue) * UInt32(other.interval.rawValue)
-            > UInt32(other.window.rawValue) * UInt32(interval.rawValue)
-    }
 }
 
 #if !hasFeature(Embedded)

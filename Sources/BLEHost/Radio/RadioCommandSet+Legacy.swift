@@ -35,7 +35,8 @@ extension RadioCommandSet {
             setAdvertisingEnabled: { wish, commands in
                 commands.append(LESetAdvertisingEnable(isEnabled: wish.isEnabled), purpose: .advertise)
             },
-            setsAddressOfAdvertisingSet: false, takesExtendedCalls: false, scanOpcode: LESetScanEnable.opcode, connectionOpcode: LECreateConnection.opcode,
+            setsAddressOfAdvertisingSet: false, takesExtendedCalls: false, scanOpcode: LESetScanEnable.opcode,
+            connectionOpcode: LECreateConnection.opcode,
             advertisingOpcode: LESetAdvertisingEnable.opcode)
     }
 }

@@ -49,7 +49,6 @@ struct Scanner {
         devices = DeviceTable(capacity: limits.scannedDevices, maximumAge: limits.scannedDeviceAge)
     }
 
-    var deviceCount: Int { devices.count }
     var isWanted: Bool { !wishes.isEmpty }
 
     // MARK: Wishes

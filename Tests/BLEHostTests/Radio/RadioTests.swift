@@ -1,0 +1,209 @@
+import BLEPackets
+import Testing
+
+@testable import BLEHost
+
+/// A radio without links, bonds or a controller: the test answers its commands.
+private struct Bench {
+    var radio: Radio
+    var effects = Effects()
+    var now = Instant(microseconds: 1_000_000)
+    private var lastOperation: UInt64 = 0
+
+    init(features: LEFeatures = [], configuration: HostConfiguration = HostConfiguration()) {
+        radio = Radio(configuration: configuration)
+        var information = ControllerInformation()
+        information.features = features
+        information.filterAcceptListSize = 4
+        radio.begin(with: information)
+    }
+
+    mutating func operation() -> OperationID {
+        lastOperation += 1
+        return OperationID(rawValue: lastOperation)
+    }
+
+    mutating func scan() -> OperationID {
+        let operation = operation()
+        radio.scanner.add(ScanRequest(), operation: operation, client: .local)
+        return operation
+    }
+
+    mutating func connect(to peer: UInt64) -> OperationID {
+        let operation = operation()
+        radio.connector.add(
+            ConnectRequest(peer: DeviceAddress(value: peer, kind: .public)), operation: operation, client: .local)
+        return operation
+    }
+
+    mutating func advertise(_ target: AdvertisingTarget? = nil, isPresent: Bool = false) -> OperationID {
+        let operation = operation()
+        radio.advertise(
+            AdvertiseRequest(.packed(localName: "x", serviceUUIDs: []), target: target), operation: operation,
+            client: .local, isPresent: isPresent, at: now, into: &effects)
+        return operation
+    }
+
+    mutating func converge(present: [DeviceAddress] = []) {
+        radio.converge(resolving: [], present: present, at: now, into: &effects)
+    }
+
+    /// The next command, answered with `status`; `nil` where the radio has nothing to say.
+    mutating func answer(_ status: HCIStatus = .success) -> HCIOpcode? {
+        effects.sendCommands(at: now)
+        effects.packets.removeAll()
+        guard let command = effects.commands.inFlight else { return nil }
+        switch effects.commands.answered(command.opcode, credits: 1) {
+        case .scan: radio.scanAnswered(status, at: now, into: &effects)
+        case .initiate: radio.initiateAnswered(status, at: now, into: &effects)
+        case .advertise: radio.advertiseAnswered(status, at: now, into: &effects)
+        case .ownAddress: radio.addressAnswered(status, at: now, into: &effects)
+        default: Issue.record("\(command.opcode) was not sent by the radio")
+        }
+        return command.opcode
+    }
+
+    /// Answers every command with success and converges until the radio is content.
+    mutating func run() -> [HCIOpcode] {
+        var sent: [HCIOpcode] = []
+        for _ in 0..<50 {
+            converge()
+            while let opcode = answer() { sent.append(opcode) }
+            guard effects.needsConvergence else { break }
+            effects.needsConvergence = false
+        }
+        return sent
+    }
+
+    mutating func ends() -> [OperationID: HostFailure?] {
+        var ends: [OperationID: HostFailure?] = [:]
+        while let event = effects.events.popFirst() {
+            guard case .completed(let operation, let result) = event else { continue }
+            #expect(ends[operation] == nil, "an operation ends once")
+            if case .failure(let failure) = result { ends[operation] = failure } else { ends[operation] = .some(nil) }
+        }
+        return ends
+    }
+}
+
+@Suite("Radio")
+struct RadioTests {
+    @Test("a controller is given commands of one set alone", arguments: [false, true])
+    func commandSets(isExtended: Bool) {
+        let legacy = [
+            LESetScanParameters.opcode, LESetScanEnable.opcode, LECreateConnection.opcode,
+            LESetAdvertisingParameters.opcode, LESetAdvertisingData.opcode, LESetScanResponseData.opcode,
+            LESetAdvertisingEnable.opcode,
+        ]
+        let extended = [
+            LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode, LEExtendedCreateConnection.opcode,
+            LESetExtendedAdvertisingParameters.opcode, LESetExtendedAdvertisingData.opcode,
+            LESetExtendedScanResponseData.opcode, LESetExtendedAdvertisingEnable.opcode,
+        ]
+        let features: LEFeatures = isExtended ? [.extendedAdvertising] : []
+        var bench = Bench(features: features)
+        _ = bench.scan()
+        _ = bench.connect(to: 7)
+        _ = bench.advertise()
+        #expect(Set(bench.run().map(\.rawValue)) == Set((isExtended ? extended : legacy).map(\.rawValue)))
+        #expect(bench.radio.scanMachine.isScanning)
+        #expect(bench.radio.advertisingMachine.isAdvertising)
+    }
+
+    @Test("a controller that refuses to initiate while it scans does one at a time from then on (pain 2)")
+    func oneAtATime() {
+        var bench = Bench()
+        _ = bench.scan()
+        _ = bench.run()
+        let connect = bench.connect(to: 7)
+        bench.converge()
+        // Command Disallowed: a forgotten attempt is cancelled twice before the plan is given up.
+        for _ in 0..<12 where !bench.radio.mustNotInitiateWhileScanning { _ = bench.answer(.commandDisallowed) }
+        #expect(bench.radio.mustNotInitiateWhileScanning)
+        #expect(bench.ends()[connect] == nil, "the connection is still waited for (SPEC CEN-9)")
+    }
+
+    @Test("a refusal ends what was asked for, with the command that was refused")
+    func refusal() {
+        var bench = Bench(features: [.extendedAdvertising])
+        let scan = bench.scan()
+        bench.converge()
+        #expect(bench.answer(.unsupportedFeatureOrParameterValue) == LESetExtendedScanParameters.opcode)
+        #expect(
+            bench.ends()[scan]
+                == .controller(.unsupportedFeatureOrParameterValue, LESetExtendedScanEnable.opcode))
+    }
+
+    @Test("cancelling ends each kind of wish once, and an unknown operation is none of the radio's")
+    func cancelling() {
+        var bench = Bench()
+        let wishes = [bench.scan(), bench.connect(to: 7), bench.advertise()]
+        for wish in wishes {
+            #expect(bench.radio.cancel(wish, into: &bench.effects))
+            #expect(!bench.radio.cancel(wish, into: &bench.effects))
+        }
+        #expect(bench.effects.needsConvergence)
+        let ends = bench.ends()
+        #expect(wishes.allSatisfy { ends[$0] == .cancelled })
+    }
+
+    @Test("the radio rests while a private address is set, and goes on with what was wanted")
+    func pause() throws {
+        var bench = Bench(configuration: HostConfiguration(hasToolbox: true))
+        _ = bench.scan()
+        _ = bench.run()
+        let address = try #require(DeviceAddress(resolvable: [0x40, 1, 2], hash: [3, 4, 5]))
+        bench.radio.privateAddress.state = .waiting(address)
+        #expect(bench.radio.isPaused)
+        bench.radio.proceedWithAddress(into: &bench.effects)
+        #expect(bench.effects.commands.isIdle, "a controller takes no address while it scans")
+        _ = bench.run()
+        #expect(bench.radio.isIdle)
+        bench.radio.proceedWithAddress(into: &bench.effects)
+        #expect(bench.answer() == LESetRandomAddress.opcode)
+        #expect(bench.radio.ownAddress == address)
+        _ = bench.run()
+        #expect(bench.radio.scanMachine.isScanning)
+    }
+
+    @Test("the wishes outlive the controller; what it did does not")
+    func controllerLost() {
+        var bench = Bench()
+        _ = bench.scan()
+        _ = bench.advertise()
+        _ = bench.run()
+        bench.radio.controllerLost(into: &bench.effects)
+        #expect(bench.radio.isIdle)
+        bench.radio.begin(with: ControllerInformation())
+        #expect(!bench.run().isEmpty)
+        #expect(bench.radio.scanMachine.isScanning)
+        #expect(bench.radio.advertisingMachine.isAdvertising)
+    }
+
+    @Test("a device that is here is not called")
+    func calls() {
+        let target = AdvertisingTarget(peer: DeviceAddress(value: 9, kind: .public), form: .highDutyCycle)
+        var bench = Bench()
+        let call = bench.advertise(target, isPresent: true)
+        #expect(bench.ends()[call] == .some(nil))
+        let extended = bench.advertise(AdvertisingTarget(peer: target.peer, form: .extended))
+        bench.converge()
+        #expect(
+            bench.ends()[extended]
+                == .controller(
+                    .unsupportedFeatureOrParameterValue, LESetExtendedAdvertisingParameters.opcode),
+            "legacy commands have no extended calls")
+    }
+
+    @Test("a call at the high duty cycle that the controller does not end is over after its time")
+    func callTimesOut() throws {
+        var bench = Bench()
+        let target = AdvertisingTarget(peer: DeviceAddress(value: 9, kind: .public), form: .highDutyCycle)
+        let call = bench.advertise(target)
+        _ = bench.run()
+        let deadline = try #require(bench.radio.nextDeadline(isReady: true))
+        bench.now = deadline
+        bench.radio.advance(to: deadline, isReady: true, identityResolvingKey: nil, into: &bench.effects)
+        #expect(bench.ends()[call] == .connectionFailed(.advertisingTimeout))
+    }
+}
