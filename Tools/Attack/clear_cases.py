@@ -287,6 +287,21 @@ def security_request_before_all(bench):
 # Apps for Core Bluetooth
 
 @case()
+def app_lost_keys(bench):
+    """An app of Core Bluetooth and a device under a bonded address without keys: error 14, nothing of GATT goes out"""
+    peer = lock(bench)
+    first = bench.finish(bench.app('protected-reader', '180D', SECRET))
+    same('first run: ' + first.describe(), [l['value'] for l in first.events('value')], ['secret'])
+    check(peer.keys is not None, 'the app has not paired')
+    taken_over(peer)
+    result = bench.finish(bench.app('protected-reader', '180D', SECRET), 60)
+    same('exit status: ' + result.describe(), result.status, 1)
+    gave_nothing(result, peer)
+    same('values', result.events('value'), [])
+    check('pairing information' in str(result.lines) + result.stderr, f'no word of lost keys: {result.describe()}')
+
+
+@case()
 def app_lost_keys_and_values(bench):
     """Values that a device under a bonded address sends to an app in the clear are never delivered"""
     peer = lock(bench)

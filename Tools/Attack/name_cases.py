@@ -1,8 +1,10 @@
 """A name is whoever says it: what a stranger gets by a bonded device's name, and by one that another has too."""
+import os
 
 from attributes import READ, WRITE
 from bench import case, check, same
 from honest_cases import OPEN, SECRET, lock
+from peer import resolvable
 from smp import DISPLAY
 
 
@@ -43,6 +45,24 @@ def name_of_a_bond_beside_it(bench):
     bench.controller.add(peer)
     result = bench.gatt('read', SECRET, '--connect-timeout', '10')
     same('value', result.events('value')[0]['value'], b'secret'.hex())
+    got_nothing(thief)
+
+
+@case()
+def name_of_a_bond_resolvable(bench):
+    """A bond's name finds its device under any resolvable address, and no stranger's resolvable address"""
+    peer = lock(bench)
+    peer.identity = True, 'C0:00:00:00:00:77'
+    peer.address = resolvable(peer.irk)
+    bench.run('pair', 'Lock')
+    bench.controller.remove(peer)
+    thief = stranger(bench, resolvable(os.urandom(16)))
+    result = bench.gatt('read', SECRET, '--connect-timeout', '2', status=None)
+    same('exit status: ' + result.describe(), result.status, 1)
+    got_nothing(thief)
+    peer.address = resolvable(peer.irk)
+    bench.controller.add(peer)
+    same('value', bench.gatt('read', SECRET).events('value')[0]['value'], b'secret'.hex())
     got_nothing(thief)
 
 

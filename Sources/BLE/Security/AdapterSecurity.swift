@@ -60,6 +60,11 @@ public struct AdapterSecurity {
             asked(task, on: link)
         case .paired(let summary):
             cancelQuestions(of: link)
+            if summary.isBonded {
+                // When the link was encrypted, the identity was not known yet.
+                links[link]?.isBonded = true
+                links[link]?.identity = summary.identity
+            }
             if let agent { Task { await agent.ended(.success(summary), with: peer) } }
         case .failed(let failure):
             cancelQuestions(of: link)

@@ -55,21 +55,26 @@ extension ProtectedReader: @preconcurrency CBCentralManagerDelegate {
 }
 
 extension ProtectedReader: @preconcurrency CBPeripheralDelegate {
+    /// What the device refuses, or cannot be trusted with: one that is bonded and has lost its keys is not even explored.
+    private func giveUp(_ peripheral: CBPeripheral, _ error: any Error) {
+        report("refused", ["code": "\((error as NSError).code)", "error": error.localizedDescription])
+        central.cancelPeripheralConnection(peripheral)
+    }
+
     func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: Error?) {
+        if let error { return giveUp(peripheral, error) }
         for found in peripheral.services ?? [] { peripheral.discoverCharacteristics([characteristic], for: found) }
     }
 
     func peripheral(_ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: Error?) {
+        if let error { return giveUp(peripheral, error) }
         for found in service.characteristics ?? [] { peripheral.readValue(for: found) }
     }
 
     func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: Error?) {
-        if let error {
-            report("refused", ["code": "\((error as NSError).code)", "error": error.localizedDescription])
-        } else {
-            status = 0
-            report("value", ["value": String(decoding: characteristic.value ?? Data(), as: UTF8.self)])
-        }
+        if let error { return giveUp(peripheral, error) }
+        status = 0
+        report("value", ["value": String(decoding: characteristic.value ?? Data(), as: UTF8.self)])
         central.cancelPeripheralConnection(peripheral)
     }
 }
