@@ -58,6 +58,25 @@ struct BondCommandTests {
         #expect(Passkey(argument: text)?.number == number)
     }
 
+    @Test("where there may be bonds that cannot be believed, nothing is read from a device in the clear")
+    func hiddenBonds() async throws {
+        let folder = try TestFolder()
+        try FileBondStore(path: folder.path + "/security").save(Self.bond)
+        let file = folder.path + "/security/bonds"
+        try #require(chmod(file, 0o666) == 0)
+        let run = try await ToolRun(
+            plain: ["--state", folder.path, "-t", "sim", "--json", "gatt", "Jelling Heart", "read", "2A19"])
+        #expect(run.status == 1)
+        #expect(!run.output.contains(#""event":"value""#))
+        #expect((run.errors + run.output).contains("chmod go-w"))
+        // Where there are none and none can be kept, a value is read all the same.
+        chmod(file, 0o600)
+        try #require(unlink(file) == 0)
+        let other = try await ToolRun(
+            plain: ["--state", folder.path, "-t", "sim", "--json", "gatt", "Jelling Heart", "read", "2A19"])
+        #expect(other.status == 0)
+    }
+
     @Test("what is no passkey is refused", arguments: ["", "1000000", "-1", "+12345", "12a456", "٣٣٣"])
     func noPasskey(text: String) {
         #expect(Passkey(argument: text) == nil)

@@ -173,8 +173,8 @@ extension CaptureDecoder {
         }
         writeLength(stated)
         out.begin("Data", "data")
-        // A fixed channel that is not known may be one of keys.
-        channel < 0x0040 && (payload.byteCount < stated || payload.mayHoldKey) ? out.withheld() : out.bytes(payload)
+        // A fixed channel that is not known may be one of keys; that of broadcasts is none.
+        channel < 0x0040 && channel != 0x0002 ? out.withheld() : out.bytes(payload)
         out.end()
         out.endFields()
     }

@@ -50,8 +50,22 @@ public final class FileBondStore: BondStore {
 
     /// What the folder holds. Where they are missing, the folder and the key of private addresses are made.
     /// - Throws: `BondStoreError.busy` where another process holds the lock for longer than 3 s, `unknownVersion` for a
-    ///   file of a later version, `refused` for what is not this user's alone, `system` for everything else.
+    ///   file of a later version, `refused` for what is not this user's alone and for bonds that are there and cannot be
+    ///   read, `system` for everything else.
     public func load() throws(BondStoreError) -> StoredBonds {
+        do throws(BondStoreError) { return try loadAll() } catch {
+            guard case .system(let path, let cause) = error, mayBeThere else { throw error }
+            throw .refused(path: path, cause: "cannot be used: \(cause); make it readable and writable for you")
+        }
+    }
+
+    /// Whether there is a file; also where nobody lets us look.
+    private var mayBeThere: Bool {
+        var information = stat()
+        return lstat(file, &information) == 0 || errno == EACCES
+    }
+
+    private func loadAll() throws(BondStoreError) -> StoredBonds {
         var kept = BondFile()
         var key = Key128.zero
         try change { contents throws(BondStoreError) in

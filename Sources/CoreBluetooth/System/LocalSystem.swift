@@ -277,7 +277,9 @@ actor LocalSystem: BluetoothSystem {
         do throws(BondStoreError) {
             return try HostRunner(address, configuration: adapter, loop: loop)
         } catch {
-            // Bluetooth works without bonds; what pairing leaves is kept by nobody then.
+            // A bonded device would be taken for a stranger, and served in the clear.
+            guard !error.mayHideBonds else { throw .unusableFile("bonds", reason: "\(error)") }
+            // Bluetooth works without a place for bonds; what pairing leaves is kept by nobody then.
             write("bonds cannot be read: \(error)")
             adapter.bondStore = nil
             do throws(BondStoreError) {

@@ -47,7 +47,7 @@ struct AdvertisingOptions: ParsableArguments {
         guard let directed else { return nil }
         let bonds: [Bond]
         do throws(BondStoreError) { bonds = try store.bonds() } catch {
-            throw Failure("\(error.description) (--state)")
+            throw Failure(error.description)
         }
         guard let peer = try directed.bond(among: bonds)?.identity else {
             throw Failure("there is no bond with \(directed.text); ‘bletool bonds’ lists them all")

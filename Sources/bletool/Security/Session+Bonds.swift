@@ -20,7 +20,7 @@ extension Session {
     ///   - pairing: what this side can do; `nil` for a command that pairs only when a device demands it.
     ///   - confirms: `--yes`.
     ///   - needsStore: whether the command is nothing without the keys of the store.
-    /// - Throws: `Failure` when `pair` or `serve` has no place for its bonds.
+    /// - Throws: `Failure` when `pair` or `serve` has no place for its bonds, or there may be bonds that cannot be read.
     func secure(
         _ configuration: inout AdapterConfiguration, pairing: PairingOptions?, confirms: Bool = false,
         needsStore: Bool = false
@@ -33,11 +33,12 @@ extension Session {
             _ = try store.load()
             configuration.bondStore = store
         } catch {
-            // To read a value needs no place to keep keys.
-            guard pairing == nil, !needsStore, ownAddress != .resolvable else {
-                throw Failure("\(error.description) (--state)")
+            // To read a value needs no place to keep keys. But where there may be bonds that are not known now, a bonded
+            // device would be taken for a stranger and served in the clear.
+            guard pairing == nil, !needsStore, ownAddress != .resolvable, !error.mayHideBonds else {
+                throw Failure(error.description)
             }
-            console.note("\(error.description) (--state); keys are forgotten at the end")
+            console.note("\(error.description); keys are forgotten at the end")
         }
     }
 }

@@ -25,7 +25,7 @@ struct UnpairCommand: ToolCommand {
                     ], text: "forgot \(identity.addressText) \(identity.kindText)")
             }
         } catch let error as BondStoreError {
-            throw Failure("\(error.description) (--state)")
+            throw Failure(error.description)
         }
         throw Failure("there is no bond with \(peer.text); ‘bletool bonds’ lists them all")
     }
