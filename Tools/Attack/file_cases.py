@@ -263,6 +263,8 @@ def acl(payload, boundary):
 
 
 CAPTURES = {
+    'orphan': ('a continuation without a beginning', [(1, acl(KEY, 1))]),
+    'orphan_tail': ('the tail of a PDU with a key whose head is missing', [(0, acl(b'\x06' + KEY, 1)), (1, acl(KEY[6:], 1))]),
     'head_only': ('a beginning whose rest is missing', [(1, acl(b'\x11\0\6\0\6' + KEY[:12], 2)), (1, acl(b'\x03\0\4\0\x0a\1\0', 2))]),
     'split_header': ('a PDU that is cut within its length', [(1, acl(b'\x11', 2)), (1, acl(b'\0\6\0\6' + KEY, 1))]),
     'too_long': ('a PDU with octets past its end', [(1, acl(b'\x02\0\6\0\6' + KEY, 2))]),
