@@ -95,7 +95,7 @@ struct SimulatedRunTests {
     @Test("^C ends a subscription without a limit as done")
     func interruptedSubscription() async throws {
         let run = try await ToolRun(
-            "-t", "sim", "--json", "gatt", Self.heart, "subscribe", "2A37", interruptAfter: .seconds(8))
+            "-t", "sim", "--json", "gatt", Self.heart, "subscribe", "2A37", interruptAt: "\"notified\"")
         #expect(run.status == 0)
         #expect(try run.events("notified").count > 0)
     }

@@ -12,20 +12,23 @@ struct ToolRun {
     let output: String
     let errors: String
 
-    /// - Parameter interruptAfter: when ^C is pressed; `nil`: never.
-    init(_ arguments: String..., interruptAfter: Duration? = nil) async throws {
-        try await self.init(list: arguments, interruptAfter: interruptAfter)
+    /// - Parameters:
+    ///   - interruptAfter: when ^C is pressed; `nil`: never.
+    ///   - interruptAt: ^C is pressed when this stands in the output.
+    init(_ arguments: String..., interruptAfter: Duration? = nil, interruptAt: String? = nil) async throws {
+        try await self.init(list: arguments, interruptAfter: interruptAfter, interruptAt: interruptAt)
     }
 
-    init(list arguments: [String], interruptAfter: Duration? = nil) async throws {
+    init(list arguments: [String], interruptAfter: Duration? = nil, interruptAt: String? = nil) async throws {
         let folder = try TestFolder()
         let isCommand = !arguments.isEmpty
         try await self.init(
-            plain: (isCommand ? ["--state", folder.path] : []) + arguments, interruptAfter: interruptAfter)
+            plain: (isCommand ? ["--state", folder.path] : []) + arguments, interruptAfter: interruptAfter,
+            interruptAt: interruptAt)
     }
 
     /// Without a state folder of its own.
-    init(plain arguments: [String], interruptAfter: Duration? = nil) async throws {
+    init(plain arguments: [String], interruptAfter: Duration? = nil, interruptAt: String? = nil) async throws {
         let folder = try TestFolder()
         let outputFile = try folder.open("output")
         let errorFile = try folder.open("errors")
@@ -36,9 +39,16 @@ struct ToolRun {
                 interruption.request()
             }
         }
+        let watch = interruptAt.map { text in
+            Task {
+                while try !folder.read("output").contains(text) { try await Task.sleep(for: .milliseconds(20)) }
+                interruption.request()
+            }
+        }
         status = await Program.run(
             arguments, interruption: interruption, output: outputFile, errors: errorFile)
         timer?.cancel()
+        watch?.cancel()
         close(outputFile)
         close(errorFile)
         output = try folder.read("output")
