@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// What another user of the machine may put in the place of a recording, which holds keys.
-@Suite("Recordings among planted files", .timeLimit(.minutes(1)))
+@Suite("Recordings among planted files", .timeLimit(.minutes(10)))
 struct PlantedFilesTests {
     private let folder: String
     private var files: RecordingFiles { RecordingFiles(folder + "/session") }

@@ -288,7 +288,7 @@ struct FileBondStoreTests {
         }
     }
 
-    @Test("a writer that is killed at any moment leaves a file that is whole (pain: kill)", .timeLimit(.minutes(3)))
+    @Test("a writer that is killed at any moment leaves a file that is whole (pain: kill)", .timeLimit(.minutes(10)))
     func killed() throws {
         let writer = try #require(
             Folder.product("bond-store-writer"),

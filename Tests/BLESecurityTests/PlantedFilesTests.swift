@@ -6,7 +6,7 @@ import Testing
 @testable import BLESecurity
 
 /// What another user of the machine may put in the way of bonds.
-@Suite("Bonds among planted files", .timeLimit(.minutes(1)))
+@Suite("Bonds among planted files", .timeLimit(.minutes(10)))
 struct PlantedFilesTests {
     private let path: String
     private static let isRoot = geteuid() == 0

@@ -46,7 +46,7 @@ struct OutputPlaceTests {
         #expect(failure(folder.path + "/", isSecret: false) != nil)
     }
 
-    @Test("keys go into no pipe and no file with a second name", .timeLimit(.minutes(1)))
+    @Test("keys go into no pipe and no file with a second name", .timeLimit(.minutes(10)))
     func secrets() throws {
         let folder = try Folder()
         mkfifo(folder.place("pipe"), 0o600)
@@ -59,7 +59,7 @@ struct OutputPlaceTests {
         #expect(failure(folder.place("two"), isSecret: false) == nil)
     }
 
-    @Test("a pipe that the user named is written into", .timeLimit(.minutes(1)))
+    @Test("a pipe that the user named is written into", .timeLimit(.minutes(10)))
     func pipes() throws {
         let folder = try Folder()
         mkfifo(folder.place("pipe"), 0o600)
@@ -74,7 +74,7 @@ struct OutputPlaceTests {
 
     @Test(
         "in a folder that everybody shares nothing of others is used", .enabled(if: isRoot, "needs root"),
-        .timeLimit(.minutes(1)), arguments: [0o1777, 0o777, 0o1733])
+        .timeLimit(.minutes(10)), arguments: [0o1777, 0o777, 0o1733])
     func planted(_ mode: mode_t) throws {
         let folder = try Folder(mode: mode)
         let home = try Folder()

@@ -50,7 +50,7 @@ struct StateFileTests {
         #expect(folder.names == ["target", name])
     }
 
-    @Test("a pipe, a device or a folder in its place is an error at once", .timeLimit(.minutes(1)))
+    @Test("a pipe, a device or a folder in its place is an error at once", .timeLimit(.minutes(10)))
     func kinds() throws {
         mkfifo(folder.place(name), 0o600)
         #expect(try errors() == [.unexpected(path: folder.place(name), .pipe, wanted: .file)])

@@ -6,7 +6,7 @@ import Testing
 @testable import CoreBluetooth
 
 /// What another user of the machine may put in the way of an app's state.
-@Suite("State of apps among planted files", .timeLimit(.minutes(2)))
+@Suite("State of apps among planted files", .timeLimit(.minutes(10)))
 struct PlantedFilesTests {
     private let state: String
     private var journal: String { state + "/apps/app.journal" }

@@ -179,7 +179,7 @@ struct GATTClient {
         guard end == nil else { return }
         bearer.forgetRequest()
         let ended = running.map { [$0.id] } ?? []
-        for value in running.flatMap(\.configured).map({ [$0] }) ?? [] {
+        for value in running.flatMap({ $0.configured }).map({ [$0] }) ?? [] {
             subscriptions.settle(value)
             subscriptions.forget(value)
         }
