@@ -87,7 +87,7 @@ struct GATTRunner: Sendable {
 
     private func wait(count: Int?, duration: Duration?) async throws {
         let console = console
-        try await mailbox.wait(count: count, duration: duration, renew: { try await renew($0) }) { arrival in
+        try await mailbox.wait(count: count, duration: duration, renew: renew) { arrival in
             let name = arrival.value.isIndication ? "indicated" : "notified"
             let characteristic = arrival.characteristic
             console.print(
