@@ -201,6 +201,7 @@ extension Bond {
     fileprivate func differsInNumbers(from other: Bond) -> Bool {
         guard self != other else { return false }
         var same = self
+        same.lastUse = other.lastUse
         if let counter = other.localSigningKey?.counter { same.localSigningKey?.counter = counter }
         if let counter = other.peerSigningKey?.counter { same.peerSigningKey?.counter = counter }
         return same == other
