@@ -153,12 +153,15 @@ class Controller:
                 self.soon(self.air_delay, lambda: self.pass_on(link)) if self.air_delay else self.pass_on(link)
 
     def pass_on(self, link):
-        if link.open and link.pending:
+        """The oldest packet of the host reaches the device; then it is completed, as what is completed is never flushed."""
+        with link.order:
+            if not link.open or not link.pending:
+                return
+            link.take(*link.pending.pop(0))
             if self.hold:
                 link.withheld += 1
             else:
                 self.event(COMPLETED_PACKETS, struct.pack('<BHH', 1, link.handle, 1))
-            link.take(*link.pending.pop(0))
 
     def soon(self, seconds, step):
         timer = threading.Timer(seconds, step)

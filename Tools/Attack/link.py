@@ -47,7 +47,7 @@ class Link:
         self.encrypted, self.open, self.reason = False, True, None
         self.parts, self.pending, self.withheld = b'', [], 0
         self.wanted_key = self.encryption = None
-        self.changed = threading.Condition()
+        self.changed, self.order = threading.Condition(), threading.RLock()
 
     def wait(self, condition, what, seconds=20):
         end = time.monotonic() + seconds
