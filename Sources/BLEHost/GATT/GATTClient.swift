@@ -186,7 +186,7 @@ struct GATTClient {
         running = nil
         let kept = suspended.map { [$0.operation.id] } ?? []
         suspended = nil
-        let others = waiting.map(\.id)
+        let others = waiting.map { $0.id }
         waiting.removeAll()
         for id in ended + kept + others {
             if let id { complete(id, .failure(reason)) }
