@@ -79,7 +79,7 @@ extension Host {
         guard state.isGated, !state.isBusy, !links[slot].isClosing, state.proofFailure == nil else { return }
         if links[slot].role == .peripheral, let failure {
             refuseGate(slot, failure, at: now)
-        } else if links[slot].gatt.isBusy || state.channelOpenings.contains(where: \.isWaiting) {
+        } else if links[slot].gatt.isBusy || state.channelOpenings.contains(where: { $0.isWaiting }) {
             proveBond(slot, at: now)
         }
     }
