@@ -2,9 +2,9 @@ import BLEPackets
 
 /// The protocol engine of one controller: a value that turns inputs into packets and events.
 ///
-/// Everything that is not computed comes in as an input, in order: packets, commands, time, the transport's coming and
-/// going. Nothing in here reads a clock, waits or draws a random number, so the same inputs give the same packets in
-/// every process.
+/// Everything that is not computed comes in as an input, in order: packets, commands, time, and the opening and loss of
+/// the transport. Nothing here reads a clock, waits or draws random numbers, so the same inputs give the same packets
+/// in every process.
 ///
 /// After each input the owner drains the packets and the events, and arms one timer for `nextDeadline`:
 ///
@@ -149,13 +149,13 @@ public struct Host: ~Copyable {
     /// The oldest event that has not been taken.
     public mutating func nextEvent() -> HostEvent? { effects.events.popFirst() }
 
-    /// What the controller said of itself, as far as it has been asked.
+    /// What is known about the controller so far.
     public var controllerInformation: ControllerInformation { information }
 
     /// Whether the controller can be used: `HostEvent.ready` was told, and nothing went wrong since.
     public var isReady: Bool { session.phase == .ready }
 
-    /// What the engine met and survived since it was made.
+    /// Counters since the creation of the engine.
     public internal(set) var counters: HostCounters {
         _read { yield effects.counters }
         _modify { yield &effects.counters }

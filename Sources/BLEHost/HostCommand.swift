@@ -1,32 +1,34 @@
 import BLEPackets
 
-/// What a client may ask of the engine. Each command gets an `OperationID`, under which its end is told.
+/// What a client may ask of the engine. Each command gets an `OperationID`, by which its completion is reported.
 public enum HostCommand: Equatable, Sendable {
-    /// Reports devices until it is cancelled. A client's second scan stands beside its first.
+    /// Scans until cancelled. A client may have several scans at the same time.
     case scan(ScanRequest)
-    /// Gives a scan that runs another standing, filter or strength; what it has reported stays reported (SPEC BGC-3, BGC-4).
+    /// Changes the standing, filter or minimum RSSI of a running scan; devices already reported are not reported again
+    /// (SPEC BGC-3, BGC-4).
     case changeScan(OperationID, ScanRequest)
     /// Advertises until it is cancelled, or until a central connects where the request says so (SPEC PER-8, PER-12).
     case advertise(AdvertiseRequest)
-    /// Gives a request that stands another content or standing. One that comes to the foreground is the most recent there
-    /// (SPEC BGP-5, 3.5).
+    /// Gives a request that stands another content or standing. One that comes to the foreground is the most recent
+    /// there (SPEC BGP-5, 3.5).
     case changeAdvertising(OperationID, AdvertiseRequest)
     /// Waits for the device, without a time limit (SPEC CEN-9), and makes the client a holder of the link.
     case connect(ConnectRequest)
     /// Ends an operation that has not ended yet; nothing happens when it has.
     case cancel(OperationID)
-    /// The client lets go of the link; the link ends when nobody holds it (SPEC CEN-23, CEN-24).
+    /// Releases the link for this client; the link is disconnected when its last client has released it (SPEC CEN-23,
+    /// CEN-24).
     case disconnect(LinkID)
     /// Carries out a GATT operation; those of a link are carried out in their order. Ends with `HostResult.gatt`.
     case gatt(LinkID, GATTOperation)
-    /// Leaves indications of values that this client holds unconfirmed from now on, or confirms again: their senders wait
-    /// while it cannot take more. A peer gives the link up after 30 s without a confirmation.
+    /// Leaves indications of values that this client holds unconfirmed from now on, or confirms again: their senders
+    /// wait while it cannot take more. A peer gives the link up after 30 s without a confirmation.
     case holdIndications(Bool)
     /// Puts a service into the local database (SPEC PER-6).
     case publish(GATTServiceDefinition)
-    /// Takes the service with this first handle out of the local database.
+    /// Removes the service with this first handle from the local database.
     case removeService(AttributeHandle)
-    /// What centrals hear that read or write values and descriptors of this client's services; `nil`: they are served
+    /// The error for centrals that read or write values and descriptors of this client's services; `nil` enables access
     /// (SPEC FGO-3). Discovery goes on in any case.
     case disableServices(ATTError?)
     /// Changes what the Generic Access service calls this device.
@@ -36,43 +38,44 @@ public enum HostCommand: Equatable, Sendable {
     /// Sends a value to those who subscribed to it, or to those of them that are named (SPEC PER-21).
     case updateValue(AttributeHandle, value: [UInt8], links: [LinkID]?)
     /// Accepts credit-based channels on an SPSM, 0x0001 to 0x00FF; without one, on a free one from 0x0080 on. Where
-    /// encryption is required, the key in use has also to be what `SecuritySettings.pairing` and `ChannelSecurity` demand.
+    /// encryption is required, the key in use has also to be what `SecuritySettings.pairing` and `ChannelSecurity`
+    /// demand.
     case listenForChannels(
         spsm: UInt16?, ChannelSettings, requiresEncryption: Bool, demanding: ChannelSecurity? = nil)
-    /// Accepts no more of them; those that are open stay.
+    /// Stops accepting channels; open channels stay open.
     case stopListeningForChannels(spsm: UInt16)
     /// Opens a credit-based channel to the peer's SPSM (Core 5.4, Vol 3, Part A, 4.22).
     case openChannel(LinkID, spsm: UInt16, ChannelSettings)
     /// Sends one service data unit; ends when the controller has all of it.
     case sendOnChannel(ChannelID, [UInt8])
-    /// The client has taken so many received units: the peer may send others.
+    /// The client has consumed this many received units, so the peer may send more.
     case consumeChannelData(ChannelID, units: Int)
-    /// Closes a channel. Nothing more is taken or received; the peer is told when it has what was given before, or after
-    /// 30 s.
+    /// Closes a channel. Nothing more is taken or received; the peer is told when it has what was given before, or
+    /// after 30 s.
     case closeChannel(ChannelID)
-    /// Pairs, as the central; as the peripheral asks the central to. `nil`: as `SecuritySettings.pairing` says. Ends with
-    /// `paired`; cancelling it ends the pairing.
+    /// Pairs (as the central), or asks the central to pair (as the peripheral). `nil` uses `SecuritySettings.pairing`.
+    /// Ends with `paired`; cancelling it ends the pairing.
     case pair(LinkID, PairingOptions?)
     /// Answers a question of `PairingEvent`, once. Ends with `accepted`: whether it was still open
     /// and the answer is one to it; one of another kind leaves it open.
     case answerPairing(PairingQuestionID, PairingAnswer)
-    /// Lets a fixed passkey be used again that was locked after too many failures, and ends the waits that failed pairings
-    /// cost. For an operator alone: who does so after each failure gives the passkey away.
+    /// Lets a fixed passkey be used again that was locked after too many failures, and ends the waits that failed
+    /// pairings cost. For an operator alone: who does so after each failure gives the passkey away.
     case unlockPasskey
     /// Encrypts a link with the key of its bond; never pairs as the central.
     case encrypt(LinkID)
     /// Changes how links are made secure from now on.
     case setSecurity(SecuritySettings)
-    /// Takes the place of all bonds; to be given before the first link is made.
+    /// Replaces all bonds. Submit it before the first connection.
     case restoreBonds([Bond])
-    /// Keeps with a bond what its user calls the device, at most 248 octets of UTF-8. Ends with `accepted`: whether there
-    /// is such a bond.
+    /// Keeps with a bond what its user calls the device, at most 248 octets of UTF-8. Ends with `accepted`: whether
+    /// there is such a bond.
     case nameBond(DeviceAddress, String)
     /// Forgets a peer and ends a link to it. Ends with `accepted`: whether there was a bond.
     case removeBond(DeviceAddress)
-    /// What pairing with this peer may build on, until one has succeeded with it; `nil` takes it back.
+    /// Out-of-band data for pairing with this peer, until a pairing with it has succeeded; `nil` removes it.
     case setOutOfBandData(DeviceAddress, OutOfBandData?)
-    /// Makes values to be told to a peer. Ends with `outOfBandData`.
+    /// Creates out-of-band data for a peer. Ends with `outOfBandData`.
     case createOutOfBandData
     /// Ends with `HostResult.rssi`.
     case readRSSI(LinkID)
@@ -80,14 +83,14 @@ public enum HostCommand: Equatable, Sendable {
     case readRemoteVersion(LinkID)
     /// Ends with `HostResult.remoteFeatures`.
     case readRemoteFeatures(LinkID)
-    /// Sets other parameters as the central, wishes for them as the peripheral. Ends with
+    /// Sets the parameters (as the central) or requests them (as the peripheral). Ends with
     /// `HostResult.connectionParameters`, or with `HostFailure.rejectedByPeer`.
     case updateConnectionParameters(LinkID, ConnectionParameterRequest)
     /// Payload octets, 27 to 251, and microseconds, 328 to 17040, that this side may send in one packet.
     case setDataLength(LinkID, octets: UInt16, microseconds: UInt16)
     /// Ends with `HostResult.phy`.
     case readPHY(LinkID)
-    /// Asks for other PHYs; the peer has a say. Ends with `HostResult.phy`.
+    /// Requests other PHYs; the controllers negotiate. Ends with `HostResult.phy`.
     case setPHY(LinkID, transmit: PHYSet, receive: PHYSet)
     /// Any HCI command with at most 255 octets of parameters; the engine does not interpret it.
     case sendHCICommand(opcode: HCIOpcode, parameters: [UInt8])
@@ -111,7 +114,7 @@ public struct ScanRequest: Hashable, Sendable {
     public var minimumRSSI: Int8?
     /// Only this device.
     public var address: DeviceAddress?
-    /// Whether the client is in the background, where it is content with the smaller duty.
+    /// Whether the client is in the background, where the lower duty cycle is enough.
     public var isInBackground: Bool
 
     /// `solicitedServiceUUIDs` is `nil`, and may be set afterwards.
@@ -129,7 +132,7 @@ public struct ScanRequest: Hashable, Sendable {
     }
 }
 
-/// With whom a client wants to be connected, and how.
+/// Which device a client wants to connect to, and how.
 public struct ConnectRequest: Hashable, Sendable {
     /// The device; its identity where its private addresses are known.
     public var peer: DeviceAddress
@@ -145,9 +148,9 @@ public struct ConnectRequest: Hashable, Sendable {
     }
 }
 
-/// Connection parameters that somebody wishes for (Core 5.4, Vol 6, Part B, 4.5.1).
+/// Requested connection parameters (Core 5.4, Vol 6, Part B, 4.5.1).
 public struct ConnectionParameterRequest: Hashable, Sendable {
-    /// From the shortest to the longest that will do.
+    /// The range of acceptable intervals.
     public var interval: ClosedRange<ConnectionInterval>
     /// Connection events that the peripheral may skip, 0 to 499.
     public var peripheralLatency: UInt16

@@ -1,10 +1,10 @@
 import BLEPackets
 
-/// What the engine is told before it starts.
+/// The configuration of the engine.
 public struct HostConfiguration: Hashable, Sendable {
-    /// Whose controller it is.
+    /// Who owns the controller.
     public enum Ownership: Hashable, Sendable {
-        /// Ours alone: it is reset, its masks are set, its lists are written.
+        /// This engine only: it resets the controller, sets its event masks and writes its lists.
         case exclusive
         /// Shared with an operating system's own stack, as on a raw HCI socket: nothing is reset or masked, events of
         /// the others are passed over, and links carry no GATT of ours: their channels belong to the other stack.
@@ -19,7 +19,7 @@ public struct HostConfiguration: Hashable, Sendable {
         case `public`
         /// A random static or non-resolvable private address.
         case random(DeviceAddress)
-        /// Resolvable private addresses, changed again and again: bonded peers alone know who we are. The identity that
+        /// Resolvable private addresses, changed again and again: only bonded peers can resolve them. The identity that
         /// they are told is the public address where the controller has one, else `fallback`. Without a toolbox and
         /// `SecuritySettings.identityResolvingKey` there are none, and the identity is used itself.
         case resolvable(fallback: DeviceAddress)
@@ -28,9 +28,9 @@ public struct HostConfiguration: Hashable, Sendable {
     /// How long a private address of ours is used.
     public var privateAddressLifetime: Microseconds = .seconds(900)
 
-    /// Whether the controller's resolving list is used where it has one: bonded peers with private addresses are then found
-    /// by the controller, and shown private addresses of ours that it makes. What it cannot do the host does, as it does
-    /// everything without this.
+    /// Whether the controller's resolving list is used where it has one: bonded peers with private addresses are then
+    /// found by the controller, and shown private addresses of ours that it makes. What it cannot do the host does, as
+    /// it does everything without this.
     public var usesControllerResolution = false
 
     /// Whether the controller belongs to this engine alone.
@@ -39,7 +39,7 @@ public struct HostConfiguration: Hashable, Sendable {
     public var ownAddress: OwnAddress
     /// How often and how hard the radio is used.
     public var timing: Timing
-    /// Bounds of everything that a remote device or a crowd of them could make grow.
+    /// Limits for everything that remote devices can make grow.
     public var limits: HostLimits
     /// What the Generic Access service calls this device, at most 248 octets of UTF-8.
     public var deviceName: String
@@ -82,7 +82,7 @@ public struct HostConfiguration: Hashable, Sendable {
 
 /// Bounds of what the engine holds; each is a count unless its name says otherwise.
 public struct HostLimits: Hashable, Sendable {
-    /// Devices that the scanner remembers; the one silent for longest goes first (pain 15).
+    /// Devices that the scanner remembers; the one that was silent longest is forgotten first (pain 15).
     public var scannedDevices = 16384
     /// How long a device may be silent before the scanner forgets it.
     public var scannedDeviceAge: Microseconds = .seconds(300)
@@ -94,13 +94,13 @@ public struct HostLimits: Hashable, Sendable {
     public var links = 64
     /// Pending connections at one time.
     public var pendingConnections = 1024
-    /// Bonds at one time. Where all of them were asked for by this side or are authenticated, nobody new is paired with
-    /// for bonding until one is removed; else the oldest that is neither makes room.
+    /// Bonds at one time. If all of them were started by this side or are authenticated, no new device can bond until
+    /// one is removed; otherwise the oldest other bond is replaced.
     public var bonds = 1000
     /// Bonds among them that peers began and nobody authenticated: the oldest makes room for the next one.
     public var unaskedBonds = 100
 
-    /// Bounds for a gateway with some thousand devices around it.
+    /// Limits for a gateway with a few thousand devices nearby.
     public init() {}
 }
 

@@ -1,4 +1,4 @@
-/// What the engine met and survived, counted since it was made.
+/// Counters of errors and recoveries since the creation of the engine.
 public struct HostCounters: Hashable, Sendable {
     /// Packets of the controller that could not be understood; each was dropped and told as
     /// `HostEvent.malformedPacket`.
@@ -9,13 +9,13 @@ public struct HostCounters: Hashable, Sendable {
     public var commandTimeouts: UInt64 = 0
     /// How often the controller was reset to bring it back (pain 6).
     public var controllerResets: UInt64 = 0
-    /// How often the transport was opened anew because resets did not help (pain 6).
+    /// How often the transport was reopened because resets did not help (pain 6).
     public var transportReopenings: UInt64 = 0
     /// Hardware Error events (Core 5.4, Vol 4, Part E, 7.7.16).
     public var hardwareErrors: UInt64 = 0
-    /// Command Disallowed: our picture of the controller was wrong.
+    /// Command Disallowed responses: the mirrored state of the controller was wrong.
     public var desynchronisations: UInt64 = 0
-    /// How often scanning was begun anew because it had fallen silent (pain 5).
+    /// How often scanning was restarted because no reports arrived (pain 5).
     public var scanRestarts: UInt64 = 0
     /// Advertising reports of the controller, before any filter.
     public var advertisingReports: UInt64 = 0
@@ -29,7 +29,7 @@ public struct HostCounters: Hashable, Sendable {
     public var oversizedFrames: UInt64 = 0
     /// Connections that could not be established (0x3E) and were tried again.
     public var connectionRetries: UInt64 = 0
-    /// Links that were ended since the peer asked on and on without taking the answers.
+    /// Links closed because the peer sent requests without reading the responses.
     public var floodedLinks: UInt64 = 0
     /// Links that were ended since the peer had acknowledged nothing for 45 s although packets waited for it.
     public var stalledLinks: UInt64 = 0

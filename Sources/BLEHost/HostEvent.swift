@@ -1,10 +1,10 @@
 import BLEPackets
 
-/// What the engine tells its owner.
+/// Events for the owner of the engine.
 public enum HostEvent: Equatable, Sendable {
     /// The controller can be used; also told after every recovery.
     case ready(ControllerInformation)
-    /// The controller is being brought back; intents are kept, links are lost.
+    /// The controller is being recovered; requests are kept, links are lost.
     case recovering(RecoveryStep)
     /// The controller could not be brought back; every operation has ended.
     case failed(HostFailure)
@@ -12,9 +12,9 @@ public enum HostEvent: Equatable, Sendable {
     case reopenTransport
     /// `HostCommand.stop` has been carried out.
     case stopped
-    /// A device was heard that fits a client's scan; once, or each time where the scan asks for duplicates.
+    /// A device that matches a scan was discovered: once, or for each packet if the scan allows duplicates.
     case discovered(Discovery)
-    /// The controller began or ended to advertise.
+    /// The controller started or stopped advertising.
     case advertisingChanged(isAdvertising: Bool)
     /// An operation came to its end, once.
     case completed(OperationID, Result<HostResult, HostFailure>)
@@ -31,27 +31,27 @@ public enum HostEvent: Equatable, Sendable {
     case centralDisconnected(LinkID, reason: DisconnectionReason)
     /// What clients do to the local database: some of it has to be answered.
     case server(GATTServerEvent)
-    /// How a pairing goes on; a question has to be answered with `HostCommand.answerPairing`.
+    /// Progress of a pairing; a question must be answered with `HostCommand.answerPairing`.
     case pairing(LinkID, PairingEvent)
     /// A link was encrypted, got another key, or is not encrypted any more.
     case encryptionChanged(LinkID, LinkSecurity)
     /// A peer under a bonded address sent in the clear what is believed of the bonded device alone; it was dropped and
     /// counted (`HostCounters.refusedCleartext`). Told once for a link.
     case cleartextRefused(LinkID, DeviceAddress)
-    /// A bond is new, or something of it changed: it is to be kept in place of the one with the same identity.
+    /// A new or changed bond: save it in place of the one with the same identity.
     case bondChanged(Bond)
     /// The bond with this identity is to be forgotten.
     case bondRemoved(DeviceAddress)
     /// What happens on credit-based channels.
     case channel(ChannelEvent)
-    /// Other connection parameters hold, whoever wanted them (Core 5.4, Vol 4, Part E, 7.7.65.3).
+    /// The connection parameters changed, at the request of either side (Core 5.4, Vol 4, Part E, 7.7.65.3).
     case connectionParametersChanged(LinkID, ConnectionParameters)
-    /// The PHYs were negotiated, whoever wanted it (Core 5.4, Vol 4, Part E, 7.7.65.12).
+    /// The PHYs were negotiated, at the request of either side (Core 5.4, Vol 4, Part E, 7.7.65.12).
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
-    /// Other lengths of packets hold, whoever wanted them (Core 5.4, Vol 4, Part E, 7.7.65.7).
+    /// The data lengths changed, at the request of either side (Core 5.4, Vol 4, Part E, 7.7.65.7).
     case dataLengthChanged(LinkID, DataLength)
-    /// It is known who is behind a private address under which clients wait for a device or are connected to it: what
-    /// waits for the address waits for the identity from now on, under whatever address the device comes.
+    /// A private address that clients wait for or are connected to was resolved: what waits for the address waits for
+    /// the identity from now on, under whatever address the device comes.
     case identityFound(DeviceAddress, behind: DeviceAddress)
     /// A private address fits the keys of more than one bond: none of them is taken for its owner.
     case ambiguousIdentity(DeviceAddress, [DeviceAddress])
@@ -61,7 +61,7 @@ public enum HostEvent: Equatable, Sendable {
 
 /// How an operation ended well.
 public enum HostResult: Equatable, Sendable {
-    /// Nothing is to be told but that it is done.
+    /// Done; there is no further result.
     case done
     /// Of `connect`: the link is usable, and its client one of its holders.
     case connected(LinkID)
@@ -102,7 +102,7 @@ public enum HostFailure: Error, Equatable, Sendable {
     case cancelled
     /// The controller is not ready, or was lost while the operation ran.
     case controllerLost
-    /// The recovery ladder is at its end: the controller answers neither a reset nor a reopening.
+    /// Recovery failed: the controller responded neither to resets nor to reopening the transport.
     case controllerUnresponsive
     /// The controller refused a command.
     case controller(HCIStatus, HCIOpcode)
@@ -124,7 +124,7 @@ public enum HostFailure: Error, Equatable, Sendable {
     case publishing(GATTPublishError)
     /// The request contradicts the specification or the engine's limits.
     case invalidRequest(InvalidRequest)
-    /// The controller took the command and never told its end.
+    /// The controller accepted the command and did not report its completion.
     case procedureTimeout
     /// The peer refused the connection parameters.
     case rejectedByPeer
@@ -208,7 +208,7 @@ public struct LinkInformation: Hashable, Sendable {
     public var attMTU: Int
 }
 
-/// What a device is on a link, with the octet of Connection Complete (Core 5.4, Vol 4, Part E, 7.7.65.1).
+/// The role of a device on a link, with the octet of Connection Complete (Core 5.4, Vol 4, Part E, 7.7.65.1).
 public enum LinkRole: UInt8, Hashable, Sendable {
     /// Who made the link.
     case central = 0
@@ -244,6 +244,6 @@ public struct RemoteVersion: Hashable, Sendable {
     public var version: UInt8
     /// Who made it (Assigned Numbers, 7.1).
     public var companyIdentifier: UInt16
-    /// The maker's own count of its revisions.
+    /// The manufacturer's revision number.
     public var subversion: UInt16
 }

@@ -34,7 +34,7 @@ public struct Timing: Hashable, Sendable {
         self.attMTU = attMTU
     }
 
-    /// What a gateway wants: it listens all the time, tolerates short fades and moves long values (SPEC section 4).
+    /// Values for a gateway: continuous scanning, tolerance of short fades, a large MTU (SPEC section 4).
     public static let gateway = Timing(
         foregroundScan: ScanDuty(interval: .milliseconds(60), window: .milliseconds(60)),
         backgroundScan: ScanDuty(interval: .milliseconds(300), window: .milliseconds(30)),
@@ -44,7 +44,7 @@ public struct Timing: Hashable, Sendable {
         connectionInterval: .milliseconds(15)...ConnectionInterval.milliseconds(30),
         peripheralLatency: 0, supervisionTimeout: .milliseconds(5000), attMTU: 517)
 
-    /// What an iPhone does, as far as it is known (SPEC section 4).
+    /// Values of an iPhone, as far as known (SPEC section 4).
     public static let ios = Timing(
         foregroundScan: ScanDuty(interval: .milliseconds(40), window: .milliseconds(30)),
         backgroundScan: ScanDuty(interval: .milliseconds(300), window: .milliseconds(30)),

@@ -25,7 +25,7 @@ struct ATTBearer {
         /// The answer to our request, of the kind that was asked for.
         case response
         case refusal(ATTError, AttributeHandle)
-        /// An answer to our request that is none.
+        /// A PDU that is not a valid response to our request.
         case invalidResponse(GATTFailure.InvalidResponse)
         case notification
         case multipleNotification
@@ -37,7 +37,7 @@ struct ATTBearer {
         case command
         /// For our server: an indication has arrived.
         case confirmation
-        /// Counted, and nothing to do.
+        /// Ignored and counted.
         case ignored
     }
 

@@ -10,7 +10,7 @@ public struct AdvertisingContribution: Equatable, Sendable {
         case background
     }
 
-    /// What the device is to be called; `nil`: nothing. An app in the background is given no name.
+    /// The local name, or `nil`. Ignored for an app in the background.
     public var localName: String?
     /// Each counts once, in the order and the width of its first appearance.
     public var serviceUUIDs: [BluetoothUUID]
@@ -39,11 +39,11 @@ public struct AdvertisingKeyError: Error, Equatable, Sendable {
     public var key: String
 }
 
-/// How an advertisement is packed, whoever asks for it.
+/// How advertisements are packed, for all clients.
 public struct AdvertisingPackerSettings: Hashable, Sendable {
     /// Whether hashed UUIDs go on air.
     public enum OverflowEmission: Hashable, Sendable {
-        /// What finds no room is only reported.
+        /// Services that do not fit are only reported.
         case off
         /// - Parameter company: the identifier over the mask; readers know it by that of Apple (SPEC 3.6).
         case on(company: UInt16)
@@ -66,9 +66,9 @@ public struct AdvertisingPackerSettings: Hashable, Sendable {
 public struct PackedAdvertisement: Equatable, Sendable {
     /// Where a name is sent.
     public enum NamePlacement: Equatable, Sendable {
-        /// In the advertisement: whoever listens reads it.
+        /// In the advertisement, where every scanner reads it.
         case advertisement
-        /// In the scan response: whoever scans actively reads it.
+        /// In the scan response, where active scanners read it.
         case scanResponse
     }
 

@@ -11,7 +11,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     /// The beginning of the time line.
     public static let zero = Instant(microseconds: 0)
 
-    /// The moment that lies `span` later; it stays at the end of the time line rather than run past it.
+    /// The moment that lies `span` later; saturates at the end of the time line.
     @inlinable
     public func advanced(by span: Microseconds) -> Instant {
         let (sum, isOver) = microseconds.addingReportingOverflow(span.rawValue)

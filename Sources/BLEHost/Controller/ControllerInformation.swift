@@ -20,7 +20,7 @@ public struct ControllerInformation: Hashable, Sendable {
     public var companyIdentifier: UInt16 = 0
     /// What its link layer can do (Core 5.4, Vol 6, Part B, 4.6).
     public var features: LEFeatures = []
-    /// The 64 octets of supported commands, which controllers are known to overstate.
+    /// The 64 octets of supported commands, some controllers list too many.
     public var supportedCommands: [UInt8] = []
     /// LE Supported States; zero when the controller does not tell.
     public var supportedStates: UInt64 = 0
@@ -40,8 +40,8 @@ public struct ControllerInformation: Hashable, Sendable {
     /// Of a controller that has said nothing yet.
     public init() {}
 
-    /// Whether the extended commands for scanning, initiating and advertising are used; a controller takes either these or
-    /// the legacy ones, never both (Core 5.4, Vol 4, Part E, 3.1.1).
+    /// Whether the extended commands for scanning, initiating and advertising are used; a controller takes either these
+    /// or the legacy ones, never both (Core 5.4, Vol 4, Part E, 3.1.1).
     public var usesExtendedCommands: Bool { features.contains(.extendedAdvertising) }
 
     /// Whether the controller says that it scans while it initiates (LE Supported States, bits 22 and 23).

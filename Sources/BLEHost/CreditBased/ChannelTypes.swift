@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// One credit-based channel and no other, on one link.
+/// Identifies a credit-based channel on a link.
 public struct ChannelID: Hashable, Sendable {
     /// The link that carries it.
     public var link: LinkID
@@ -19,7 +19,7 @@ public struct ChannelSettings: Hashable, Sendable {
     public var maximumTransmissionUnit: UInt16
     /// The longest payload of one frame that is accepted, 23 to 2044 octets.
     public var maximumPayloadSize: UInt16
-    /// Frames that the peer may have sent and nobody has consumed, at least 1.
+    /// Frames that the peer may send before any is consumed (initial credits), at least 1.
     public var credits: UInt16
 
     /// Values outside their ranges become the nearest that is allowed.
@@ -79,7 +79,7 @@ public enum ChannelEvent: Equatable, Sendable {
 
 /// Why a channel could not be opened, or data not be sent.
 public enum ChannelFailure: Error, Hashable, Sendable {
-    /// The peer's answer. `insufficientAuthentication` and `insufficientEncryption` are mended by pairing.
+    /// The peer's answer. Pairing resolves `insufficientAuthentication` and `insufficientEncryption`.
     case refused(L2CAPCreditBasedConnectionResult)
     /// The peer answered with values that the specification does not allow, or not at all.
     case invalidAnswer
@@ -89,7 +89,7 @@ public enum ChannelFailure: Error, Hashable, Sendable {
     case noResources
     /// The unit is longer than the peer accepts.
     case unitTooLong
-    /// Somebody listens on that SPSM already, or it is none: 0x0001 to 0x00FF.
+    /// The SPSM has a listener already, or is not in 0x0001 to 0x00FF.
     case invalidSPSM
 }
 

@@ -1,4 +1,4 @@
-/// What went by on a link without an operation that could tell of it.
+/// Traffic of a link that belongs to no operation.
 public struct GATTClientCounters: Equatable, Sendable {
     /// Responses and confirmations that nobody had asked for.
     public var unexpectedResponses: UInt64 = 0
@@ -14,7 +14,7 @@ public struct GATTClientCounters: Equatable, Sendable {
     public var earlyNotificationsDropped: UInt64 = 0
     /// Indications that came before the one before them was confirmed, while that had to wait.
     public var unconfirmedIndications: UInt64 = 0
-    /// Values of characteristics whose last subscriber had gone.
+    /// Values that arrived after the last subscriber had left.
     public var unclaimedNotifications: UInt64 = 0
 
     /// All zero.

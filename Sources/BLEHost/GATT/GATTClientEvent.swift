@@ -6,8 +6,8 @@ public enum GATTClientEvent: Equatable, Sendable {
     case completed(OperationID, Result<GATTResult, GATTFailure>)
     /// A value that the peer sent.
     case notification(GATTNotification)
-    /// The peer declared these values void, in ascending order: whoever held a subscription to one holds it no more
-    /// (Core 5.4, Vol 3, Part G, 7.1).
+    /// Service Changed invalidated these values, in ascending order; subscriptions to them have ended (Core 5.4, Vol 3,
+    /// Part G, 7.1).
     case subscriptionsForgotten([AttributeHandle])
     /// Octets of the largest PDU from now on.
     case mtuChanged(UInt16)
@@ -53,11 +53,11 @@ public struct GATTNotification: Equatable, Sendable {
 public enum GATTClientAction: Equatable, Sendable {
     /// Send a PDU on the bearer's channel.
     case send([UInt8], tag: ATTSendTag)
-    /// Tell whoever listens.
+    /// Report an event.
     case event(GATTClientEvent)
     /// The bearer is dead: end the link.
     case disconnect
-    /// Make the link more secure, and call `secured` with what came of it. Nothing else is begun until then.
+    /// Make the link more secure, and call `secured` with the outcome. No other operation starts before that.
     case secure(ATTError)
 }
 

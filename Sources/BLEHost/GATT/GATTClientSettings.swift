@@ -18,7 +18,7 @@ public struct GATTClientSettings: Equatable, Sendable {
     public var earlyNotificationLimit = 32
     /// Whether requests and commands for our server are handed over instead of being refused.
     public var handsOverServerPDUs = false
-    /// Whether an operation that the peer refuses for want of security asks for it and is carried out once more
+    /// Whether an operation that the peer refuses because the link is not secure makes it secure and is repeated once
     /// (SPEC 2.3 automatic pairing).
     public var asksForSecurity = false
 

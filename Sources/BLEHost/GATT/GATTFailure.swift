@@ -4,7 +4,7 @@ import BLEPackets
 public enum GATTFailure: Error, Equatable, Sendable {
     /// The server refused; the handle is the one that it named.
     case att(ATTError, handle: AttributeHandle)
-    /// The server's answer is none to what it was asked.
+    /// The server's response is invalid for the request.
     case invalidResponse(InvalidResponse)
     /// A request was not answered for 30 s; the bearer is dead and the link must go (Core 5.4, Vol 3, Part F, 3.3.3).
     case transactionTimeout
@@ -14,7 +14,7 @@ public enum GATTFailure: Error, Equatable, Sendable {
     case bearerClosed
     /// There is no link to the peer.
     case notConnected
-    /// Taken back, or its client left.
+    /// Cancelled, or the client left.
     case cancelled
     /// The value is longer than the limit, in octets: 512, or MTU − 3 for a write command.
     case valueTooLong(limit: Int)
@@ -24,12 +24,12 @@ public enum GATTFailure: Error, Equatable, Sendable {
     case queueFull
     /// The server understood another value than was sent; nothing was written.
     case reliableWriteMismatch(AttributeHandle)
-    /// The server has more attributes, or tells them more slowly, than the settings allow a discovery; what was found by
-    /// then is dropped.
+    /// The server has more attributes, or tells them more slowly, than the settings allow a discovery; what was found
+    /// by then is dropped.
     case discoveryTooLong
     /// There is nothing to unsubscribe from, or the peer declared the value void (Core 5.4, Vol 3, Part G, 7.1).
     case notSubscribed
-    /// The link has not the security that the operation needs, and could not be given it.
+    /// The link lacks the security that the operation needs, and it could not be made secure.
     case security(SecurityFailure)
 
     /// What is wrong with an answer.
@@ -42,7 +42,7 @@ public enum GATTFailure: Error, Equatable, Sendable {
         case wrongRequestInError(ATTOpcode)
         /// A handle lies outside the range that was asked for, or a range ends before it begins.
         case handleOutOfRange(AttributeHandle)
-        /// A handle is not behind the one before it: the search would not come forward.
+        /// Handles are not ascending: the search would not make progress.
         case handleOutOfOrder(AttributeHandle)
         /// Elements have a length that their kind does not have.
         case elementLength(Int)

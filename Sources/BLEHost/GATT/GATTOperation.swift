@@ -33,7 +33,7 @@ public enum GATTOperation: Equatable, Sendable {
     /// The values of all attributes of a type in the range (Core 5.4, Vol 3, Part G, 4.8.2). Ends with
     /// `attributeValues`; none at all is the failure Attribute Not Found.
     case readUsingUUID(BluetoothUUID, AttributeHandleRange)
-    /// Two or more values of known lengths, run together (Core 5.4, Vol 3, Part G, 4.8.4). Ends with `value`.
+    /// Two or more values of known lengths, concatenated (Core 5.4, Vol 3, Part G, 4.8.4). Ends with `value`.
     case readMultiple([AttributeHandle])
     /// Two or more values of any length (Core 5.4, Vol 3, Part G, 4.8.5). Ends with `values`, which holds fewer
     /// where they do not fit into one PDU.
@@ -48,8 +48,8 @@ public enum GATTOperation: Equatable, Sendable {
     /// Sets several values, all or none, and compares what the server understood (Core 5.4, Vol 3, Part G, 4.9.5).
     /// Ends with `written`.
     case reliableWrite([AttributeWrite])
-    /// Sets a value of up to MTU − 3 octets and learns nothing of it (Core 5.4, Vol 3, Part G, 4.9.1). Ends with
-    /// `written` when the PDU has been handed to the controller.
+    /// Sets a value of up to MTU − 3 octets without a response (Core 5.4, Vol 3, Part G, 4.9.1). Ends with `written`
+    /// when the PDU has been handed to the controller.
     case writeCommand(AttributeHandle, value: [UInt8])
     /// Sets a value of up to MTU − 15 octets with a signature in place of encryption, and learns nothing of it: by a
     /// Write Command where the link is encrypted (Core 5.4, Vol 3, Part G, 4.9.2). The peer must be bonded and hold our
@@ -62,8 +62,7 @@ public enum GATTOperation: Equatable, Sendable {
     /// client leaves (SPEC 5.5 rule 5). Ends with `subscribed`; values that came before follow it. It is over when the
     /// peer declares the value void by Service Changed, if somebody has discovered that.
     case subscribe(AttributeHandle, configuration: AttributeHandle, mode: SubscriptionMode)
-    /// Takes back one `subscribe` of this client; the peer is told when the last client goes. Ends with
-    /// `unsubscribed`.
+    /// Undoes one `subscribe` of this client; the peer is told when the last client goes. Ends with `unsubscribed`.
     case unsubscribe(AttributeHandle)
 }
 

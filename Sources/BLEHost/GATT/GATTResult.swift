@@ -22,7 +22,7 @@ public enum GATTResult: Equatable, Sendable {
     case written
     /// The peer's configuration is as it was asked for.
     case subscribed
-    /// This client hears of the value no more.
+    /// This client no longer receives the value.
     case unsubscribed
 }
 

@@ -1,10 +1,9 @@
 import BLEPackets
 
-/// How soon a central shall hear from a peripheral, against the energy that it costs (SPEC 2.1, 2.4
-/// setDesiredConnectionLatency).
+/// A preference between latency and energy on a link (SPEC 2.1, 2.4 setDesiredConnectionLatency).
 ///
-/// It is a hint: the central decides. The parameters that are wished for keep all the rules that Apple has published for
-/// accessories since 2014, so that none of its devices has a reason to refuse them (SPEC section 4).
+/// It is a hint: the central decides. The parameters that are wished for keep all the rules that Apple has published
+/// for accessories since 2014, so that none of its devices has a reason to refuse them (SPEC section 4).
 public enum ConnectionLatency: Int, Hashable, Sendable, CaseIterable {
     /// An interval of 15 to 30 ms.
     case low = 0

@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// One link and no other: a handle that the controller gives out again gets a new generation, so that whatever is late
-/// never reaches the newer link.
+/// Identifies a link. When the controller reuses a handle, the generation changes, so late events never reach the new
+/// link.
 public struct LinkID: Hashable, Sendable {
     /// As the controller names the link while it lasts.
     public let handle: ConnectionHandle

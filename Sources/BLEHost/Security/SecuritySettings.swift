@@ -4,8 +4,8 @@ import BLEPackets
 public struct SecuritySettings: Hashable, Sendable {
     /// What it can do and demands in pairing, unless a command says otherwise.
     public var pairing = PairingOptions()
-    /// Whether an operation that a peer refuses with 0x05, 0x0C or 0x0F encrypts the link, or pairs, and is then carried
-    /// out once more (SPEC 2.3 automatic pairing, SEC-2).
+    /// Whether an operation that a peer refuses with 0x05, 0x0C or 0x0F encrypts the link, or pairs, and is then
+    /// carried out once more (SPEC 2.3 automatic pairing, SEC-2).
     public var pairsOnDemand = true
     /// Whether a link that we made to a bonded peer is encrypted at once.
     public var encryptsAtConnection = true
@@ -13,12 +13,12 @@ public struct SecuritySettings: Hashable, Sendable {
     public var requestsSecurity = false
     /// Whether a central may pair with us.
     public var acceptsPairing = true
-    /// Whether a peripheral's wish for security is followed by encryption or pairing.
+    /// Whether a Security Request of a peripheral starts encryption or pairing.
     public var followsSecurityRequests = true
     /// By which bonded peers know our resolvable private addresses; without it they are not told our identity.
     public var identityResolvingKey: Key128?
 
-    /// What an app gets that asks for nothing: pairing on demand, without a man at the device.
+    /// The default: pairing on demand, without user interaction.
     public init() {}
 }
 

@@ -107,7 +107,7 @@ struct GATTDatabaseTests {
         #expect(refused(.of(0x180D, [cached])) == .valueTooLong(uuid))
     }
 
-    @Test("broadcast and extended properties are not an app's to set (SPEC PER-4)")
+    @Test("apps may not set broadcast and extended properties (SPEC PER-4)")
     func properties() {
         for property in [CharacteristicProperties.broadcast, .extendedProperties] {
             #expect(

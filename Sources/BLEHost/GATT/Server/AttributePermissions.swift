@@ -1,7 +1,7 @@
 /// Who may do what with an attribute's value (Core 5.4, Vol 3, Part F, 3.2.5; SPEC PER-5).
 ///
-/// A requirement of security implies the access that it guards: `readEncryption` alone is a value that may be read
-/// over an encrypted link. Nothing at all is an attribute that shows its handle and type and no more.
+/// A requirement of security implies the access that it guards: `readEncryption` alone is a value that may be read over
+/// an encrypted link. Without any permission, only the attribute's handle and type are visible.
 public struct AttributePermissions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -23,7 +23,7 @@ public struct AttributePermissions: OptionSet, Hashable, Sendable {
     public static let readAuthentication = AttributePermissions(rawValue: 0x0040)
     /// Writing needs an encrypted link whose key is protected against a man in the middle.
     public static let writeAuthentication = AttributePermissions(rawValue: 0x0080)
-    /// Reading needs the user's leave (`GATTLinkSecurity.isAuthorized`).
+    /// Reading needs the user's authorization (`GATTLinkSecurity.isAuthorized`).
     public static let readAuthorization = AttributePermissions(rawValue: 0x0100)
     /// Writing needs the user's leave (`GATTLinkSecurity.isAuthorized`).
     public static let writeAuthorization = AttributePermissions(rawValue: 0x0200)

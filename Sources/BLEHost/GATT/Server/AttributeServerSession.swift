@@ -2,9 +2,9 @@ import BLEPackets
 
 /// One client's view of an attribute server, without link, radio or clock: a PDU goes in, PDUs come out.
 ///
-/// It joins what a connection joins: the bearer, which exchanges ATT_MTU, and the server behind it. The table is one
-/// that is given attribute by attribute, whose values the server keeps, so that nobody is asked for any. Time stands
-/// still: nothing ever comes too late.
+/// It joins what a connection joins: the bearer, which exchanges ATT_MTU, and the server behind it. The table is given
+/// attribute by attribute and the server keeps all values, so the app is never asked. Time does not advance, so nothing
+/// times out.
 public struct AttributeServerSession {
     private static let link = LinkID(handle: ConnectionHandle(rawValue: 0), generation: 0)
 
@@ -31,10 +31,10 @@ public struct AttributeServerSession {
     /// ATT_MTU in octets: 23 until another is agreed on.
     public var mtu: UInt16 { bearer.mtu }
 
-    /// What the server met and survived since the session began.
+    /// Counters since the start of the session.
     public var counters: GATTServerCounters { server.counters }
 
-    /// The client is gone, and a new one comes to a table as it was in the beginning.
+    /// Ends the session and starts a new one with the initial table.
     public mutating func reset() { self = Self(database: database, receiveMTU: receiveMTU, settings: settings) }
 
     /// A PDU of the client.
@@ -45,7 +45,7 @@ public struct AttributeServerSession {
         return sentPDUs()
     }
 
-    /// A value of the server has changed; who subscribed to it hears of it.
+    /// A value of the server has changed; subscribers are notified.
     ///
     /// - Parameter modes: the ways of telling that are allowed.
     /// - Returns: the PDUs that follow from it; none where nobody subscribed in one of these ways, or where an

@@ -4,10 +4,9 @@ import BLEPackets
 ///
 /// Handles are stable: a service keeps its place for as long as it is published. A new service goes behind every handle
 /// that was ever given out, so that a client which remembers an old table never finds something else under an old
-/// handle. Two things bend this rule. A service that comes back with the same attributes, from first to last, gets its
-/// old place again where that is free: bonded clients of an app that restarts need not discover anew. And when the
-/// handles are used up, places that were given back are used again, the lowest that is large enough; Service Changed
-/// and the database hash tell of it.
+/// handle. There are two exceptions. A service that is published again with the same attributes gets its old handles if
+/// they are free, so bonded clients of a restarted app need not discover again. When no handles are left, released ones
+/// are used again, the lowest that is large enough; Service Changed and the database hash tell of it.
 public struct GATTDatabase: Sendable {
     /// A place that a removed service left behind.
     struct FreedPlace: Equatable, Sendable {

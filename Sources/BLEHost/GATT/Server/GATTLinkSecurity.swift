@@ -35,6 +35,6 @@ public struct GATTLinkSecurity: Equatable, Sendable {
         self.shortfall = shortfall
     }
 
-    /// A stranger on a plain link.
+    /// An unpaired client on an unencrypted link.
     public static let none = GATTLinkSecurity()
 }

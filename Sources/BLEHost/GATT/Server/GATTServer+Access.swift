@@ -11,7 +11,7 @@ extension GATTServer {
         case unknownHash
     }
 
-    /// Lets no client read or write the values and descriptors of an app, or lets them again (SPEC FGO-3, 2.4).
+    /// Disables or enables access to an app's values and descriptors for all clients (SPEC FGO-3, 2.4).
     public mutating func disableServices(of owner: ClientID, with error: ATTError?) {
         disabledOwners.removeAll { $0.owner == owner }
         if let error { disabledOwners.append((owner, error)) }

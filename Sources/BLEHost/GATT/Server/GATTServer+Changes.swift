@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// Services that come and go while clients look on: Service Changed, the database hash and robust caching
-/// (Core 5.4, Vol 3, Part G, 2.5.2 and 7).
+/// Services that change while clients are connected: Service Changed, the database hash and robust caching (Core 5.4,
+/// Vol 3, Part G, 2.5.2 and 7).
 extension GATTServer {
     // MARK: Publishing
 
@@ -149,11 +149,11 @@ extension GATTServer {
         act(.computeHash(message: database.hashMessage, revision: database.revision))
     }
 
-    /// The answer to `computeHash`. One for a table that has changed since is dropped, and asked for anew where a client
-    /// waits.
+    /// The answer to `computeHash`. One for a table that has changed since is dropped, and asked for anew where a
+    /// client waits.
     ///
-    /// - Parameter octets: 16, as the cipher gives them; in the attribute they stand the other way round. `nil` where
-    ///   there is no hash to be had: who waits for it hears so, and the next who reads it has it asked for again.
+    /// - Parameter octets: 16 octets in the order of the cipher; the attribute has them reversed. `nil` if the hash
+    ///   could not be computed: waiting readers get an error, and the next read asks again.
     public mutating func databaseHash(_ octets: [UInt8]?, revision: UInt64, at now: Instant) {
         if revision == database.revision {
             guard let octets else { return hashFailed(now) }

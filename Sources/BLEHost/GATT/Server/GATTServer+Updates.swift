@@ -74,7 +74,7 @@ extension GATTServer {
 
     // MARK: Updates
 
-    /// Sends a value to those who subscribed to it; everybody else is left out (SPEC PER-21).
+    /// Sends a value to its subscribers and to nobody else (SPEC PER-21).
     ///
     /// A client that asked for both gets notifications. A value that is longer than a client's link can carry is cut
     /// there (SPEC PER-23, 2.4). Who waits to learn that the table has changed gets nothing until then.

@@ -9,7 +9,7 @@ import BLEPackets
 ///
 /// For each client one request is under way at a time; an app has 30 s for its answer and gives exactly one. There is
 /// no clock and no I/O: time comes in with each input, and what is to be done is fetched with `nextAction` after it.
-/// ATT_MTU is exchanged elsewhere, by whoever owns the link's bearer.
+/// The owner of the bearer exchanges the ATT_MTU.
 ///
 /// An attribute is checked in this order: its handle, whether the access is permitted at all, authentication and
 /// encryption, the size of the key, authorization, then offset and length of the value.
@@ -59,7 +59,7 @@ public struct GATTServer {
         return earliest
     }
 
-    /// What is to be done next; to be called until `nil` after every input.
+    /// The next action. Call this after every input until it returns `nil`.
     public mutating func nextAction() -> GATTServerAction? {
         if let action = first.take() { return action }
         let rest = actions.count - taken

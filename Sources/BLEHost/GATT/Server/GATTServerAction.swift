@@ -4,7 +4,7 @@ import BLEPackets
 public enum GATTServerAction: Equatable, Sendable {
     /// Send a PDU on a link's ATT channel, and call `sent` when the controller has it.
     case send([UInt8], to: LinkID, tag: GATTServerSendTag)
-    /// Tell whoever listens.
+    /// Report an event.
     case event(GATTServerEvent)
     /// The bearer is dead: end the link. Nothing more goes to it.
     case disconnect(LinkID, GATTServerFault)
@@ -33,7 +33,7 @@ public enum GATTServerFault: Equatable, Sendable {
     case flooded
 }
 
-/// The name of a question to the app; each is given once.
+/// Identifies a request to the app; each number is used once.
 public struct GATTRequestID: RawRepresentable, Hashable, Comparable, Sendable {
     public let rawValue: UInt64
     @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -44,7 +44,7 @@ public struct GATTRequestID: RawRepresentable, Hashable, Comparable, Sendable {
 
 /// A client wants to know a value that the app holds (SPEC PER-13).
 public struct GATTReadRequest: Equatable, Sendable {
-    /// By which it is answered.
+    /// The identifier for the answer.
     public var id: GATTRequestID
     /// Who asks.
     public var link: LinkID
@@ -82,7 +82,7 @@ public struct GATTWriteRequest: Equatable, Sendable {
 
 /// The app's answer to a question.
 public enum GATTAnswer: Equatable, Sendable {
-    /// The value behind the offset of the question, empty at its end.
+    /// The value from the requested offset on; empty at its end.
     case value([UInt8])
     /// All is written.
     case success
@@ -91,7 +91,7 @@ public enum GATTAnswer: Equatable, Sendable {
     case failure(ATTError, handle: AttributeHandle? = nil)
 }
 
-/// Who hears of which value.
+/// A subscription: which client receives which value.
 public struct GATTSubscription: Equatable, Sendable {
     /// Whose subscription it is.
     public var link: LinkID

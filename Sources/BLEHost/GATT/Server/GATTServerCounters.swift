@@ -1,4 +1,4 @@
-/// What an attribute server met that nobody is told of otherwise.
+/// Events of an attribute server that are not reported otherwise.
 public struct GATTServerCounters: Equatable, Sendable {
     /// Answers of the app to a request that had an answer already, or whose client or time was gone.
     public var lateAnswers: UInt64 = 0

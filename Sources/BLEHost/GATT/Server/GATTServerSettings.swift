@@ -1,22 +1,22 @@
 import BLEPackets
 
-/// The bounds and habits of an attribute server.
+/// Limits and behaviour of an attribute server.
 public struct GATTServerSettings: Equatable, Sendable {
     /// How long the app may take for an answer: then the client's transaction is over and its bearer is dead
     /// (Core 5.4, Vol 3, Part F, 3.3.3).
     public var answerTimeout = Microseconds.seconds(30)
     /// How long a client may take to confirm an indication (Core 5.4, Vol 3, Part F, 3.3.3).
     public var confirmationTimeout = Microseconds.seconds(30)
-    /// Requests that a client may have sent before the one under way is answered, though it must not send any
-    /// (Core 5.4, Vol 3, Part F, 3.3.2). One more, and the bearer is dropped.
+    /// Requests that a client may have sent before the one under way is answered, though it must not send any (Core
+    /// 5.4, Vol 3, Part F, 3.3.2). Another one closes the bearer.
     public var earlyRequestLimit = 4
     /// Answers to a client that may wait for the controller. One more, and the bearer is dropped.
     public var unsentResponseLimit = 16
     /// Values that may wait for each client: notifications for the controller, indications for confirmations
     /// (SPEC PER-22).
     public var updateLimit = 10
-    /// How long clients that have room wait for one that has none: then it misses updates, and they go on. Each time that
-    /// somebody is given up, the next wait is half as long.
+    /// How long clients that have room wait for one that has none: then it misses updates, and they go on. Each time
+    /// that somebody is given up, the next wait is half as long.
     public var updatePatience = Microseconds.seconds(1)
     /// The shortest such wait: what a slow but honest link needs for its next packets.
     public var leastUpdatePatience = Microseconds.microseconds(100_000)

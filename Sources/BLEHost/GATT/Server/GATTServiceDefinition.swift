@@ -26,7 +26,7 @@ public struct GATTServiceDefinition: Equatable, Sendable {
 public struct GATTCharacteristicDefinition: Equatable, Sendable {
     /// What kind of characteristic it is.
     public var uuid: BluetoothUUID
-    /// What the declaration says; `broadcast` and `extendedProperties` are not an app's to set (SPEC PER-4).
+    /// What the declaration says; `broadcast` and `extendedProperties` cannot be set by an app (SPEC PER-4).
     public var properties: CharacteristicProperties
     /// A value can be read or written where both properties and permissions allow it (SPEC PER-2).
     public var permissions: AttributePermissions
@@ -39,7 +39,7 @@ public struct GATTCharacteristicDefinition: Equatable, Sendable {
     public var extendedProperties: CharacteristicExtendedProperties
     /// Whether only an encrypted link can subscribe (SPEC SEC-1, 2.1).
     public var needsEncryptionToSubscribe: Bool
-    /// Octets that a key must have where permissions ask for encryption; 0 where every key will do.
+    /// The smallest key size in octets, where permissions require encryption; 0 for any.
     public var minimumKeySize: UInt8
 
     public init(
@@ -93,7 +93,7 @@ extension GATTDescriptorDefinition: Codable {}
 extension CharacteristicExtendedProperties: Codable {}
 #endif
 
-/// Where a service found its place; it stays there until it is removed.
+/// The handles of a published service; they stay the same until it is removed.
 public struct GATTPublishedService: Equatable, Sendable {
     /// What kind of service it is.
     public var uuid: BluetoothUUID

@@ -32,18 +32,18 @@ public struct StoredBonds: Equatable, Sendable {
 public enum BondStoreError: Error, Hashable, Sendable {
     /// A file or folder could not be read or written: its path, and what the system says.
     case system(path: String, cause: String)
-    /// What stands there is not used, as another user may have put it there or changed it, or bonds that are there cannot
-    /// be read: its path, and the cause with its remedy.
+    /// What stands there is not used, as another user may have put it there or changed it, or bonds that are there
+    /// cannot be read: its path, and the cause with its remedy.
     case refused(path: String, cause: String)
     /// Another process holds the file for longer than a write can take.
     case busy(path: String)
-    /// A later version of this program wrote the file; it is left alone.
+    /// A later version of this program wrote the file; it is not changed.
     case unknownVersion(path: String)
 }
 
 extension BondStoreError {
-    /// Whether there may be bonds that are not known now. A device that has one would be taken for a stranger, and told in
-    /// the clear what only the bonded one should hear: who cannot load them does not go on without.
+    /// Whether there may be bonds that are not known now. A device that has one would be taken for a stranger, and told
+    /// in the clear what only the bonded one should hear: who cannot load them does not go on without.
     public var mayHideBonds: Bool {
         switch self {
         case .system: false

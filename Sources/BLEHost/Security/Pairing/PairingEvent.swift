@@ -10,7 +10,7 @@ public enum PairingEvent: Equatable, Sendable {
     case question(PairingQuestion)
     /// The link is encrypted with a new key; where the pairing was for bonding, `HostEvent.bondChanged` went before.
     case paired(PairingSummary)
-    /// Questions that are open need no answer any more.
+    /// Open questions no longer need an answer.
     case failed(SecurityFailure)
     /// The fixed passkey (`PairingOptions.passkey`) was tried too often: no pairing uses it any more, until
     /// `HostCommand.unlockPasskey` or another passkey.
@@ -29,9 +29,9 @@ public struct PairingQuestion: Hashable, Sendable {
         case compare(UInt32)
         /// Whether to pair at all: `PairingAnswer.confirm`.
         case consent
-        /// Whether the bond with this device may be replaced: the peer says that it is the device, and has not proven it
-        /// by encrypting the link with the bond's key. `PairingAnswer.confirm`; no unless somebody knows that the device
-        /// has lost its keys.
+        /// Whether the bond with this device may be replaced: the peer says that it is the device, and has not proven
+        /// it by encrypting the link with the bond's key. `PairingAnswer.confirm`; no unless somebody knows that the
+        /// device has lost its keys.
         case replaceBond(DeviceAddress)
     }
 
@@ -58,7 +58,7 @@ public enum PairingAnswer: Equatable, Sendable {
     case passkey(UInt32)
     /// Whether the numbers are the same, or whether to pair at all.
     case confirm(Bool)
-    /// The user gives up.
+    /// The user cancels.
     case cancel
 }
 
@@ -92,13 +92,14 @@ public struct PairingSummary: Hashable, Sendable {
 
 /// Why a link could not be made secure.
 public enum SecurityFailure: Error, Hashable, Sendable {
-    /// This side gave pairing up.
+    /// This side aborted pairing.
     case refusedByUs(PairingFailedReason)
-    /// The peer gave pairing up.
+    /// The peer aborted pairing.
     case refusedByPeer(PairingFailedReason)
     /// The peer was silent for 30 s; there is no pairing on this link any more (Core 5.4, Vol 3, Part H, 3.4).
     case timedOut
-    /// The peer has lost the keys of the bond: it has to be removed here before a new pairing (0x06 PIN or Key Missing).
+    /// The peer has lost the keys of the bond: it has to be removed here before a new pairing (0x06 PIN or Key
+    /// Missing).
     case keyMissingAtPeer
     /// The link could not be encrypted, for another reason.
     case encryptionFailed(HCIStatus)
@@ -110,7 +111,7 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     case keyTooWeak
     /// There is no key to encrypt with, and pairing was not allowed.
     case noKey
-    /// Nobody does cryptography here, or the controller is shared with another stack.
+    /// No toolbox is configured, or the controller is shared with another stack.
     case notAvailable
     /// Pairing is under way on this link already.
     case alreadyPairing
@@ -123,7 +124,7 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     case tooManyBonds
     /// The link ended.
     case linkLost
-    /// The app, or its user, gave up.
+    /// The app or its user cancelled.
     case cancelled
 }
 

@@ -16,8 +16,8 @@ public struct PairingOptions: Hashable, Sendable {
     /// Whether a peer that knows legacy pairing alone is refused (Core 5.4, Vol 3, Part C, 10.2.4). The key has 16
     /// octets then.
     public var requiresSecureConnections = false
-    /// Octets, 7 to 16: a shorter key is refused, and a bond whose key is shorter does not serve. Less than 16 is for old
-    /// devices alone, and knowingly: a key of seven octets can be tried out.
+    /// Octets, 7 to 16: a shorter key is refused, and a bond whose key is shorter does not serve. Less than 16 is for
+    /// old devices alone, and knowingly: a key of seven octets can be tried out.
     public var minimumKeySize: UInt8 = 16
     /// Octets, 7 to 16.
     public var maximumKeySize: UInt8 = 16
@@ -32,14 +32,14 @@ public struct PairingOptions: Hashable, Sendable {
     /// So a few failures lock it (`PairingEvent.passkeyLocked`), and a pairing that a peer begins uses it only where
     /// `requiresAuthentication` is set; else a random one is displayed, or the user is asked.
     public var passkey: UInt32?
-    /// Whether a peer may show the debug public key, of which everybody knows the private one: for tests with a sniffer
-    /// alone (Core 5.4, Vol 3, Part H, 2.3.5.6.1).
+    /// Whether to accept the debug public key, whose private key is public; only for tests with a sniffer (Core 5.4,
+    /// Vol 3, Part H, 2.3.5.6.1).
     public var acceptsDebugKeys = false
     /// Whether the app is asked before a pairing that it did not begin (`PairingQuestion.Kind.consent`).
     public var asksConsent = false
     /// The operator's word that a bond with the device may be replaced though its key has not encrypted the link, by a
-    /// weaker one as well: for a device that has lost its half. Without it such a pairing is refused, unless the app says
-    /// yes to `PairingQuestion.Kind.replaceBond`.
+    /// weaker one as well: for a device that has lost its half. Without it such a pairing is refused, unless the app
+    /// says yes to `PairingQuestion.Kind.replaceBond`.
     public var replacesBond = false
 
     public init(
@@ -81,7 +81,8 @@ public struct PairingOptions: Hashable, Sendable {
     }
 }
 
-/// What was told to or heard from a peer by another way than Bluetooth (Core 5.4, Vol 3, Part H, 2.3.5.4 and 2.3.5.6.4).
+/// What was told to or heard from a peer by another way than Bluetooth (Core 5.4, Vol 3, Part H, 2.3.5.4 and
+/// 2.3.5.6.4).
 public struct OutOfBandData: Equatable, Sendable {
     /// The temporary key of legacy pairing, the same on both sides.
     public var temporaryKey: Key128?

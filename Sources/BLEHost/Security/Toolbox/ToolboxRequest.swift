@@ -31,7 +31,7 @@ public enum ToolboxResult: Equatable, Sendable {
 public enum ToolboxFailure: Error, Hashable, Sendable {
     /// The peer's public key is no point of the curve.
     case invalidPublicKey
-    /// The request has octets of a wrong length, or nobody can do such work here.
+    /// The request has octets of a wrong length, or the toolbox does not support it.
     case unavailable
 }
 
