@@ -50,7 +50,7 @@ public struct JSONReader {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
         let value = try reader.value(depth: 0)
         reader.skipSpace()
-        guard reader.position == reader.bytes.count else { throw reader.failure("nothing was expected any more") }
+        guard reader.position == reader.bytes.count else { throw reader.failure("unexpected text after the value") }
         return value
     }
 
@@ -94,7 +94,7 @@ public struct JSONReader {
             if take(word: "true") { return true }
             if take(word: "false") { return false }
             if take(word: "null") { return .null }
-            throw failure("this is no JSON value")
+            throw failure("not a JSON value")
         }
     }
 
@@ -105,13 +105,13 @@ public struct JSONReader {
         if take(UInt8(ascii: "}")) { return .object([]) }
         repeat {
             skipSpace()
-            guard next == UInt8(ascii: "\"") else { throw failure("a key in quotes was expected") }
+            guard next == UInt8(ascii: "\"") else { throw failure("expected a key in quotes") }
             let key = try string()
-            guard keys.insert(key, beside: members) else { throw failure("‘\(Self.short(key))’ stands there twice") }
-            guard take(UInt8(ascii: ":")) else { throw failure("‘:’ was expected behind ‘\(Self.short(key))’") }
+            guard keys.insert(key, beside: members) else { throw failure("‘\(Self.short(key))’ appears twice") }
+            guard take(UInt8(ascii: ":")) else { throw failure("‘:’ is missing after ‘\(Self.short(key))’") }
             members.append(JSONValue.Member(key: key, value: try value(depth: depth + 1)))
         } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "}")) else { throw failure("‘,’ or ‘}’ was expected") }
+        guard take(UInt8(ascii: "}")) else { throw failure("expected ‘,’ or ‘}’") }
         return .object(members)
     }
 
@@ -120,7 +120,7 @@ public struct JSONReader {
         position += 1
         if take(UInt8(ascii: "]")) { return [] }
         repeat { values.append(try value(depth: depth + 1)) } while take(UInt8(ascii: ","))
-        guard take(UInt8(ascii: "]")) else { throw failure("‘,’ or ‘]’ was expected") }
+        guard take(UInt8(ascii: "]")) else { throw failure("expected ‘,’ or ‘]’") }
         return .array(values)
     }
 
@@ -130,7 +130,7 @@ public struct JSONReader {
         guard position - start <= limits.numberLength else { throw failure("a number has too many digits") }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         if let value = Int(text) { return .integer(value) }
-        guard let value = Double(text), value.isFinite else { throw failure("‘\(text)’ is no number") }
+        guard let value = Double(text), value.isFinite else { throw failure("‘\(text)’ is not a number") }
         return .number(value)
     }
 
@@ -158,15 +158,15 @@ public struct JSONReader {
                 guard let text = String(validating: octets, as: UTF8.self) else { throw failure("this is not UTF-8") }
                 return text
             case UInt8(ascii: "\\"): octets += String(try escaped()).utf8
-            case 0..<0x20: throw failure("the text does not end in its line")
+            case 0..<0x20: throw failure("unterminated string in its line")
             default: octets.append(byte)
             }
         }
-        throw failure("the text does not end")
+        throw failure("the string does not end")
     }
 
     private mutating func escaped() throws(JSONProblem) -> Unicode.Scalar {
-        guard let byte = next else { throw failure("the text does not end") }
+        guard let byte = next else { throw failure("the string does not end") }
         position += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
@@ -179,9 +179,9 @@ public struct JSONReader {
             let high = try codeUnit()
             guard 0xD800..<0xDC00 ~= high, take(word: "\\u") else { return Unicode.Scalar(high) ?? "\u{FFFD}" }
             let low = try codeUnit()
-            guard 0xDC00..<0xE000 ~= low else { throw failure("half a character") }
+            guard 0xDC00..<0xE000 ~= low else { throw failure("unpaired surrogate") }
             return Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)) ?? "\u{FFFD}"
-        default: throw failure("‘\\’ stands before what cannot follow it")
+        default: throw failure("‘\\’ starts an unknown escape")
         }
     }
 
@@ -189,7 +189,7 @@ public struct JSONReader {
         let digits = bytes[position...].prefix(4)
         guard digits.count == 4, digits.allSatisfy({ $0 < 0x80 && Character(Unicode.Scalar($0)).isHexDigit }),
             let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw failure("four digits were expected behind ‘\\u’") }
+        else { throw failure("expected four digits after ‘\\u’") }
         position += 4
         return value
     }

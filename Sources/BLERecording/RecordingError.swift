@@ -24,7 +24,7 @@ public enum RecordingError: Error, Equatable, Sendable, CustomStringConvertible 
         case .cannotRead(let path, let reason): "‘\(path)’ cannot be read: \(reason)"
         case .malformedLine(let path, let line, let reason): "‘\(path)’, line \(line): \(reason)"
         case .unknownVersion(let version):
-            "the recording has the form \(version), and this program knows \(RecordingHeader.currentVersion)"
+            "the recording has format version \(version); this program supports \(RecordingHeader.currentVersion)"
         case .missingPacket(let path, let number):
             "‘\(path)’ has no packet \(number) from the controller; it does not belong to these inputs"
         case .packets(let path, let error): "‘\(path)’: \(error)"

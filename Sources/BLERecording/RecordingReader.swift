@@ -72,17 +72,17 @@ public struct RecordingReader: ~Copyable {
         }
         guard recorded.time >= lastTime else {
             throw .malformedLine(
-                path: files.inputs, line: lines.lineNumber, reason: "its time runs backwards")
+                path: files.inputs, line: lines.lineNumber, reason: "its time is earlier than that of the line before")
         }
         lastTime = recorded.time
         if let input = recorded.input { return (input, recorded.time) }
         guard let number = recorded.packet else {
-            throw .malformedLine(path: files.inputs, line: lines.lineNumber, reason: "it names no input")
+            throw .malformedLine(path: files.inputs, line: lines.lineNumber, reason: "it contains no input")
         }
         guard number == receivedCount else {
             throw .malformedLine(
                 path: files.inputs, line: lines.lineNumber,
-                reason: "packet \(number) stands where packet \(receivedCount) was expected")
+                reason: "found packet \(number), expected packet \(receivedCount)")
         }
         while true {
             if let packet = received.popFirst() {

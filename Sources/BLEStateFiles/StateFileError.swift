@@ -38,7 +38,7 @@ public enum StateFileError: Error, Hashable, Sendable, CustomStringConvertible {
     public var cause: String { cause(or: "keep state in another folder (--state, JELLING_STATE)") }
 
     /// The same for a file that the user named for output.
-    public var outputCause: String { cause(or: "name another file") }
+    public var outputCause: String { cause(or: "choose another file") }
 
     private func cause(or elsewhere: String) -> String {
         switch self {

@@ -72,50 +72,50 @@ extension TransportError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidAddress(let text):
-            "‘\(text)’ names no transport; the forms are: " + TransportAddress.forms.joined(separator: ", ")
+            "‘\(text)’ is not a transport; use one of: " + TransportAddress.forms.joined(separator: ", ")
         case .unusableFile(let path, let reason):
             "‘\(path)’: \(reason)"
         case .notOffered(let address):
-            "the transport \(address) is not offered by this program"
+            "the transport \(address) is not supported by this program"
         case .noBluetoothInKernel:
             "this kernel has no Bluetooth: load it with ‘modprobe bluetooth’ (and the adapter's driver, e.g. ‘btusb’),"
-                + " or run on a kernel built with CONFIG_BT; in a container, the host's kernel counts"
+                + " or use a kernel built with CONFIG_BT; a container uses the host's kernel"
         case .noSuchAdapter(let index, let present):
             "there is no adapter hci\(index): "
                 + (present.isEmpty
-                    ? "there is none at all; plug one in, or see ‘rfkill list’ and ‘dmesg’"
+                    ? "there are no adapters; plug one in, or check ‘rfkill list’ and ‘dmesg’"
                     : "there is " + present.joined(separator: ", "))
         case .noAdapter:
-            "there is no Bluetooth adapter: plug one in, see ‘rfkill list’ and ‘dmesg’, or name another transport"
+            "there is no Bluetooth adapter: plug one in, check ‘rfkill list’ and ‘dmesg’, or choose another transport"
         case .permissionDenied(let address, let capability, let program):
-            "no permission to open \(address): it asks for \(capability.rawValue); run as root, or give the program"
-                + " the capability with ‘sudo setcap \(capability.setcapName)+ep \(program)’"
+            "no permission to open \(address): this needs \(capability.rawValue); run as root, or grant the "
+                + "capability with ‘sudo setcap \(capability.setcapName)+ep \(program)’"
         case .adapterUp(let index, let daemon):
-            "hci\(index) is up, and the user channel takes an adapter only while it is down: "
+            "hci\(index) is up, but the user channel needs it down: "
                 + (daemon.map {
-                    "\($0) runs and powers adapters; power this one off with ‘bluetoothctl power off’ or"
-                        + " ‘btmgmt --index \(index) power off’, or end it with ‘systemctl stop bluetooth’"
+                    "\($0) is running and powers adapters; power this one off with ‘bluetoothctl power off’ or"
+                        + " ‘btmgmt --index \(index) power off’, or stop it with ‘systemctl stop bluetooth’"
                 } ?? "take it down with ‘hciconfig hci\(index) down’ or ‘btmgmt --index \(index) power off’")
                 + ", or share it through raw:\(index)"
         case .adapterBusy(let index, let holders):
             "hci\(index) is busy: a process holds its user channel"
                 + (holders.isEmpty
-                    ? "; end that first (run as root to be told which it is)"
-                    : "; HCI sockets are open in \(list(holders)): end that first")
+                    ? "; stop it first (run as root to see which one)"
+                    : "; HCI sockets are open in \(list(holders)): stop that first")
         case .adapterInSetup(let index):
             "hci\(index) is busy: the kernel is still setting it up; try again in a few seconds"
         case .adapterDown(let index):
-            "hci\(index) is down, and the raw channel shares only an adapter that is up: bring it up with"
+            "hci\(index) is down, but the raw channel needs it up: bring it up with"
                 + " ‘hciconfig hci\(index) up’ or ‘bluetoothctl power on’ (see ‘rfkill list’ if that fails),"
-                + " or take it whole with user:\(index)"
+                + " or use it exclusively with user:\(index)"
         case .adapterBlocked(let index):
             "the radio of hci\(index) is switched off: see ‘rfkill list’, switch it on with ‘rfkill unblock bluetooth’"
         case .adapterRemoved(let index):
-            "the adapter hci\(index) went away: it was unplugged, reset by its driver, or taken down"
+            "the adapter hci\(index) disappeared: it was unplugged, reset by its driver, or taken down"
         case .hostNotFound(let host, let reason):
             "the host ‘\(host)’ was not found: \(reason)"
         case .connectionRefused(let address):
-            "nobody listens at \(address): start the controller's program first, or correct the address"
+            "nothing is listening at \(address): start the controller's program first, or correct the address"
         case .connectionTimedOut(let address):
             "\(address) did not answer within \(Transports.connectTimeoutSeconds) seconds: check host, port and firewall"
         case .pathNotFound(let path):
@@ -123,21 +123,21 @@ extension TransportError: CustomStringConvertible {
         case .pathForbidden(let path):
             "no permission to use ‘\(path)’: see its mode with ‘ls -l’; serial ports often belong to the group dialout"
         case .notASerialPort(let path):
-            "‘\(path)’ is no serial port"
+            "‘\(path)’ is not a serial port"
         case .serialPortBusy(let path, let holders):
             "the serial port ‘\(path)’ is in use by "
                 + (holders.isEmpty
-                    ? "the kernel's Bluetooth or another program; end ‘btattach’ or whatever claimed it"
+                    ? "the kernel's Bluetooth or another program; stop ‘btattach’ or the program that uses it"
                     : list(holders) + "; end that first")
         case .unsupportedBaud(let path, let requested, let nearest):
-            "the serial port ‘\(path)’ cannot do \(requested) baud; the nearest speed is \(nearest)"
+            "the serial port ‘\(path)’ does not support \(requested) baud; the nearest supported speed is \(nearest)"
         case .closedByPeer:
             "the controller's side closed the connection"
         case .framingLost(let packetType):
-            "the stream is out of step: the octet \(hexadecimal(packetType)) is no H4 packet type; check baud rate and"
-                + " flow control, or whether a controller speaks there at all"
+            "lost synchronisation: \(hexadecimal(packetType)) is not an H4 packet type; check the baud rate, the "
+                + "flow control, and that a controller is connected"
         case .sendQueueFull(let byteCount):
-            "the controller takes no more data: \(byteCount) bytes wait to be sent"
+            "the controller stopped accepting data; \(byteCount) bytes are waiting"
         case .system(let call, let code):
             "\(call) failed: \(describeSystemError(code))"
         }

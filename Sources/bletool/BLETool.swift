@@ -14,9 +14,9 @@ struct BLETool: CommandGroupHelp {
               bletool gatt 24:6F:28:AA:BB:CC discover
               bletool -t raw:0 --json gatt Thermometer subscribe 2A37 --count 3
 
-            Without -t the first adapter is taken, through the HCI user channel. Addresses are public unless /random \
-            follows them. The exit status is 0 when the work is done, 1 when it failed, 2 for wrong usage, and 3 when \
-            the transport could not be opened.
+            Without -t, bletool uses the first adapter through the HCI user channel. An address is public unless \
+            /random follows it. The exit status is 0 on success, 1 if the operation failed, 2 for wrong usage, and 3 \
+            when the transport could not be opened.
             """,
         version: "0.1.0",
         groupedSubcommands: [

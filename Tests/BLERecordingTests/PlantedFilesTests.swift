@@ -32,7 +32,7 @@ struct PlantedFilesTests {
             try "theirs".write(toFile: path, atomically: false, encoding: .utf8)
             chown(path, 65534, 65534)
             #expect(
-                refusal() == "‘\(path)’ is owned by user 65534, not by you (user 0): remove it, or name another file")
+                refusal() == "‘\(path)’ is owned by user 65534, not by you (user 0): remove it, or choose another file")
             #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs")
             unlink(path)
             // What was made for the other file is gone again.

@@ -91,7 +91,7 @@ struct ScenarioTests {
     @Test(
         "what is wrong is told with its place and what would be right",
         arguments: [
-            ("{", "line 1", "key"), ("[]", "", "object"), ("{\"x\":1}", "x", "known are seed"),
+            ("{", "line 1", "key"), ("[]", "", "object"), ("{\"x\":1}", "x", "known keys: seed"),
             ("{\"devices\":[{}]}", "devices[0].address", "missing"),
             ("{\"devices\":[{\"address\":\"x\"}]}", "devices[0].address", "write C0:"),
             (
@@ -100,11 +100,11 @@ struct ScenarioTests {
             ),
             (
                 "{\"devices\":[{\"address\":\"C0:00:00:00:00:01\",\"services\":[{\"uuid\":\"zz\"}]}]}",
-                "devices[0].services[0].uuid", "no UUID"
+                "devices[0].services[0].uuid", "not a UUID"
             ),
-            ("{\"faults\":[{\"kind\":\"x\"}]}", "faults[0].kind", "none of unanswered"),
+            ("{\"faults\":[{\"kind\":\"x\"}]}", "faults[0].kind", "not one of unanswered"),
             ("{\"faults\":[{\"kind\":\"unanswered\"}]}", "faults[0].opcode", "0x200C"),
-            ("{\n\"seed\":1,\n\"seed\":2}", "line 3", "twice"), ("{\"seed\":1} x", "line 1", "nothing"),
+            ("{\n\"seed\":1,\n\"seed\":2}", "line 3", "twice"), ("{\"seed\":1} x", "line 1", "unexpected text"),
             ("{\"controller\":{\"version\":\"3\"}}", "controller.version", "4.0, 4.2 and 5.4"),
         ])
     func wrong(json: String, place: String, message: String) {

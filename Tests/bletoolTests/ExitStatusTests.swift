@@ -31,7 +31,7 @@ struct ExitStatusTests {
     @Test(
         "a mistake is named, not the parser's trouble with it",
         arguments: [
-            (["bogus"], "‘bogus’ is no command"), (["help", "nope"], "‘nope’ is no command"),
+            (["bogus"], "‘bogus’ is not a command"), (["help", "nope"], "‘nope’ is not a command"),
             (["lescan", "--duration", "-1"], "'-1' is invalid"),
             (["gatt", "Peer", "subscribe", "2A37", "--count", "-1"], "'-1' is invalid"),
             (["gatt", "Peer", "--connect-timeout", "-1", "discover"], "'-1' is invalid"),

@@ -31,7 +31,7 @@ struct JSONLimitTests {
                 _ = try JSONReader.value(in: Array(object(count, tail: ",\"key \(repeated)\":0").utf8))
                 Issue.record("read")
             } catch {
-                #expect(error.message == "‘key \(repeated)’ stands there twice")
+                #expect(error.message == "‘key \(repeated)’ appears twice")
             }
         }
     }
@@ -43,7 +43,7 @@ struct JSONLimitTests {
 
     @Test("a key that is written in two ways is the same key")
     func escapedDuplicate() {
-        #expect(throws: JSONProblem(line: 1, message: "‘ab’ stands there twice")) {
+        #expect(throws: JSONProblem(line: 1, message: "‘ab’ appears twice")) {
             try read(#"{"ab":1,"\u0061b":2}"#)
         }
     }

@@ -50,9 +50,9 @@ struct OutputTests {
         let refused = Failure(AdapterError.host(.controller(.unknownConnectionIdentifier, opcode)))
         #expect(refused.message.hasPrefix("the controller refused Read RSSI: "))
         #expect(
-            Failure(AdapterError.host(.commandTimeout(opcode))).message == "the controller never answered Read RSSI")
+            Failure(AdapterError.host(.commandTimeout(opcode))).message == "the controller did not answer Read RSSI")
         let unnamed = Failure(AdapterError.host(.commandTimeout(HCIOpcode(rawValue: 0xFC01))))
-        #expect(unnamed.message == "the controller never answered command 0xfc01")
+        #expect(unnamed.message == "the controller did not answer command 0xfc01")
     }
 
     @Test("a reader that leaves is noticed once, and nothing crashes")

@@ -46,7 +46,7 @@ struct StalledTests {
         // A scan that had not begun, or had found nothing by then, has lost nothing.
         if arguments.contains("lescan"), ["", "bletool: error: interrupted\n"].contains(told) { return }
         #expect(status == 1)
-        #expect(told == (isForErrorsToo ? "" : "bletool: error: standard output was not read to its end\n"))
+        #expect(told == (isForErrorsToo ? "" : "bletool: error: the reader of standard output stopped reading\n"))
     }
 
     @Test("a terminal that takes nothing more is no reason to stay")
@@ -61,7 +61,7 @@ struct StalledTests {
         // Far more than a terminal keeps for its reader.
         let line = String(repeating: "a line of a hundred characters ", count: 3)
         for _ in 0..<10_000 where !console.outputHasEnded { console.printHelp(line) }
-        #expect(console.outputFailure?.message == "standard output was not read to its end")
+        #expect(console.outputFailure?.message == "the reader of standard output stopped reading")
     }
 
     @Test("a slow reader gets everything, in order, while nothing tells the program to end")

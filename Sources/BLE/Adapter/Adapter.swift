@@ -14,8 +14,9 @@ import Synchronization
 ///     for service in try await peripheral.discoverServices() { print(service.uuid) }
 ///     await adapter.close()
 ///
-/// The actor runs on a thread of its own, on which packets arrive: from the socket to the engine there is no hop.
-/// Every operation ends exactly once: by its result, an error, the end of the link, or the cancellation of its task.
+/// The actor runs on a thread of its own, where packets arrive, so there is no thread switch between the socket and the
+/// engine. Every operation ends exactly once: by its result, an error, the end of the link, or the cancellation of its
+/// task.
 public actor Adapter {
     /// What the engine is for this process: one client.
     static let client = ClientID.local
@@ -125,7 +126,7 @@ public actor Adapter {
         }
     }
 
-    /// Stops what runs, ends the links and hands the controller back. It may be called again.
+    /// Stops all activity, closes the links and releases the controller. Calling it again has no effect.
     public func close() async {
         if runner.isOpen, ending == nil { _ = await perform(.stop) }
         fail(with: .closed)
@@ -144,10 +145,10 @@ public actor Adapter {
 
     // MARK: What the adapter is
 
-    /// What the controller said of itself.
+    /// What the controller reported about itself.
     public var information: ControllerInformation { runner.information }
 
-    /// What the engine met and survived.
+    /// Counters of errors and recoveries.
     public var counters: HostCounters { runner.counters }
 
     // MARK: Operations
@@ -223,13 +224,13 @@ public actor Adapter {
 
     /// Waits until the device can be reached, however long that takes (SPEC CEN-9), and connects.
     ///
-    /// Cancelling the task gives the connection up.
+    /// Cancelling the task cancels the connection.
     /// - Throws: `AdapterError.host(.connectionFailed)` when the link could not be established.
     public func connect(to peer: DeviceAddress) async throws(AdapterError) -> Peripheral {
         try await connect(ConnectRequest(peer: peer))
     }
 
-    /// Connects with parameters of one's own.
+    /// Connects with the given parameters.
     /// - Throws: as `connect(to:)`.
     public func connect(_ request: ConnectRequest) async throws(AdapterError) -> Peripheral {
         guard case .connected(let link) = try await result(of: .connect(request)), let state = links[link] else {
@@ -353,7 +354,7 @@ public actor Adapter {
 
     // MARK: Pairing and bonds
 
-    /// The devices that this one is bonded with, each identity once.
+    /// The bonded devices, one entry for each identity.
     public var bonds: [Bond] { runner.bonds }
 
     /// By which bonded devices know this one's private addresses; `nil` without a store of bonds.

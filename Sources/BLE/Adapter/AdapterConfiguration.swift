@@ -12,9 +12,9 @@ public struct AdapterConfiguration: Sendable {
         case `public`
         /// A random static or non-resolvable private address.
         case random(DeviceAddress)
-        /// Resolvable private addresses that change every 15 minutes, by the key in the store of bonds; needs that store
-        /// and a toolbox. The identity, which bonded devices are told, is the public address where the controller has
-        /// one, else the one given here.
+        /// Resolvable private addresses that change every 15 minutes, made with the key in the bond store; requires a
+        /// bond store and a toolbox. The identity, which bonded devices are told, is the public address where the
+        /// controller has one, else the one given here.
         case resolvable(fallback: DeviceAddress)
     }
 
@@ -22,7 +22,7 @@ public struct AdapterConfiguration: Sendable {
     public var ownAddress: OwnAddress
     /// How often and how hard the radio is used.
     public var timing: Timing
-    /// Bounds of everything that remote devices could make grow.
+    /// Limits for everything that remote devices can make grow.
     public var limits: HostLimits
     /// What centrals read as this device's name, at most 248 octets of UTF-8.
     public var deviceName = "Jelling"
@@ -30,14 +30,13 @@ public struct AdapterConfiguration: Sendable {
     public var advertising = AdvertisingPackerSettings()
     /// Does the cryptography; without it there is no pairing, no private address and no database hash.
     public var toolbox: (any SecurityToolbox)?
-    /// How links are made secure. `identityResolvingKey` is the store's, whatever stands here.
+    /// How links are made secure. `identityResolvingKey` always comes from the bond store; the value here is ignored.
     public var security = SecuritySettings()
-    /// Whether the controller's resolving list is used where it has one. Without it the host finds out by itself who is
-    /// behind private addresses.
+    /// Whether the controller's resolving list is used where it has one. Otherwise the host resolves private addresses.
     public var usesControllerResolution = true
     /// Keeps bonds from one run to the next; without it they are forgotten with the adapter.
     public var bondStore: (any BondStore)?
-    /// Asks the user while devices pair; without it whatever needs the user fails.
+    /// Asks the user during pairing; without an agent, pairing that needs the user fails.
     public var pairingAgent: (any PairingAgent)?
     /// Sees every packet between host and controller.
     public var tap: (any PacketObserver)?
@@ -48,13 +47,13 @@ public struct AdapterConfiguration: Sendable {
     /// Opens transports whose controller is a program, `sim` and `replay`; without it they are not offered.
     public var makeVirtualTransport: VirtualTransportMaker?
 
-    /// Makes a transport for an address that names no device.
+    /// Creates a transport for an address that is not a device.
     public typealias VirtualTransportMaker =
         @Sendable (TransportAddress) throws(TransportError) -> sending any HCITransport
 
-    /// What is no parameter here has its default, and may be set afterwards.
-    /// - Parameter ownAddress: by default public where the controller has an address of its own, else a random static
-    ///   one that is another each time.
+    /// Properties without a parameter have their default and can be set afterwards.
+    /// - Parameter ownAddress: by default public where the controller has an address of its own, otherwise a random
+    ///   static one, different each time.
     public init(
         ownAddress: OwnAddress = .automatic(fallback: .randomStatic()), timing: Timing = .gateway,
         limits: HostLimits = HostLimits(), tap: (any PacketObserver)? = nil,

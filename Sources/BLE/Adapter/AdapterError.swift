@@ -4,15 +4,15 @@ import BLETransport
 
 /// Why an adapter could not do what it was asked. Each names its cause and, where there is one, the remedy.
 public enum AdapterError: Error, Equatable, Sendable {
-    /// The way to the controller could not be opened, or broke.
+    /// The transport could not be opened, or failed.
     case transport(TransportError)
-    /// The engine or the peer says why.
+    /// The engine or the peer reported an error.
     case host(HostFailure)
     /// The controller did not become ready in time.
     case startupTimeout
     /// The adapter was closed.
     case closed
-    /// The peer offers nothing of this kind: a service, characteristic or descriptor with this UUID.
+    /// The peer has no such attribute: a service, characteristic or descriptor with this UUID.
     case notFound(BluetoothUUID)
     /// The characteristic neither notifies nor indicates (SPEC CEN-16).
     case notSubscribable(BluetoothUUID)
@@ -26,7 +26,7 @@ extension AdapterError: CustomStringConvertible {
         case .transport(let error): error.description
         case .host(let failure): failure.description
         case .startupTimeout:
-            "the controller did not become ready; check that something answers HCI commands at the other end"
+            "the controller did not become ready; check that a controller answers HCI commands there"
         case .closed: "the adapter has been closed"
         case .notFound(let uuid): "the peer has no attribute \(uuid)"
         case .notSubscribable(let uuid): "\(uuid) neither notifies nor indicates"
@@ -41,30 +41,30 @@ extension HostFailure: CustomStringConvertible {
         case .cancelled: "the operation was cancelled"
         case .controllerLost: "the controller was lost while the operation ran"
         case .controllerUnresponsive:
-            "the controller answers no command, not even after a reset; unplug it or power it off and on"
+            "the controller does not respond, even after a reset; unplug it or switch it off and on"
         case .controller(let status, let opcode):
             "the controller refused command \(hexadecimal(opcode.rawValue, digits: 4)): \(status.text)"
         case .commandTimeout(let opcode):
-            "the controller never answered command \(hexadecimal(opcode.rawValue, digits: 4))"
+            "the controller did not answer command \(hexadecimal(opcode.rawValue, digits: 4))"
         case .linkLost(let reason): "the link ended: \(reason)"
         case .notConnected: "there is no link to the device; connect first"
         case .connectionFailed(let status): "the connection could not be made: \(status.text)"
         case .gatt(let failure): failure.description
         case .channel(let failure): failure.description
         case .security(let failure): failure.description
-        case .publishing(let error): "the service cannot be published so: \(error)"
+        case .publishing(let error): "the service cannot be published: \(error)"
         case .invalidRequest(.advertisementTooLong):
             "advertising data and scan response hold at most 31 bytes each"
         case .invalidRequest(.connectionParameters):
-            "these connection parameters contradict each other: 7.5 ms to 4 s, latency up to 499, and a supervision "
-                + "timeout longer than twice the longest silence"
+            "invalid connection parameters: the interval must be 7.5 ms to 4 s, the latency at most 499, and the "
+                + "supervision timeout longer than 2 × (latency + 1) × interval"
         case .invalidRequest(.parametersTooLong): "an HCI command takes at most 255 bytes of parameters"
         case .invalidRequest(.stopped): "the adapter has been stopped"
         case .invalidRequest(.notAvailableOnSharedController):
-            "the kernel owns this controller; take the user channel (-t user:N) for that"
-        case .procedureTimeout: "the controller never told the end of the procedure"
+            "the kernel owns this controller; use the user channel (-t user:N)"
+        case .procedureTimeout: "the controller did not report the end of the procedure"
         case .rejectedByPeer: "the peer refused the connection parameters"
-        case .limitReached: "too many links or operations at one time"
+        case .limitReached: "too many links or operations at the same time"
         }
     }
 }
@@ -75,17 +75,17 @@ extension GATTFailure: CustomStringConvertible {
         case .att(let error, let handle):
             "the device answered \(hexadecimal(error.rawValue, digits: 2)) (\(error.text)) for handle "
                 + hexadecimal(handle.rawValue, digits: 4)
-        case .invalidResponse(let detail): "the device answered nonsense: \(detail)"
-        case .transactionTimeout: "the device did not answer within 30 s; the link is ended"
+        case .invalidResponse(let detail): "the device sent an invalid response: \(detail)"
+        case .transactionTimeout: "the device did not answer within 30 s; the link was closed"
         case .disconnected(let status): "the link ended: \(status.text)"
         case .bearerClosed: "the link no longer carries requests"
         case .notConnected: "there is no link to the device; connect first"
         case .cancelled: "the operation was cancelled"
         case .valueTooLong(let limit): "the value is longer than \(limit) bytes"
-        case .invalidParameters: "the request contradicts itself"
-        case .queueFull: "too many operations wait already"
+        case .invalidParameters: "the parameters of the request contradict each other"
+        case .queueFull: "too many operations are waiting"
         case .reliableWriteMismatch(let handle):
-            "the device understood another value for handle \(hexadecimal(handle.rawValue, digits: 4)); nothing was "
+            "the device received a different value for handle \(hexadecimal(handle.rawValue, digits: 4)); nothing was "
                 + "written"
         case .discoveryTooLong:
             "the device tells of more attributes than any real one has; the discovery was given up: name the service "
@@ -99,16 +99,16 @@ extension GATTFailure: CustomStringConvertible {
 extension ChannelFailure: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .refused(.spsmNotSupported): "nobody at the device listens on this SPSM"
+        case .refused(.spsmNotSupported): "the device does not offer a channel on this SPSM"
         case .refused(.insufficientAuthentication), .refused(.insufficientEncryption):
-            "the device wants an encrypted link for this channel; pair first"
+            "the device requires encryption for this channel; pair first"
         case .refused(let result):
             "the device refused the channel with result \(hexadecimal(result.rawValue, digits: 4))"
-        case .invalidAnswer: "the device did not answer the request for a channel as the specification says"
+        case .invalidAnswer: "the device sent an invalid response to the channel request"
         case .notOpen: "the channel is not open"
-        case .noResources: "too many channels, or too much waits to be sent on this one"
+        case .noResources: "too many channels, or too much data is waiting on this one"
         case .unitTooLong: "the data is longer than the device accepts at once"
-        case .invalidSPSM: "an SPSM lies between 0x0001 and 0x00FF, and one listener has it"
+        case .invalidSPSM: "the SPSM must be 0x0001 to 0x00FF and not in use"
         }
     }
 }
@@ -116,7 +116,7 @@ extension ChannelFailure: CustomStringConvertible {
 extension DisconnectionReason: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .releasedByClient: "released here"
+        case .releasedByClient: "closed by this side"
         case .controller(let status): status.text
         case .controllerLost: "the controller was reset or lost"
         }
@@ -132,9 +132,9 @@ func hexadecimal(_ value: some UnsignedInteger, digits: Int) -> String {
 extension SecurityFailure: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .refusedByUs(let reason): "pairing was given up here: \(reason)"
-        case .refusedByPeer(let reason): "the device gave pairing up: \(reason)"
-        case .timedOut: "the device did not go on with pairing within 30 s; disconnect before another try"
+        case .refusedByUs(let reason): "this side aborted pairing: \(reason)"
+        case .refusedByPeer(let reason): "the device aborted pairing: \(reason)"
+        case .timedOut: "the device stopped answering during pairing; disconnect before you try again"
         case .keyMissingAtPeer:
             "the device has lost the keys of the bond; if you know why, replace the bond (bletool pair PEER --replace), or "
                 + "remove it (bletool unpair PEER) and pair again"
@@ -148,10 +148,10 @@ extension SecurityFailure: CustomStringConvertible {
             "the link could not be encrypted: \(status.text); if the device has lost the keys of its bond, replace the bond "
                 + "(bletool pair PEER --replace), or remove it (bletool unpair PEER) and pair again"
         case .noKey: "there is no key to encrypt the link with; pair first"
-        case .notAvailable: "pairing is not possible here: there is no cryptography, or the controller is shared"
-        case .alreadyPairing: "pairing is under way already"
+        case .notAvailable: "pairing is not available: no cryptography is configured, or the controller is shared"
+        case .alreadyPairing: "pairing is already in progress"
         case .repeatedAttempts(let wait):
-            "an earlier try failed; the next is possible in \(max(1, (wait.rawValue + 999_999) / 1_000_000)) s"
+            "an earlier attempt failed; try again in \(max(1, (wait.rawValue + 999_999) / 1_000_000)) s"
         case .passkeyLocked:
             "too many pairings with this fixed passkey failed, and it is locked; set another one, or unlock it when "
                 + "nobody guesses any more"

@@ -1,11 +1,11 @@
 import BLEHost
 import BLEPackets
 
-/// What becomes of the controller and of the links on it, without anybody's asking as a rule: the other side of a link,
-/// or one of the two controllers, has decided so.
+/// Changes of the controller and its links. Most are not requested here: the peer or one of the controllers caused
+/// them.
 public enum AdapterEvent: Equatable, Sendable {
-    /// The controller failed and is being brought back, by a reset first and then by opening the transport anew. Links are
-    /// lost; scans, advertising and pending connections go on after `ready`.
+    /// The controller failed and is being recovered, first by a reset, then by reopening the transport. Links are lost;
+    /// scans, advertising and pending connections go on after `ready`.
     case recovering(RecoveryStep)
     /// The controller can be used again.
     case ready(ControllerInformation)
@@ -20,8 +20,8 @@ public enum AdapterEvent: Equatable, Sendable {
     case cleartextRefused(LinkID, DeviceAddress)
 }
 
-/// The events of an adapter, as a sequence. They are kept from the moment at which the sequence is made; each sequence is
-/// looped over once.
+/// The events of an adapter, as a sequence. They are collected from the creation of the sequence on. A sequence can be
+/// iterated once.
 public struct AdapterEvents: AsyncSequence, Sendable {
     public typealias Element = AdapterEvent
 
@@ -30,7 +30,7 @@ public struct AdapterEvents: AsyncSequence, Sendable {
 
     let stream: AsyncThrowingStream<AdapterEvent, any Error>
 
-    /// For the one loop that is possible: a second iterator would take events from the first.
+    /// Create only one iterator: a second one would take events from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
 
     /// Hands out the events in their order until the adapter is lost or closed.
@@ -55,7 +55,7 @@ public struct AdapterEvents: AsyncSequence, Sendable {
 }
 
 extension Adapter {
-    /// Begins to collect what becomes of the controller and its links.
+    /// Starts collecting events of the controller and its links.
     ///
     ///     let events = await adapter.events()
     ///     let peripheral = try await adapter.connect(to: address)

@@ -93,16 +93,16 @@ extension ATTError {
 extension GATTFailure.InvalidResponse: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .malformed(let error): "a PDU that cannot be read (\(error))"
+        case .malformed(let error): "a malformed PDU (\(error))"
         case .wrongOpcode(let opcode): "PDU \(hexadecimal(opcode.rawValue, digits: 2)), which answers another request"
         case .wrongRequestInError(let opcode):
             "an error for request \(hexadecimal(opcode.rawValue, digits: 2)), which was not asked"
         case .handleOutOfRange(let handle):
-            "handle \(hexadecimal(handle.rawValue, digits: 4)), which was not asked for"
+            "handle \(hexadecimal(handle.rawValue, digits: 4)), which was not requested"
         case .handleOutOfOrder(let handle):
-            "handle \(hexadecimal(handle.rawValue, digits: 4)), which goes backwards"
+            "handle \(hexadecimal(handle.rawValue, digits: 4)), which is out of order"
         case .elementLength(let length): "elements of \(length) bytes"
-        case .tooManyValues: "more values than were asked for"
+        case .tooManyValues: "more values than requested"
         }
     }
 }

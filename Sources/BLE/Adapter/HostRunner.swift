@@ -2,9 +2,9 @@ import BLEHost
 import BLEPackets
 import BLETransport
 
-/// Runs an engine on a transport: packets and time go in, packets go out, its owner takes what it tells.
+/// Runs an engine on a transport: packets and time go in; packets go out and events go to its owner.
 ///
-/// It belongs to its event loop: whoever owns it lives there, an actor with that loop as its executor as a rule. After
+/// It belongs to its event loop. Its owner lives there too, usually as an actor with that loop as its executor. After
 /// each input of its own, and after each that the owner gives, `settle` carries out all that follows. What the owner
 /// gives to the engine while it handles an event is carried out after that event, never within it.
 @_spi(HostRunner)
@@ -69,7 +69,7 @@ public final class HostRunner {
     public var bonds: [Bond] { bondKeeper.bonds.all }
     /// By which bonded devices know this one's private addresses; `nil` without a store of bonds.
     public var identityResolvingKey: Key128? { hostConfiguration.security.identityResolvingKey }
-    /// Why the last change of a bond was not kept; told once.
+    /// Why the last change of a bond could not be saved; reported once.
     public func takeStoreError() -> BondStoreError? { bondKeeper.takeStoreError() }
 
     // MARK: Life
@@ -106,7 +106,7 @@ public final class HostRunner {
     /// `HostCommand.stop` before.
     public func close() { transport?.close() }
 
-    /// Lets go of the loop's timer and of the owner, after the end.
+    /// Releases the timer of the loop and the owner, after the end.
     public func shutDown() {
         deadline?.cancel()
         deadline = nil
@@ -143,8 +143,7 @@ public final class HostRunner {
         return host.submit(command, from: client, at: now)
     }
 
-    /// What the engine tells next; what it tells of bonds has been kept. While a bond is on its way to the store, nothing
-    /// is told.
+    /// The engine's next event. Changes of bonds were saved before; while a bond is being saved, there is no event.
     public func nextEvent() -> HostEvent? { bondKeeper.nextEvent { host.nextEvent() } }
 
     private func input(_ input: HostInput, _ apply: (inout Host, Instant) -> Void) {

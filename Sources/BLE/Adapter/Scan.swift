@@ -1,9 +1,9 @@
 import BLEHost
 import BLEPackets
 
-/// The devices that are heard, as a sequence (SPEC CEN-5).
+/// Discovered devices, as a sequence (SPEC CEN-5).
 ///
-/// Scanning begins with the first loop and ends with it; each loop is a scan of its own.
+/// Each iteration is a separate scan: it starts with the loop and ends with it.
 public struct Scan: AsyncSequence, Sendable {
     public typealias Element = Discovery
 
@@ -19,7 +19,7 @@ public struct Scan: AsyncSequence, Sendable {
         self.request = request
     }
 
-    /// Discoveries that nobody took in time.
+    /// Discoveries that were dropped because they were not consumed in time.
     public var droppedCount: Int { dropped.value }
 
     /// Begins a scan, which ends with the iterator.
@@ -59,7 +59,7 @@ public struct Scan: AsyncSequence, Sendable {
 }
 
 extension Discovery {
-    /// Advertisement and scan response, taken apart (SPEC 2.3 didDiscover).
+    /// The decoded advertisement and scan response (SPEC 2.3 didDiscover).
     public var advertisingData: AdvertisingData {
         AdvertisingData(
             advertisement: advertisement.span.bytes,

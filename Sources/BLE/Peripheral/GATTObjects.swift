@@ -7,7 +7,7 @@ public struct Service: Hashable, Sendable {
     public let uuid: BluetoothUUID
     /// From the declaration to the last attribute.
     public let range: AttributeHandleRange
-    /// Whether it means something by itself, and not only in the services that include it.
+    /// Whether the service is primary; a secondary one has a meaning only inside services that include it.
     public let isPrimary: Bool
 }
 
@@ -43,7 +43,7 @@ public struct Characteristic: Hashable, Sendable {
 public struct Descriptor: Hashable, Sendable {
     /// What kind of descriptor it is.
     public let uuid: BluetoothUUID
-    /// By which it is read and written.
+    /// The handle to read and write.
     public let handle: AttributeHandle
 }
 

@@ -3,8 +3,7 @@ import BLEPackets
 
 /// The values of a characteristic that the peer sends by itself, as a sequence (SPEC CEN-17).
 ///
-/// The subscription is enabled when the sequence exists, and taken back when the loop over it ends. One loop is
-/// possible.
+/// The subscription is active once the sequence exists and ends with the loop. A sequence can be iterated once.
 public struct Notifications: AsyncSequence, Sendable {
     /// One value.
     public struct Value: Hashable, Sendable {
@@ -33,7 +32,8 @@ public struct Notifications: AsyncSequence, Sendable {
     /// For the one loop that is possible: a second iterator would take values from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeIterator()) }
 
-    /// Hands out the values in their order. They end with `nil` where this side let go of the link, else with an error.
+    /// Hands out the values in their order. They end with `nil` if this side released the link, otherwise with an
+    /// error.
     public struct Iterator: AsyncIteratorProtocol {
         var base: BoundedStream<Value>.Iterator
 

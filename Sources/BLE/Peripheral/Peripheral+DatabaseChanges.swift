@@ -21,7 +21,7 @@ extension Peripheral {
 
     /// Subscribes to Service Changed and gives the ranges of handles that no longer hold (SPEC 2.3 didModifyServices).
     ///
-    /// What lies in such a range is to be discovered anew; sequences of values of its characteristics end with
+    /// Discover the attributes in such a range again; sequences of values of its characteristics end with
     /// `AdapterError.host(.gatt(.notSubscribed))`.
     /// - Throws: `AdapterError.notFound` when the peer's database never changes.
     public func serviceChanges() async throws(AdapterError) -> ServiceChanges {
@@ -31,7 +31,7 @@ extension Peripheral {
     }
 }
 
-/// Ranges of handles that a peer declares void, as a sequence.
+/// Handle ranges that the peer reports as changed, as a sequence.
 public struct ServiceChanges: AsyncSequence, Sendable {
     public typealias Element = AttributeHandleRange
 

@@ -9,9 +9,9 @@ import Synchronization
 public final class Peripheral: Sendable {
     /// The controller through which the device is connected.
     public let adapter: Adapter
-    /// This link and no later one.
+    /// Identifies this link; a later link has a different identifier.
     public let link: LinkID
-    /// As the device was connected to: its identity where the controller knows that.
+    /// The device's address: its identity, if that is known.
     public let address: DeviceAddress
 
     private static let nextToken = Atomic<UInt64>(1)
@@ -35,11 +35,11 @@ public final class Peripheral: Sendable {
     /// The longest value that one write can carry: 512 with a response, MTU − 3 without (SPEC 2.3).
     public func maximumWriteLength(withResponse: Bool) async -> Int { withResponse ? 512 : await attMTU - 3 }
 
-    /// Lets go of the link, which ends (SPEC CEN-24): all `Peripheral`s of one adapter that stand for it share it.
+    /// Disconnects (SPEC CEN-24). All `Peripheral` values of this adapter for the same device share the link.
     /// - Throws: `AdapterError.host(.notConnected)` when the link had ended before.
     public func disconnect() async throws(AdapterError) { _ = try await adapter.result(of: .disconnect(link)) }
 
-    /// Waits for the link's end; at once when it has ended.
+    /// Waits until the link has ended; returns at once if it already has.
     /// - Throws: `AdapterError.host(.cancelled)` when the task is cancelled before.
     public func waitForDisconnection() async throws(AdapterError) -> DisconnectionReason {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
@@ -53,7 +53,7 @@ public final class Peripheral: Sendable {
         return value
     }
 
-    /// What the device's controller says it is.
+    /// The version information of the device's controller.
     /// - Throws: `AdapterError.host(.controller)` when our controller does not know the command.
     public func readRemoteVersion() async throws(AdapterError) -> RemoteVersion {
         guard case .remoteVersion(let version) = try await adapter.result(of: .readRemoteVersion(link)) else {
@@ -71,7 +71,7 @@ public final class Peripheral: Sendable {
         return features
     }
 
-    /// Asks for other connection parameters; as the central they are set, as the peripheral they are wished for.
+    /// Asks for other connection parameters; a central sets them, a peripheral asks the central for them.
     /// - Throws: `AdapterError.host(.rejectedByPeer)`.
     public func updateConnectionParameters(
         _ wished: ConnectionParameterRequest
@@ -125,7 +125,7 @@ public final class Peripheral: Sendable {
         return found.map { Service(uuid: $0.uuid, range: $0.range, isPrimary: $0.isPrimary) }
     }
 
-    /// The services that this one refers to (SPEC MOD-4).
+    /// The services that this one includes (SPEC MOD-4).
     public func discoverIncludedServices(of service: Service) async throws(AdapterError) -> [IncludedService] {
         try await discoverIncludedServices(in: service.range)
     }
@@ -215,9 +215,9 @@ public final class Peripheral: Sendable {
         try await write(value, to: characteristic.valueHandle)
     }
 
-    /// Writes up to MTU − 3 octets of which the device tells nothing (SPEC CEN-20).
+    /// Writes up to MTU − 3 octets without a response (SPEC CEN-20).
     ///
-    /// Returns when the controller has taken the value: whoever waits for that cannot fill memory.
+    /// Returns when the controller has accepted the value, so a caller that waits cannot fill the memory.
     public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) async throws(AdapterError) {
         _ = try await gatt(.writeCommand(handle, value: value))
     }
@@ -240,9 +240,10 @@ public final class Peripheral: Sendable {
 
     // MARK: Notifications
 
-    /// Subscribes and gives the values that come: by notifications where both ways are offered (SPEC CEN-15, 2.3).
-    /// - Throws: `AdapterError.notSubscribable` when the characteristic offers neither, `notFound` when it has no Client
-    ///   Characteristic Configuration, or the device's error.
+    /// Subscribes and returns the values as a sequence; uses notifications if the characteristic offers both ways (SPEC
+    /// CEN-15, 2.3).
+    /// - Throws: `AdapterError.notSubscribable` when the characteristic offers neither, `notFound` when it has no
+    ///   Client Characteristic Configuration, or the device's error.
     public func notifications(of characteristic: Characteristic) async throws(AdapterError) -> Notifications {
         guard let mode = characteristic.properties.subscriptionMode else { throw .notSubscribable(characteristic.uuid) }
         let configuration = BluetoothUUID(UInt16(0x2902))

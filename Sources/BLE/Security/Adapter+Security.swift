@@ -12,10 +12,10 @@ import BLEPackets
 ///     let peripheral = try await adapter.connect(to: address)
 ///     let summary = try await peripheral.pair()
 ///
-/// A link to a bonded device is encrypted by itself. What a device refuses for want of security is asked again after
-/// pairing (SPEC SEC-2), unless `SecuritySettings.pairsOnDemand` says otherwise.
+/// The link to a bonded device is encrypted automatically. If a device refuses a request because the link is not
+/// secure, the stack pairs and repeats it (SPEC SEC-2), unless `SecuritySettings.pairsOnDemand` says otherwise.
 extension Adapter {
-    /// Forgets a device; a link to it ends. The device itself keeps its half, and has to forget it, too.
+    /// Forgets a device; a link to it ends. The device keeps its half; remove it there as well.
     /// - Parameter identity: `Bond.identity`.
     /// - Returns: whether there was such a bond.
     /// - Throws: `AdapterError.bondStore` when it could not be taken out of the store.
@@ -51,7 +51,7 @@ extension Adapter {
     /// does so after each failure gives its passkey away.
     public func unlockPasskey() async throws(AdapterError) { _ = try await result(of: .unlockPasskey) }
 
-    /// What this device can tell another out of band, for one pairing with it.
+    /// Out-of-band data of this device, for one pairing with another device.
     /// - Throws: `AdapterError.host(.security(.notAvailable))` without a toolbox.
     public func makeOutOfBandData() async throws(AdapterError) -> LocalOutOfBandData {
         guard case .outOfBandData(let data) = try await result(of: .createOutOfBandData) else {
@@ -60,8 +60,7 @@ extension Adapter {
         return data
     }
 
-    /// Keeps what is known of a device by another way than Bluetooth, for the next pairing with it, which uses
-    /// it up where it succeeds.
+    /// Sets the out-of-band data of a device for the next pairing. A successful pairing consumes it.
     /// - Parameter data: `nil`: nothing any more.
     public func setOutOfBandData(_ data: OutOfBandData?, for peer: DeviceAddress) async throws(AdapterError) {
         _ = try await result(of: .setOutOfBandData(peer, data))
@@ -93,9 +92,9 @@ extension Peripheral {
         try await adapter.pair(link, options: options)
     }
 
-    /// Encrypts the link with the bond's key; done already where the link is encrypted.
-    /// - Throws: `AdapterError.host(.security)`: `noKey` without a bond, `keyMissingAtPeer` when the device has lost its
-    ///   half: remove the bond and pair again.
+    /// Encrypts the link with the bond's key; has no effect if the link is encrypted already.
+    /// - Throws: `AdapterError.host(.security)`: `noKey` without a bond, `keyMissingAtPeer` when the device has lost
+    ///   its half: remove the bond and pair again.
     public func encrypt() async throws(AdapterError) { _ = try await adapter.result(of: .encrypt(link)) }
 
     /// What protects the link now; `nil` as long as nothing does.

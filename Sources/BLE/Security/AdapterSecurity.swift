@@ -33,7 +33,7 @@ public struct AdapterSecurity {
         PairingPeer(link: link, address: peers[link] ?? DeviceAddress(value: 0, kind: .public))
     }
 
-    /// Hands what pairing tells to the agent, each question as a task that is cancelled when the pairing ends.
+    /// Passes pairing events to the agent, each question in a task that is cancelled when the pairing ends.
     /// - Parameter answer: takes the agent's answer to the engine.
     /// - Returns: the question that is to be cancelled at once, because there is no agent to answer it.
     public mutating func handle(

@@ -1,10 +1,10 @@
 import BLEHost
 import BLEPackets
 
-/// Speaks with the user while devices pair: shows a passkey, asks for one, has two numbers compared.
+/// Asks the user during pairing: shows a passkey, asks for one, or has two numbers compared.
 ///
-/// What is asked has to be answered within the 30 s that the other device waits; when the pairing ends before, the task
-/// in which the question was asked is cancelled. A question without an answer is answered with "no".
+/// Answer within 30 s, because the other device waits no longer. If pairing ends first, the task of the question is
+/// cancelled. No answer counts as "no".
 public protocol PairingAgent: Sendable {
     /// The user has to type this passkey, of six digits, on the other device.
     /// - Parameter passkey: 0 to 999999.
@@ -26,7 +26,7 @@ public protocol PairingAgent: Sendable {
     /// - Parameter identity: the device whose bond it is.
     func replacesBond(of identity: DeviceAddress, with peer: PairingPeer) async -> Bool
 
-    /// Pairing has ended, whoever began it. Questions that are still on the screen mean nothing any more.
+    /// Pairing has ended, no matter which side started it. Remove questions that are still on the screen.
     func ended(_ result: Result<PairingSummary, SecurityFailure>, with peer: PairingPeer) async
 }
 

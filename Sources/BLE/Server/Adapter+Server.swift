@@ -22,7 +22,7 @@ extension Adapter {
     /// Begins to collect what happens in the peripheral role. Make the sequence before advertising, or the first events
     /// are missed.
     ///
-    /// Of the events that nobody takes in time, those that nobody waits for are dropped, oldest first, and counted.
+    /// Events that are not consumed in time are dropped, oldest first, and counted, unless they need an answer.
     public func serverEvents() -> ServerEvents {
         let (events, source) = ServerEvents.make()
         let token = addServerObserver(source)
@@ -37,7 +37,7 @@ extension Adapter {
         return published
     }
 
-    /// Takes a service out of the local database; centrals are told.
+    /// Removes a service from the local database and notifies centrals.
     /// - Parameter handle: the first of its range.
     /// - Throws: `AdapterError.host(.publishing)`.
     public func removeService(_ handle: AttributeHandle) async throws(AdapterError) {
@@ -69,24 +69,24 @@ extension Adapter {
 
     /// Advertises until the task is cancelled (SPEC PER-11, PER-12).
     ///
-    /// Returns when a central has connected and the request says that it does not outlast that.
+    /// Returns when a central connects, if the request says that advertising ends then.
     ///
-    /// A bonded device that went away can be called back by name, and nobody else is addressed:
+    /// To call back one bonded device, and no other:
     ///
     ///     try await adapter.advertise(
     ///         AdvertiseRequest(
     ///             .packed(localName: nil, serviceUUIDs: []),
     ///             target: AdvertisingTarget(peer: bond.identity, form: .highDutyCycle)))
-    /// - Throws: `AdapterError.host(.cancelled)` when the task was cancelled, `AdapterError.host(.connectionFailed)` when
-    ///   a call at the high duty cycle met no answer, or why the controller refuses.
+    /// - Throws: `AdapterError.host(.cancelled)` when the task was cancelled, `AdapterError.host(.connectionFailed)`
+    ///   when a call at the high duty cycle met no answer, or why the controller refuses.
     public func advertise(_ request: AdvertiseRequest) async throws(AdapterError) {
         _ = try await result(of: .advertise(request))
     }
 
-    /// Asks a central for a link that answers sooner, or one that costs less energy (SPEC 2.4).
+    /// Asks a central for lower latency or for less energy (SPEC 2.4).
     ///
-    /// It is a hint, which the central may refuse. It goes out as the link layer's procedure where both sides know that,
-    /// else as L2CAP's Connection Parameter Update Request (Core 5.4, Vol 3, Part A, 4.20).
+    /// It is a hint, which the central may refuse. It goes out as the link layer's procedure where both sides know
+    /// that, else as L2CAP's Connection Parameter Update Request (Core 5.4, Vol 3, Part A, 4.20).
     /// - Returns: the parameters that the central has set.
     /// - Throws: `AdapterError.host(.rejectedByPeer)`, and `AdapterError.host(.notConnected)` where the link is gone.
     @discardableResult

@@ -5,7 +5,7 @@ import BLEPackets
 public enum ServerEvent: Equatable, Sendable {
     /// The controller began to advertise.
     case advertisingStarted
-    /// The controller advertises no more, because nobody wants it or a central has connected.
+    /// Advertising stopped: no client asks for it, or a central connected.
     case advertisingStopped
     /// A central has connected.
     case connected(LinkInformation)
@@ -17,9 +17,9 @@ public enum ServerEvent: Equatable, Sendable {
     case gatt(GATTServerEvent)
     /// What pairing tells on a link of either role. Questions go to the agent (`AdapterConfiguration.pairingAgent`).
     case pairing(LinkID, PairingEvent)
-    /// A link of either role was encrypted, or is so no more.
+    /// The encryption of a link in either role was switched on or off.
     case securityChanged(LinkID, LinkSecurity)
-    /// A bond holds for this run, but could not be written into the store.
+    /// A bond could not be saved; it is valid until the program ends.
     case bondNotKept(BondStoreError)
 }
 

@@ -69,11 +69,11 @@ extension CaptureError.Reason: CustomStringConvertible {
         case .unsupportedVersion(let version): "version \(version) of the format is not known"
         case .unsupportedLinkType(let type): "link type \(type) does not carry HCI packets"
         case .truncated(let needed, let available): "the file ends early: \(needed) bytes needed, \(available) left"
-        case .invalidLength(let length): "a length of \(length) is impossible here"
+        case .invalidLength(let length): "invalid length \(length)"
         case .lengthMismatch(let leading, let trailing):
-            "the block has two lengths, \(leading) in front and \(trailing) behind"
+            "the lengths at the start (\(leading)) and at the end (\(trailing)) of the block differ"
         case .invalidByteOrderMark: "the byte-order mark is damaged"
-        case .unknownInterface(let number): "interface \(number) was never described"
+        case .unknownInterface(let number): "interface \(number) has no description block"
         }
     }
 }

@@ -188,8 +188,8 @@ public struct DamagedBonds: Hashable, Sendable {
 
 extension DamagedBonds: CustomStringConvertible {
     public var description: String {
-        "‘\(path)’ was damaged; \(keptBonds) of its bonds could be kept. It lies as ‘\(setAsideAs)’ now; devices that are "
-            + "missing have to be paired again"
+        "‘\(path)’ was damaged; \(keptBonds) of its bonds were recovered. The damaged file is now ‘\(setAsideAs)’; "
+            + "pair missing devices again"
     }
 }
 

@@ -9,14 +9,14 @@ struct ScenarioObject {
 
     init(_ value: JSONValue, path: String, keys: [String]) throws(SimulatedScenario.Problem) {
         guard case .object(let members) = value else {
-            throw .init(place: path, message: "an object in braces was expected")
+            throw .init(place: path, message: "expected an object in braces")
         }
         self.path = path
         self.members = members
         for member in members where !keys.contains(member.key) {
             throw .init(
                 place: place(member.key),
-                message: "this key is not known here; known are \(keys.joined(separator: ", "))")
+                message: "this is not a known key; known keys: \(keys.joined(separator: ", "))")
         }
     }
 
@@ -33,13 +33,13 @@ struct ScenarioObject {
 
     func text(_ key: String) throws(SimulatedScenario.Problem) -> String? {
         guard let value = self[key] else { return nil }
-        guard case .string(let text) = value else { throw problem(key, "a text in quotes was expected") }
+        guard case .string(let text) = value else { throw problem(key, "expected a string in quotes") }
         return text
     }
 
     func boolean(_ key: String) throws(SimulatedScenario.Problem) -> Bool? {
         guard let value = self[key] else { return nil }
-        guard case .boolean(let isTrue) = value else { throw problem(key, "true or false was expected") }
+        guard case .boolean(let isTrue) = value else { throw problem(key, "expected true or false") }
         return isTrue
     }
 
@@ -49,7 +49,7 @@ struct ScenarioObject {
         guard let value = self[key] else { return nil }
         guard let number = value.double, range.contains(number) else {
             let bounds = [range.lowerBound, range.upperBound].map { $0 == $0.rounded() ? "\(Int($0))" : "\($0)" }
-            throw problem(key, "a number of \(unit) from \(bounds[0]) to \(bounds[1]) was expected")
+            throw problem(key, "expected a number of \(unit) from \(bounds[0]) to \(bounds[1])")
         }
         return number
     }
@@ -60,7 +60,7 @@ struct ScenarioObject {
         guard let number = try number(key, in: Double(range.lowerBound)...Double(range.upperBound), unit) else {
             return nil
         }
-        guard number == number.rounded() else { throw problem(key, "a whole number of \(unit) was expected") }
+        guard number == number.rounded() else { throw problem(key, "expected a whole number of \(unit)") }
         return Int(number)
     }
 
@@ -72,7 +72,7 @@ struct ScenarioObject {
     func address(_ key: String) throws(SimulatedScenario.Problem) -> DeviceAddress? {
         guard let text = try text(key) else { return nil }
         guard let address = DeviceAddress(text) else {
-            throw problem(key, "‘\(text)’ is no address; write C0:00:00:00:00:01/random, or /public")
+            throw problem(key, "‘\(text)’ is not an address; write C0:00:00:00:00:01/random, or /public")
         }
         return address
     }
@@ -84,7 +84,7 @@ struct ScenarioObject {
 
     func uuid(_ text: String, _ key: String) throws(SimulatedScenario.Problem) -> BluetoothUUID {
         guard let uuid = BluetoothUUID(text) else {
-            throw problem(key, "‘\(text)’ is no UUID; write 180D, or 128 bits with dashes")
+            throw problem(key, "‘\(text)’ is not a UUID; write 180D, or 128 bits with dashes")
         }
         return uuid
     }
@@ -99,20 +99,20 @@ struct ScenarioObject {
         guard digits.count % 2 == 0, !octets.contains(nil) else {
             throw problem(key, "‘\(text)’ is not hexadecimal; write two digits for each octet")
         }
-        guard octets.count <= limit else { throw problem(key, "it has at most \(limit) octets") }
+        guard octets.count <= limit else { throw problem(key, "must have at most \(limit) octets") }
         return octets.compactMap { $0 }
     }
 
     func list(_ key: String) throws(SimulatedScenario.Problem) -> [JSONValue] {
         guard let value = self[key] else { return [] }
-        guard case .array(let values) = value else { throw problem(key, "a list in brackets was expected") }
+        guard case .array(let values) = value else { throw problem(key, "expected a list in brackets") }
         return values
     }
 
     func texts(_ key: String) throws(SimulatedScenario.Problem) -> [String] {
         var texts: [String] = []
         for value in try list(key) {
-            guard case .string(let text) = value else { throw problem(key, "texts in quotes were expected") }
+            guard case .string(let text) = value else { throw problem(key, "expected strings in quotes") }
             texts.append(text)
         }
         return texts
@@ -122,7 +122,7 @@ struct ScenarioObject {
         var times: [Int64] = []
         for value in try list(key) {
             guard let seconds = value.double, 0...1e9 ~= seconds else {
-                throw problem(key, "points in time were expected, in seconds")
+                throw problem(key, "expected times in seconds")
             }
             times.append(Int64(seconds * 1e6))
         }
@@ -138,7 +138,7 @@ struct ScenarioObject {
     }
 
     func required<Value>(_ key: String, _ value: Value?) throws(SimulatedScenario.Problem) -> Value {
-        guard let value else { throw problem(key, "it is missing") }
+        guard let value else { throw problem(key, "this key is missing") }
         return value
     }
 }

@@ -18,7 +18,7 @@ extension SimulatedScenario {
         case "4.0": configuration = .core40()
         case "4.2": configuration = .core42()
         case "5.4": configuration = .init()
-        case let other: throw object.problem("version", "‘\(other)’ is none of 4.0, 4.2 and 5.4")
+        case let other: throw object.problem("version", "‘\(other)’ is not one of 4.0, 4.2 and 5.4")
         }
         if let address = try object.address("address") { configuration.publicAddress = address }
         if let length = try object.integer("aclLength", in: 27...1021, "octets") {
@@ -63,7 +63,9 @@ extension SimulatedScenario {
             }
             role = .peripheral(peripheral)
         } else {
-            guard services.isEmpty else { throw object.problem("connectable", "a device with services is connectable") }
+            guard services.isEmpty else {
+                throw object.problem("connectable", "a device with services must be connectable")
+            }
             role = .broadcaster(SimulatedBroadcaster(address: address, advertisement: advertisement, rssi: rssi))
         }
         return Device(
@@ -128,7 +130,7 @@ extension SimulatedScenario {
         for name in try object.texts("properties") {
             guard let property = Self.properties.first(where: { $0.0 == name })?.1 else {
                 let known = Self.properties.map(\.0).joined(separator: ", ")
-                throw object.problem("properties", "‘\(name)’ is none of \(known)")
+                throw object.problem("properties", "‘\(name)’ is not one of \(known)")
             }
             properties.formUnion(property)
         }
@@ -144,7 +146,7 @@ extension SimulatedScenario {
             descriptors: descriptors)
         if let period = try object.number("notifyEvery", in: 0.001...1e6, "seconds") {
             guard !properties.isDisjoint(with: [.notify, .indicate]) else {
-                throw object.problem("notifyEvery", "the properties have neither notify nor indicate")
+                throw object.problem("notifyEvery", "needs the property notify or indicate")
             }
             characteristic.notifyEveryMicroseconds = Int64(period * 1e6)
         }
@@ -190,7 +192,7 @@ extension SimulatedScenario {
         default:
             throw object.problem(
                 "kind",
-                "‘\(kind)’ is none of unanswered, refused, hardwareError, keepsBuffers, disorder, failingConnections, "
+                "‘\(kind)’ is not one of unanswered, refused, hardwareError, keepsBuffers, disorder, failingConnections, "
                     + "silence, transportClosed, disconnect, allClear")
         }
     }
@@ -204,6 +206,6 @@ extension SimulatedScenario {
             if let value = UInt16(text.dropFirst(2), radix: 16) { return HCIOpcode(rawValue: value) }
         default: break
         }
-        throw object.problem("opcode", "an opcode such as \"0x200C\" was expected")
+        throw object.problem("opcode", "expected an opcode such as \"0x200C\"")
     }
 }

@@ -4,25 +4,27 @@ import BLESecurity
 
 /// How `serve` and `advertise` show themselves.
 struct AdvertisingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The name to advertise, and to be read by who connects.", valueName: "name"))
+    @Option(help: ArgumentHelp("The device name, in advertisements and for centrals that read it.", valueName: "name"))
     var name: String?
 
-    @Flag(help: "Advertise like an app in the background: no name, services in the overflow area alone.")
+    @Flag(help: "Advertise like an app in the background: no name, and services only in the overflow area.")
     var background = false
 
-    @Flag(help: "Send the overflow area, which bears Apple's company identifier.")
+    @Flag(help: "Send the overflow area, which has Apple's company identifier.")
     var emitOverflow = false
 
     @Option(
         help: ArgumentHelp(
-            "Call this bonded device alone, by directed advertising: ADDRESS, ADDRESS/random or a name, as ‘bletool bonds’ "
+            "Address only this bonded device, by directed advertising: ADDRESS, ADDRESS/random or a name, as "
+                + "‘bletool bonds’ "
                 + "lists it.",
             valueName: "peer"))
     var directed: PeerArgument?
 
     @Option(
         help: ArgumentHelp(
-            "How --directed calls: low, until it comes and whenever it has gone; high, as often as can be for 1.28 s; "
+            "How --directed advertises: low, until the device connects and again after each disconnection; high, at "
+                + "the fastest rate for 1.28 s; "
                 + "extended, like low with an extended advertisement.", valueName: "form"))
     var directedForm: DirectedForm?
 
@@ -50,7 +52,7 @@ struct AdvertisingOptions: ParsableArguments {
             throw Failure(error.description)
         }
         guard let peer = try directed.bond(among: bonds)?.identity else {
-            throw Failure("there is no bond with \(directed.text); ‘bletool bonds’ lists them all")
+            throw Failure("there is no bond with \(directed.text); see ‘bletool bonds’")
         }
         return AdvertisingTarget(peer: peer, form: directedForm?.form ?? .lowDutyCycle)
     }

@@ -52,7 +52,7 @@ enum ArgumentOrder {
             let found = group.configuration.subcommands.first {
                 $0.configuration.commandName == word || $0.configuration.aliases.contains(word)
             }
-            guard let found else { throw ValidationError("‘\(word)’ is no command; ‘bletool --help’ names them all.") }
+            guard let found else { throw ValidationError("‘\(word)’ is not a command; see ‘bletool --help’.") }
             group = found
         }
     }
@@ -77,7 +77,7 @@ enum ArgumentOrder {
         }
         let verbs = "discover, read, write, subscribe and script"
         let words = positions.map { arguments[$0] }
-        if words.count == 2 { throw ValidationError("‘\(words[1])’ is none of \(verbs).") }
+        if words.count == 2 { throw ValidationError("‘\(words[1])’ is not one of \(verbs).") }
         if let peer = words.first, peer != "help", !arguments.contains(where: { $0 == "-h" || $0 == "--help" }) {
             throw ValidationError("Say what to do with ‘\(peer)’: one of \(verbs).")
         }

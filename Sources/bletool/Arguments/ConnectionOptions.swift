@@ -5,7 +5,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Give up when the device was not reached in so many seconds; 0 waits for ever.", valueName: "seconds"))
+            "Give up after this many seconds; 0 waits without limit.", valueName: "seconds"))
     var connectTimeout = Seconds.connectTimeout
 
     @Flag(help: "Where several devices have the name that was given, take the one that is heard first.")

@@ -14,7 +14,7 @@ struct GlobalOptions: ParsableArguments {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "The way to the controller; without it: the first adapter.",
+            "How to reach the controller (default: the first adapter).",
             discussion:
                 "user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim, sim:SCENARIO or replay:RECORDING",
             valueName: "transport"),
@@ -22,48 +22,48 @@ struct GlobalOptions: ParsableArguments {
         transform: { try TransportAddress($0) })
     var transport: TransportAddress?
 
-    @Flag(name: .long, help: "Print one JSON object a line, and nothing else on standard output.")
+    @Flag(name: .long, help: "Print one JSON object per line and nothing else to standard output.")
     var json = false
 
     @Option(
         name: [.customShort("w"), .customLong("capture")],
         help: ArgumentHelp(
-            "Write all that crosses HCI to a file: .btsnoop, .pcap, .pcapng or .pklg.", valueName: "file"),
+            "Write all HCI traffic to a file: .btsnoop, .pcap, .pcapng or .pklg.", valueName: "file"),
         completion: .file(extensions: ["btsnoop", "pcap", "pcapng", "pklg"]))
     var capture: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Write a recording that ‘bletool replay’ repeats: NAME.btsnoop and NAME.inputs.jsonl. It holds keys.",
+            "Write a recording for ‘bletool replay’: NAME.btsnoop and NAME.inputs.jsonl. It contains keys.",
             valueName: "name"))
     var record: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Where addresses, bonds and caches are kept; default $XDG_STATE_HOME/jelling.", valueName: "dir"),
+            "The folder for addresses, bonds and caches; default $XDG_STATE_HOME/jelling.", valueName: "dir"),
         completion: .directory)
     var state: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The address that is shown on the air.",
+            "The kind of address to use on the air.",
             discussion: """
-                By default public where the controller has one, else a random static address that is kept. A resolvable \
-                one changes every 15 minutes, and only bonded devices know whose it is.
+                The default is the controller's public address, or a random static address that is kept. A resolvable \
+                address changes every 15 minutes; only bonded devices can resolve it.
                 """,
             valueName: "kind"))
     var ownAddress: OwnAddressKind?
 
     func validate() throws {
         if ownAddress == .resolvable, case .rawChannel = transport {
-            throw ValidationError("On raw: the kernel chooses the address; take the user channel (-t user:N).")
+            throw ValidationError("The kernel chooses the address on raw:; use the user channel (-t user:N).")
         }
         if let capture, CaptureFormat(ending: capture) == nil {
             throw ValidationError(
-                "The ending of ‘\(capture)’ names no capture format; take .btsnoop, .pcap, .pcapng or .pklg.")
+                "The ending of ‘\(capture)’ is not that of a capture format; use .btsnoop, .pcap, .pcapng or .pklg.")
         }
     }
 }

@@ -21,10 +21,10 @@ struct PairingArguments: ParsableArguments {
         }
     }
 
-    @Option(help: ArgumentHelp("What this side can show and ask.", valueName: "capability"))
+    @Option(help: ArgumentHelp("What this side can display and enter.", valueName: "capability"))
     var io = Capability.none
 
-    @Option(help: ArgumentHelp("The passkey that is typed or displayed here, up to six digits.", valueName: "number"))
+    @Option(help: ArgumentHelp("The passkey to enter or to display, up to six digits.", valueName: "number"))
     var passkey: Passkey?
 
     @Flag(help: "Refuse a pairing that is not protected against a man in the middle.")
@@ -33,7 +33,7 @@ struct PairingArguments: ParsableArguments {
     @Flag(name: .customLong("no-sc"), help: "Pair as Bluetooth 4.0 did, without LE Secure Connections.")
     var withoutSecureConnections = false
 
-    @Flag(help: "Say yes to a numeric comparison without asking.")
+    @Flag(help: "Accept a numeric comparison without asking.")
     var yes = false
 
     @OptionGroup var strength: KeyStrengthArguments
@@ -41,12 +41,12 @@ struct PairingArguments: ParsableArguments {
     func validate() throws {
         if mitm, io == .none {
             throw ValidationError(
-                "--mitm needs a display or a keyboard on this side: take --io display, keyboard, yesno or kbdisp.")
+                "--mitm needs a display or a keyboard on this side: use --io display, keyboard, yesno or kbdisp.")
         }
         if strength.secureConnectionsOnly {
             guard io != .none else {
                 throw ValidationError(
-                    "--secure-connections-only needs a display or a keyboard on this side: take --io display, keyboard, "
+                    "--secure-connections-only needs a display or a keyboard on this side: use --io display, keyboard, "
                         + "yesno or kbdisp.")
             }
             guard !withoutSecureConnections else {

@@ -11,9 +11,9 @@ struct AdCommand: CommandGroupHelp {
 struct AdDecodeCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode",
-        abstract: "Take advertising data apart.",
+        abstract: "Decode advertising data.",
         discussion: """
-            What is broken is told under errors, everything else is there.
+            Malformed structures are listed under errors; everything else is decoded.
 
               bletool ad decode 0201060303 0d18 0b0942756d626c6550656572
             """)
@@ -23,7 +23,7 @@ struct AdDecodeCommand: ToolCommand {
     @Argument(help: ArgumentHelp("The advertisement in hexadecimal.", valueName: "hex"))
     var advertisement: [HexBytes]
 
-    @Option(help: ArgumentHelp("The scan response that belongs to it.", valueName: "hex"))
+    @Option(help: ArgumentHelp("The scan response of the same device.", valueName: "hex"))
     var scanResponse: HexBytes?
 
     @Option(help: ArgumentHelp("Look for this service in the overflow area; may be repeated.", valueName: "uuid"))

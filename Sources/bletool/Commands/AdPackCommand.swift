@@ -4,9 +4,9 @@ import BLE
 struct AdPackCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "pack",
-        abstract: "Find room for a name and services as Core Bluetooth does.",
+        abstract: "Pack a name and services into an advertisement as Core Bluetooth does.",
         discussion: """
-            Services without room are hashed into the overflow area, which serve and advertise send only with \
+            Services that do not fit are hashed into the overflow area, which serve and advertise send only with \
             --emit-overflow.
 
               bletool ad pack --name Lamp --service 180F --service 180D

@@ -4,10 +4,10 @@ import BLE
 struct AdvertiseCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise",
-        abstract: "Advertise, and offer nothing.",
+        abstract: "Advertise without offering services.",
         discussion: """
-            Goes on until ^C. What finds no room is left out, or hashed into the overflow area with --emit-overflow; \
-            ‘bletool ad pack’ shows beforehand what goes where.
+            Runs until ^C. What does not fit is left out, or hashed into the overflow area with --emit-overflow; \
+            ‘bletool ad pack’ shows the result beforehand.
 
               bletool advertise --name Lamp --service 180F
             """)
@@ -23,7 +23,7 @@ struct AdvertiseCommand: ToolCommand {
 
     func validate() throws {
         guard let interval else { return }
-        guard (20...10240).contains(interval) else { throw ValidationError("An interval is from 20 to 10240 ms.") }
+        guard (20...10240).contains(interval) else { throw ValidationError("The interval must be 20 to 10240 ms.") }
     }
 
     func run(in session: Session) async throws {

@@ -6,8 +6,9 @@ struct AttributeServerCommand: ToolCommand {
         commandName: "att-server",
         abstract: "Answer ATT PDUs from standard input, without any controller.",
         discussion: """
-            Each line of standard input is a PDU in hexadecimal, notify HANDLE HEX, indicate HANDLE HEX, or reset. Each \
-            is answered with one line: PDUs in hexadecimal between spaces, or - for silence. Writes last until reset.
+            Each line of standard input is a PDU in hexadecimal, notify HANDLE HEX, indicate HANDLE HEX, or reset. \
+            Each gets one line in reply: PDUs in hexadecimal, separated by spaces, or - for none. Written values are \
+            kept until reset.
 
             The file holds {"databases":{NAME:[{"handle":1,"type":"2800","permissions":["READ"],"value":"0118"}]}}; \
             permissions are READ, WRITE, READ_ENCRYPT, WRITE_ENCRYPT, READ_AUTHEN, WRITE_AUTHEN, READ_AUTHOR, \
@@ -26,7 +27,7 @@ struct AttributeServerCommand: ToolCommand {
     @Option(help: ArgumentHelp("The table to serve.", valueName: "name"))
     var database: String
 
-    @Option(help: ArgumentHelp("Octets of a PDU that the server says it can receive, at least 23.", valueName: "n"))
+    @Option(help: ArgumentHelp("The MTU that the server offers, at least 23 octets.", valueName: "n"))
     var mtu: UInt16 = 517
 
     func validate() throws {

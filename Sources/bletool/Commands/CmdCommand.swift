@@ -7,8 +7,8 @@ struct CmdCommand: ToolCommand {
         commandName: "cmd",
         abstract: "Send any HCI command and print the controller's answer.",
         discussion: """
-            All numbers are hexadecimal, with or without 0x, as hcitool takes them. Through raw: the command goes to \
-            the kernel's controller as it is; elsewhere the controller has been reset and started before.
+            All numbers are hexadecimal, with or without 0x, as in hcitool. With raw:, the command goes to the \
+            kernel's controller unchanged; with other transports the controller was reset and initialised first.
 
               bletool -t raw:0 cmd 0x04 0x0001
               bletool cmd 08 0005 01 02 03 04 05 c6

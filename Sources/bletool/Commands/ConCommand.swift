@@ -7,8 +7,8 @@ struct ConCommand: ToolCommand {
         commandName: "con",
         abstract: "List the connections.",
         discussion: """
-            Through raw: those of the kernel's stack; elsewhere a connection lives as long as the process that made \
-            it, and there is none to list.
+            With raw:, the connections of the kernel's stack. With other transports a connection ends with the \
+            process that made it, so the list is empty.
 
               bletool -t raw:0 con
             """)
@@ -17,7 +17,7 @@ struct ConCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         guard let index = session.rawAdapter else {
-            return session.console.note("connections outlive a process only through raw:N")
+            return session.console.note("only connections on raw:N remain after a process ends")
         }
         for connection in try KernelConnections(adapter: index).all() {
             let isCentral = connection.mode.contains(.central)

@@ -8,8 +8,8 @@ struct DevCommand: ToolCommand {
         commandName: "dev",
         abstract: "List the adapters that the kernel knows.",
         discussion: """
-            Needs no permission. ‘up’ means that the kernel's own stack uses the adapter: then raw:N shares it, and \
-            user:N takes it only after it was taken down.
+            Needs no permission. ‘up’ means that the kernel's own stack uses the adapter: raw:N can share it; user:N \
+            needs it down.
 
               bletool dev
             """)

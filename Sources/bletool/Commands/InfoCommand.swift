@@ -6,7 +6,7 @@ struct InfoCommand: ToolCommand {
         commandName: "info",
         abstract: "What the controller is and can do.",
         discussion: """
-            Controllers are known to say that they know commands which they refuse.
+            Some controllers list commands as supported that they refuse.
 
               bletool -t user:0 info
             """)

@@ -7,8 +7,8 @@ struct LEConnectCommand: ToolCommand {
         commandName: "lecc",
         abstract: "Connect, and print the handle.",
         discussion: """
-            Through raw: the connection stays when the program ends, until ledc or the device ends it; elsewhere it \
-            ends with the program.
+            With raw:, the connection stays after the program until ledc or the device ends it; with other transports \
+            it ends with the program.
 
               bletool -t raw:0 lecc 24:6F:28:AA:BB:CC
               bletool -t raw:0 lecc --accept-list
@@ -20,12 +20,12 @@ struct LEConnectCommand: ToolCommand {
     @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
     var random = false
 
-    @Flag(name: .shortAndLong, help: "Show the random address of the adapter (raw: only).")
+    @Flag(name: .shortAndLong, help: "Use the adapter's random address (raw: only).")
     var `static` = false
 
     @Flag(
         name: [.customLong("accept-list"), .customLong("whitelist")],
-        help: "Connect to the first device of the accept list (raw: only).")
+        help: "Connect to any device on the accept list (raw: only).")
     var acceptList = false
 
     @Argument(help: "ADDRESS, ADDRESS/random or a name.")
@@ -33,7 +33,7 @@ struct LEConnectCommand: ToolCommand {
 
     func validate() throws {
         guard (peer == nil) == acceptList else {
-            throw ValidationError("Name a peer, or --accept-list.")
+            throw ValidationError("Give a peer or --accept-list.")
         }
     }
 

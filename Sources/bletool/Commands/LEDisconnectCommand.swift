@@ -7,7 +7,7 @@ struct LEDisconnectCommand: ToolCommand {
         commandName: "ledc",
         abstract: "End a connection.",
         discussion: """
-            The handle is what con and lecc print. The reason is 0x13 (remote user terminated) unless another is given.
+            con and lecc print the handle. The default reason is 0x13 (remote user terminated connection).
 
               bletool -t raw:0 ledc 64
             """)
@@ -17,7 +17,7 @@ struct LEDisconnectCommand: ToolCommand {
     @Argument(help: "The handle of the connection.")
     var handle: Number16
 
-    @Argument(help: "The reason that the device is told.")
+    @Argument(help: "The reason to send to the device.")
     var reason: Number16?
 
     func validate() throws {

@@ -8,8 +8,8 @@ struct LEInfoCommand: ToolCommand {
         commandName: "leinfo",
         abstract: "Ask a device for its version and features.",
         discussion: """
-            Connects, asks and disconnects. Through raw: a connection that exists is used, and left. --static shows \
-            the device the random static address, as --own-address static does.
+            Connects, asks and disconnects. With raw:, an existing connection is used and kept. --static uses the \
+            random static address, as --own-address static does.
 
               bletool leinfo 24:6F:28:AA:BB:CC
               bletool leinfo --random C1:22:33:44:55:66

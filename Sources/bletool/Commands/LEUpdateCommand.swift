@@ -7,8 +7,8 @@ struct LEUpdateCommand: ToolCommand {
         commandName: "lecup",
         abstract: "Change the parameters of a connection.",
         discussion: """
-            Units are those of HCI: intervals of 1.25 ms, a timeout of 10 ms. The five numbers may stand one behind \
-            the other or behind their options. -t is the timeout here when it follows the command's name.
+            Units are those of HCI: intervals of 1.25 ms, a timeout of 10 ms. Give the five numbers in order, or with \
+            their options. After the command's name, -t is the timeout.
 
               bletool -t raw:0 lecup 64 24 40 0 42
               bletool -t raw:0 lecup --handle 64 --min 24 --max 40 --latency 0 --timeout 42

@@ -5,9 +5,9 @@ import BLEJSON
 struct RSSICommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "rssi",
-        abstract: "Measure how strong a connected device is received.",
+        abstract: "Measure the signal strength of a connected device.",
         discussion: """
-            Through raw: the device must be connected (lecc); elsewhere it is connected to for the measurement.
+            With raw:, the device must be connected (lecc); with other transports bletool connects first.
 
               bletool -t raw:0 rssi 24:6F:28:AA:BB:CC
               bletool -t raw:0 rssi 64

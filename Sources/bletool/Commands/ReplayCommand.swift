@@ -8,8 +8,8 @@ struct ReplayCommand: ToolCommand {
         abstract: "Run the engine against a recording and compare every packet.",
         discussion: """
             The recording is what --record NAME wrote: NAME.btsnoop and NAME.inputs.jsonl. No controller is needed. \
-            The exit status is 1 when the engine sends other packets today than it did then, and when the recording \
-            was cut. The first difference is printed with both packets under each other.
+            The exit status is 1 if the engine sends different packets than in the recording, or if the recording is \
+            incomplete. The first difference is printed, one packet below the other.
 
               bletool --record session gatt Thermometer read 2A1C
               bletool replay session
@@ -38,10 +38,10 @@ struct ReplayCommand: ToolCommand {
             throw Failure("the recording ends early: \(outcome.unreachedPacketCount) packets were never reached")
         }
         if outcome.isCut {
-            throw Failure("the recording ends without its last line: the program that made it was killed")
+            throw Failure("the recording is incomplete: the program that wrote it was killed")
         }
         if outcome.mismatchCount > 0 {
-            throw Failure("the engine sends other packets than were recorded")
+            throw Failure("the engine sends packets that differ from the recording")
         }
     }
 }

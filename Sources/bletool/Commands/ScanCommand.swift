@@ -6,8 +6,8 @@ struct ScanCommand: ToolCommand {
         commandName: "lescan",
         abstract: "Discover the devices that advertise.",
         discussion: """
-            Prints a line for each device, and again when it says something new; with --duplicates for each packet. \
-            Without --duration and --count it scans until ^C.
+            Prints a line for each device, and another when its data changes; with --duplicates, a line for each \
+            packet. Scans until ^C unless --duration or --count is given.
 
               bletool lescan --duration 5
               bletool --json lescan --service 180D --rssi -70 --count 1
@@ -16,13 +16,13 @@ struct ScanCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Flag(help: "Ask for no scan responses: nobody hears that we listen.")
+    @Flag(help: "Do not request scan responses, so that the scan sends nothing.")
     var passive = false
 
     @Flag(help: "Report every packet instead of every change.")
     var duplicates = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
     var duration: Seconds?
 
     @Option(help: ArgumentHelp("Only devices that offer this service; may be repeated.", valueName: "uuid"))
@@ -33,10 +33,10 @@ struct ScanCommand: ToolCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Only what is received with at least this strength, in dBm.", valueName: "min"))
+        help: ArgumentHelp("Only devices with at least this RSSI, in dBm.", valueName: "min"))
     var rssi: Int8?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after so many reports.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many reports.", valueName: "n"))
     var count: Count?
 
     var request: ScanRequest {

@@ -4,10 +4,10 @@ import BLE
 struct ServeCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Be a peripheral: offer the services of a file.",
+        abstract: "Be a peripheral with the services in a file.",
         discussion: """
-            Goes on until ^C, and tells who connects, reads, writes and subscribes. What is written is kept until then, \
-            and sent to who subscribed. The file is JSON; all keys but uuid may be absent:
+            Runs until ^C and prints connections, reads, writes and subscriptions. Written values are kept while it \
+            runs and sent to subscribers. The file is JSON; only uuid is required:
 
               {"services":[{"uuid":"180D","primary":true,"includes":["180F"],
                 "characteristics":[{"uuid":"2A37","properties":["read","notify"],
@@ -17,9 +17,9 @@ struct ServeCommand: ToolCommand {
 
             Properties are read, write, writeWithoutResponse, notify, indicate, authenticatedSignedWrites, \
             notifyEncryptionRequired and indicateEncryptionRequired; permissions are readable, writeable, \
-            readEncryptionRequired and writeEncryptionRequired; where there is no list of them, what the properties \
-            promise is open to everybody. Centrals may pair, and bonds are kept in the state folder: what a central has \
-            subscribed to is restored with its bond.
+            readEncryptionRequired and writeEncryptionRequired; without a list, everybody has the access that the \
+            properties name. Centrals may pair; bonds, with the subscriptions of each central, are kept in the state \
+            folder.
 
               bletool serve --profile heart.json --name Heart --advertise 180D
               bletool serve --profile lock.json --io display --mitm

@@ -17,7 +17,7 @@ struct ControllerCommands: Sendable {
         try Self.check(answer, Command.opcode)
         var reader = PacketReader(answer.span.bytes)
         guard let parameters = try? Command.ReturnParameters(decoding: &reader) else {
-            throw Failure("the controller's answer is cut off")
+            throw Failure("the controller's response is too short")
         }
         return parameters
     }
@@ -41,7 +41,9 @@ struct ControllerCommands: Sendable {
         do {
             return try await withTimeout(
                 patience,
-                overdue: Failure("the controller never told the end of \(CommandNames.text(of: Command.opcode))")
+                overdue: Failure(
+                    "the controller did not report the completion of "
+                        + "\(CommandNames.text(of: Command.opcode))")
             ) {
                 guard let value = await Self.first(of: ends, match) else { throw Failure.interrupted }
                 return value

@@ -87,7 +87,7 @@ extension ControllerCommands {
             else { return nil }
             return event
         }
-        try Self.check(end.status, "the device does not tell its version")
+        try Self.check(end.status, "the device did not report its version")
         return PeerVersion(
             version: end.version.rawValue, company: end.manufacturer.rawValue, subversion: end.subversion)
     }
@@ -100,7 +100,7 @@ extension ControllerCommands {
             }
             return event
         }
-        try Self.check(end.status, "the device does not tell its features")
+        try Self.check(end.status, "the device did not report its features")
         return end.features
     }
 }

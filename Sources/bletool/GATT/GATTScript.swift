@@ -32,7 +32,7 @@ struct GATTScript: Equatable, Sendable {
                 case .subscribe: isSubscribed = true
                 case .wait(_, duration: nil) where !isSubscribed:
                     throw Failure(
-                        "nothing is subscribed to that wait could wait for; subscribe first, or name --duration")
+                        "wait has no subscription to wait for; subscribe first, or give --duration")
                 default: break
                 }
                 lines.append(Line(number: number, step: step))
@@ -61,7 +61,7 @@ struct GATTScript: Equatable, Sendable {
             let isCommand = words.flag("--command")
             let target = try words.target()
             guard let text = words.popFirst(), let bytes = text == "\"\"" ? [] : Hexadecimal.bytes(text) else {
-                throw Failure("write wants a value in hexadecimal behind its target (\"\" for an empty one)")
+                throw Failure("write needs a hexadecimal value after the target (\"\" for an empty one)")
             }
             guard bytes.count <= 512 else { throw Failure("a value has at most 512 bytes") }
             step = .write(target, bytes, isCommand: isCommand)
@@ -71,7 +71,7 @@ struct GATTScript: Equatable, Sendable {
                 count: try words.option("--count", Count.init(argument:))?.value,
                 duration: try words.option("--duration", Seconds.init(argument:))?.duration)
         default:
-            throw Failure("‘\(verb)’ is none of discover, read, write, subscribe and wait")
+            throw Failure("‘\(verb)’ is not one of discover, read, write, subscribe and wait")
         }
         if let extra = words.popFirst() { throw Failure("‘\(extra)’ was not expected") }
         return step

@@ -88,7 +88,7 @@ final class Console: Sendable {
     /// What was lost of the results; `nil` when all were written, and when the reader wanted no more of them.
     var outputFailure: Failure? {
         guard let number = state.withLock({ $0.outputError }), number != EPIPE else { return nil }
-        if number == ETIMEDOUT { return Failure("standard output was not read to its end") }
+        if number == ETIMEDOUT { return Failure("the reader of standard output stopped reading") }
         return Failure("standard output cannot be written: \(String(cString: strerror(number)))")
     }
 

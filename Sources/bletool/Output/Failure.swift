@@ -42,7 +42,7 @@ struct Failure: Error, Equatable {
         case .host(.controller(let status, let opcode)):
             self.init("the controller refused \(CommandNames.text(of: opcode)): \(status.text)")
         case .host(.commandTimeout(let opcode)):
-            self.init("the controller never answered \(CommandNames.text(of: opcode))")
+            self.init("the controller did not answer \(CommandNames.text(of: opcode))")
         case .host(.gatt(.att(let code, let handle))):
             self.init(error.description)
             attError = code

@@ -36,7 +36,7 @@ final class TerminalAgent: PairingAgent {
             while let line = ask("type the passkey that \(peer.address) shows: ") {
                 if let passkey = Passkey(argument: line) { return passkey.number }
                 if line.isEmpty { return nil }
-                console.explain("a passkey has six digits; an empty line gives up")
+                console.explain("a passkey has six digits; an empty line cancels")
             }
             return nil
         }
@@ -51,7 +51,7 @@ final class TerminalAgent: PairingAgent {
             ], text: "\(peer.address) should show \(digits)")
         if confirms { return true }
         guard hasTerminal else {
-            console.note("nobody is here to compare the numbers: --yes takes them for the same")
+            console.note("there is no terminal to compare the numbers on; --yes accepts them")
             return false
         }
         return await desk.turn { [self] in isYes(ask("does \(peer.address) show \(digits)? [y/n] ")) } ?? false

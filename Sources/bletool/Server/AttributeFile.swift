@@ -31,7 +31,7 @@ enum AttributeFile {
         for name in try object.strings("permissions") ?? [] {
             guard let known = permissions.first(where: { $0.name == name }) else {
                 let names = permissions.map(\.name).joined(separator: ", ")
-                throw object.failure("permissions", "‘\(name)’ is none of \(names)")
+                throw object.failure("permissions", "‘\(name)’ is not one of \(names)")
             }
             granted.formUnion(known.permissions)
         }

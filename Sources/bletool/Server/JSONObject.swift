@@ -10,12 +10,12 @@ struct JSONObject {
     /// - Parameter keys: those that the object may have; `nil` for any.
     /// - Throws: `Failure` when the value is no object, or has other keys.
     init(_ value: JSONValue, path: String, keys: [String]?) throws {
-        guard case .object(let members) = value else { throw Self.failure(path, "an object was expected") }
+        guard case .object(let members) = value else { throw Self.failure(path, "expected an object") }
         self.path = path
         self.value = value
         guard let keys, let other = members.first(where: { !keys.contains($0.key) }) else { return }
         throw Self.failure(
-            path, "‘\(other.key)’ is not known here; known are \(keys.joined(separator: ", "))")
+            path, "‘\(other.key)’ is not a known key; known keys: \(keys.joined(separator: ", "))")
     }
 
     /// The one value of a file.
@@ -49,7 +49,7 @@ struct JSONObject {
 
     func string(_ key: String) throws -> String? {
         guard let value = self[key] else { return nil }
-        guard case .string(let text) = value else { throw failure(key, "a text was expected") }
+        guard case .string(let text) = value else { throw failure(key, "expected a string") }
         return text
     }
 
@@ -68,7 +68,7 @@ struct JSONObject {
         case .number(let number): seconds = number
         default: throw failure(key, "a number of seconds was expected")
         }
-        guard seconds >= 0.001, seconds <= 1e6 else { throw failure(key, "seconds are from 0.001 to 1000000") }
+        guard seconds >= 0.001, seconds <= 1e6 else { throw failure(key, "must be 0.001 to 1000000 seconds") }
         return seconds
     }
 
@@ -87,7 +87,7 @@ struct JSONObject {
     }
 
     func uuid(_ text: String, _ key: String) throws -> BluetoothUUID {
-        guard let uuid = BluetoothUUID(text) else { throw failure(key, "‘\(text)’ is no UUID") }
+        guard let uuid = BluetoothUUID(text) else { throw failure(key, "‘\(text)’ is not a UUID") }
         return uuid
     }
 
@@ -101,7 +101,7 @@ struct JSONObject {
 
     func strings(_ key: String) throws -> [String]? {
         try array(key)?.map { value in
-            guard case .string(let text) = value else { throw failure(key, "texts were expected") }
+            guard case .string(let text) = value else { throw failure(key, "expected strings") }
             return text
         }
     }

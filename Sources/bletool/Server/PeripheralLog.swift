@@ -19,7 +19,7 @@ struct PeripheralLog {
                     "event": "advertising", "advertisement": .string(Hexadecimal.text(packed.advertisement)),
                     "directedTo": .string(target.peer.addressText), "directedToType": .string(target.peer.kindText),
                 ],
-                text: "calling \(target.peer.addressText) \(target.peer.kindText)")
+                text: "advertising to \(target.peer.addressText) \(target.peer.kindText)")
         }
         console.print(
             [

@@ -60,7 +60,7 @@ struct ServedProfile: Equatable, Sendable {
         }
         if services.count < entries.count, let stuck = missing.firstIndex(where: { !$0.isEmpty }) {
             throw entries[stuck].object.failure(
-                "includes", "a service can include others of this profile, and not itself")
+                "includes", "a service can include other services of this profile, but not itself")
         }
         return services
     }
@@ -87,7 +87,7 @@ struct ServedProfile: Equatable, Sendable {
             descriptors: try object.objects("descriptors", keys: ["uuid", "value"]).map(descriptor),
             notifyEvery: try object.seconds("notifyEvery").map { .milliseconds(Int64($0 * 1000)) })
         if characteristic.notifyEvery != nil, !characteristic.isNotifying {
-            throw object.failure("notifyEvery", "the properties have neither notify nor indicate")
+            throw object.failure("notifyEvery", "needs the property notify or indicate")
         }
         return characteristic
     }
@@ -114,7 +114,7 @@ struct ServedProfile: Equatable, Sendable {
         _ name: String, in table: [(String, Value)], _ key: String, of object: JSONObject
     ) throws -> Value {
         guard let entry = table.first(where: { $0.0 == name }) else {
-            throw object.failure(key, "‘\(name)’ is none of \(table.map(\.0).joined(separator: ", "))")
+            throw object.failure(key, "‘\(name)’ is not one of \(table.map(\.0).joined(separator: ", "))")
         }
         return entry.1
     }

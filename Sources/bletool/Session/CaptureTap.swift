@@ -21,7 +21,9 @@ final class CaptureTap: PacketObserver {
     init(path: String) throws {
         self.path = path
         guard let format = CaptureFormat(ending: path) else {
-            throw Failure("the ending of ‘\(path)’ names no capture format", status: .usage)
+            throw Failure(
+                "the ending of ‘\(path)’ is not that of a capture format; use .btsnoop, .pcap, .pcapng or .pklg",
+                status: .usage)
         }
         self.format = format
         do throws(RecordingError) { place = try ReservedFile(path: path, isSecret: false) } catch {
@@ -72,7 +74,7 @@ final class CaptureTap: PacketObserver {
             do throws(CaptureError) { try state.writer?.flush() } catch { state.failure = state.failure ?? error }
             return state.failure
         }
-        if let failure { throw Failure("the capture ‘\(path)’ is not whole: \(failure)") }
+        if let failure { throw Failure("the capture ‘\(path)’ is incomplete: \(failure)") }
     }
 }
 

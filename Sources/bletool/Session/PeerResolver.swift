@@ -146,8 +146,8 @@ extension Session {
 
     private func notReached(_ peer: PeerArgument, _ search: PeerSearch) -> Failure {
         Failure(
-            "\(peer.text) was not reached within \(search.limit?.secondsText ?? "0") s; it is out of range, off, or "
-                + "does not advertise (--connect-timeout changes the limit)")
+            "\(peer.text) was not reached within \(search.limit?.secondsText ?? "0") s: it is out of range, "
+                + "switched off, or not advertising (--connect-timeout changes the limit)")
     }
 
     /// Tries again for as long as the link breaks before it stands (0x3E): the device is there and hard to reach, or

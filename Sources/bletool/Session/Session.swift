@@ -55,7 +55,7 @@ struct Session: Sendable {
             recording = try recordingName.map { try RecordingWriter(RecordingFiles($0)) }
             if let recordingName {
                 console.note(
-                    "‘\(recordingName)’ will hold the keys of bonds and pairings: keep it as secret as they are")
+                    "‘\(recordingName)’ will contain the keys of bonds and pairings: keep it secret")
             }
             var configuration = AdapterConfiguration(
                 ownAddress: try ownAddress(on: address), tap: observers.isEmpty ? nil : PacketObservers(observers),

@@ -72,7 +72,7 @@ struct AdapterTests {
             (.adapterInSetup(index: 2), ["setting it up", "try again"]),
             (.adapterDown(index: 2), ["hciconfig hci2 up", "user:2"]),
             (.adapterBlocked(index: 2), ["rfkill unblock bluetooth"]),
-            (.adapterRemoved(index: 2), ["hci2 went away"]),
+            (.adapterRemoved(index: 2), ["hci2 disappeared"]),
             (.pathForbidden("/dev/ttyS0"), ["/dev/ttyS0", "dialout"]),
             (.unsupportedBaud("/dev/ttyS0", requested: 5, nearest: 50), ["/dev/ttyS0", "5 baud", "50"]),
             (.connectionTimedOut(.tcp(host: "a", port: 1)), ["tcp:a:1", "10 seconds"]),

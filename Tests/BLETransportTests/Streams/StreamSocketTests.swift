@@ -127,7 +127,7 @@ struct StreamSocketTests {
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
         #expect(error(opening: "unix:\(path)") == .connectionRefused(.unix(path: path)))
         unlink(path)
-        #expect(error(opening: "tcp:127.0.0.1:\(port)")?.description.contains("nobody listens") == true)
+        #expect(error(opening: "tcp:127.0.0.1:\(port)")?.description.contains("nothing is listening") == true)
     }
 
     @Test("a path that is not there, a path too long and a host unknown are told apart (pain 8)")

@@ -8,9 +8,9 @@ struct ConvertCommand: ToolCommand {
         commandName: "convert",
         abstract: "Write a capture in another format.",
         discussion: """
-            The ending of OUT chooses the format: .btsnoop, .pcap, .pcapng or .pklg. Times are kept to the microsecond. \
-            Captures of the Linux monitor keep their notes where the format has room for them: in btsnoop, pcap and \
-            pcapng. What can be read of a damaged file is converted; then the exit status is 1.
+            The ending of OUT chooses the format: .btsnoop, .pcap, .pcapng or .pklg. Timestamps keep microseconds. \
+            The notes of Linux monitor captures are kept in btsnoop, pcap and pcapng. Of a damaged file, what can be \
+            read is converted and the exit status is 1.
 
               bletool convert btsnoop_hci.log session.pcapng
             """)
@@ -42,18 +42,18 @@ struct ConvertCommand: ToolCommand {
             valueName: "number"))
     var link: Link?
 
-    @Flag(name: .long, help: "Count time in nanoseconds (pcap and pcapng).")
+    @Flag(name: .long, help: "Write timestamps in nanoseconds (pcap and pcapng).")
     var nanoseconds = false
 
     func validate() throws {
         guard let format = CaptureFormat(ending: output) else {
             throw ValidationError(
-                "The ending of ‘\(output)’ names no capture format; take .btsnoop, .pcap, .pcapng or .pklg.")
+                "The ending of ‘\(output)’ is not that of a capture format; use .btsnoop, .pcap, .pcapng or .pklg.")
         }
         guard let link else { return }
         let isPcap = format == .pcap || format == .pcapng
         let fits = link.rawValue < 1000 ? isPcap : format == .btsnoop
-        if !fits { throw ValidationError("Link type \(link.rawValue) does not belong to the format of ‘\(output)’.") }
+        if !fits { throw ValidationError("Link type \(link.rawValue) is not possible in the format of ‘\(output)’.") }
     }
 
     func run(in session: Session) async throws {

@@ -30,10 +30,10 @@ struct DecodeCommand: ToolCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "decode",
-        abstract: "Show a capture, count what is in it, or make a page of it.",
+        abstract: "Show or count the packets of a capture, or make an HTML page of it.",
         discussion: """
-            btsnoop (also of Android and of the Linux monitor), pcap, pcapng and PacketLogger files, whatever their \
-            names. What can be read of a damaged file is shown; then the exit status is 1. ‘<’ is what the host sends, \
+            btsnoop (also of Android and of the Linux monitor), pcap, pcapng and PacketLogger files, under any file \
+            name. Of a damaged file, what can be read is shown and the exit status is 1. ‘<’ is what the host sends, \
             ‘>’ what it receives. Keys and passkeys are never shown.
 
               bletool decode session.btsnoop --kind att --address AA:BB:CC:DD:EE:FF
@@ -75,7 +75,7 @@ struct DecodeCommand: ToolCommand {
     var attHandle: UInt16?
 
     func validate() throws {
-        if summary, html != nil { throw ValidationError("Take --summary or --html, not both.") }
+        if summary, html != nil { throw ValidationError("Use --summary or --html, not both.") }
         if summary, !filter.isEmpty { throw ValidationError("--summary counts everything; it knows no filters.") }
     }
 
@@ -87,7 +87,7 @@ struct DecodeCommand: ToolCommand {
 
     private static func number(_ text: String) throws -> UInt16 {
         guard let value = Hexadecimal.integer(text, as: UInt16.self) else {
-            throw ValidationError("‘\(text)’ is no handle; write it like 0x0040 or 64.")
+            throw ValidationError("‘\(text)’ is not a handle; examples: 0x0040, 64.")
         }
         return value
     }
@@ -95,7 +95,7 @@ struct DecodeCommand: ToolCommand {
     private static func address(_ text: String) throws -> UInt64 {
         let octets = Hexadecimal.bytes(text) ?? []
         guard octets.count == 6 else {
-            throw ValidationError("‘\(text)’ is no address; write it like AA:BB:CC:DD:EE:FF.")
+            throw ValidationError("‘\(text)’ is not an address; example: AA:BB:CC:DD:EE:FF.")
         }
         return octets.reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -115,7 +115,7 @@ struct DecodeCommand: ToolCommand {
                 text: SummaryOutput.text(counts, format: reading.format))
             if counts.hasMoreAdvertisers {
                 console.note(
-                    "there were more advertisers than \(counts.distinctAdvertisers), which were not told apart")
+                    "more than \(counts.distinctAdvertisers) advertisers; the rest are not counted separately")
             }
             if let damage, console.isJSON {
                 var failure = Failure(damage)

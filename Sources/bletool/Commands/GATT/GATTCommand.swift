@@ -5,13 +5,14 @@ import Glibc
 struct GATTCommand: CommandGroupHelp {
     static let configuration = CommandConfiguration(
         commandName: "gatt",
-        abstract: "Connect to a device and use what it offers.",
+        abstract: "Connect to a device and use its services.",
         usage: "bletool gatt PEER discover|read|write|subscribe|script …",
         discussion: """
-            PEER is ADDRESS, ADDRESS/random or a name. TARGET is UUID, SERVICE/UUID or 0xHANDLE. A device named by its \
-            name, or by an address without a type, is listened for first; a name under which a device was paired means \
-            that device alone. Which address was chosen is told on standard error. The link is closed in the end. A link to a \
-            bonded device is encrypted; what a device refuses for want of security is asked again after pairing.
+            PEER is ADDRESS, ADDRESS/random or a name. TARGET is UUID, SERVICE/UUID or 0xHANDLE. For a name, or an \
+            address without a type, bletool scans first. The name under which a device was paired means that device \
+            only. The address that was chosen goes to standard error. The link is closed at the end. The link to a \
+            bonded device is encrypted. If a device refuses a request because the link is not secure, bletool pairs \
+            and repeats it.
 
               bletool gatt 24:6F:28:AA:BB:CC discover
               bletool gatt Thermometer read 180F/2A19
@@ -70,7 +71,7 @@ extension Session {
         switch cause {
         case .gatt(.invalidResponse), .gatt(.disconnected), .linkLost:
             failure.message +=
-                "; through raw: this system's own Bluetooth service may speak on the same link: take user:N"
+                "; through raw: this system's Bluetooth service may use the same link; use user:N instead"
         default: break
         }
         return failure

@@ -6,9 +6,9 @@ struct GATTScriptCommand: GATTVerb {
         abstract: "Do several things over one connection.",
         usage: "bletool gatt PEER script FILE",
         discussion: """
-            A line each: discover [--service UUID], read TARGET, write TARGET HEX [--command], subscribe TARGET and \
-            wait [--count N] [--duration S], which prints the values that came since they were subscribed to. What \
-            follows # is a comment. The first line that fails ends the script.
+            One operation per line: discover [--service UUID], read TARGET, write TARGET HEX [--command], subscribe \
+            TARGET and wait [--count N] [--duration S], which prints the values that arrived since the subscription. \
+            # starts a comment. The first line that fails ends the script.
 
               printf 'subscribe 2A37\\nwait --count 3\\n' | bletool gatt Thermometer script -
             """)
@@ -18,7 +18,7 @@ struct GATTScriptCommand: GATTVerb {
     @OptionGroup var strength: KeyStrengthArguments
 
     @Argument(help: peerHelp) var peer: PeerArgument
-    @Argument(help: "The script; - is standard input.", completion: .file()) var file: String
+    @Argument(help: "The script; ‘-’ reads standard input.", completion: .file()) var file: String
 
     func lines() throws -> [(number: Int?, step: GATTStep)] {
         try GATTScript(path: file).lines.map { ($0.number, $0.step) }

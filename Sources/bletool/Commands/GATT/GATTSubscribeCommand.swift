@@ -3,12 +3,12 @@ import ArgumentParser
 struct GATTSubscribeCommand: GATTVerb {
     static let configuration = CommandConfiguration(
         commandName: "subscribe",
-        abstract: "Print the values that the device sends by itself.",
+        abstract: "Subscribe to a value and print its notifications or indications.",
         usage: "bletool gatt PEER subscribe TARGET [--duration S] [--count N]",
         discussion: """
-            By notifications, or by indications where there is nothing else. Without --duration and --count: until ^C \
-            or the end of the link. With both, too few values in the time given are a failure. When the device \
-            changes its services, the characteristic is sought again and subscribed to again.
+            Prefers notifications to indications. Without --duration and --count it runs until ^C or the end of the \
+            link. With both, it fails if too few values arrive in time. When the device changes its services, the \
+            characteristic is sought again and subscribed to again.
 
               bletool gatt Thermometer subscribe 2A37 --count 3
             """)
@@ -17,10 +17,10 @@ struct GATTSubscribeCommand: GATTVerb {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var strength: KeyStrengthArguments
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
     var duration: Seconds?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after so many values.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many values.", valueName: "n"))
     var count: Count?
 
     @Argument(help: peerHelp) var peer: PeerArgument

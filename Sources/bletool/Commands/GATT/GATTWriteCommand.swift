@@ -6,7 +6,8 @@ struct GATTWriteCommand: GATTVerb {
         abstract: "Write a value of up to 512 bytes.",
         usage: "bletool gatt PEER write TARGET HEX [--command]",
         discussion: """
-            The device confirms what it takes; with --command, and where it takes nothing else, it does not.
+            The device confirms the write. It does not with --command, or if the characteristic only takes Write \
+            Commands.
 
               bletool gatt Thermometer write 2A39 01
             """)
@@ -15,7 +16,7 @@ struct GATTWriteCommand: GATTVerb {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var strength: KeyStrengthArguments
 
-    @Flag(help: "Use a Write Command: at most MTU − 3 bytes, and no answer.")
+    @Flag(help: "Use a Write Command: at most MTU − 3 bytes, without a response.")
     var command = false
 
     @Argument(help: peerHelp) var peer: PeerArgument

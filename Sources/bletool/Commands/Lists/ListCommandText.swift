@@ -4,7 +4,7 @@ import BLE
 enum ListCommandText {
     static func discussion(_ example: String) -> String {
         """
-        Through raw: the list of the kernel's controller; elsewhere the list lasts as long as the process.
+        With raw:, the list of the kernel's controller; with other transports the list is lost when the process ends.
 
           bletool -t raw:0 \(example)
         """

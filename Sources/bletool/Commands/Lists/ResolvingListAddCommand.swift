@@ -6,7 +6,7 @@ struct ResolvingListAddCommand: ToolCommand {
         commandName: "lerladd",
         abstract: "Add a device to the resolving list.",
         discussion: """
-            Keys are 32 digits, most significant first; a key that is not given is zero.
+            Keys have 32 hexadecimal digits, most significant first; the default is zero.
 
             """
                 + ListCommandText.discussion("lerladd --peer 00112233445566778899aabbccddeeff 24:6F:28:AA:BB:CC"))

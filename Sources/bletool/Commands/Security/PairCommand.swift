@@ -6,10 +6,10 @@ struct PairCommand: ToolCommand {
         commandName: "pair",
         abstract: "Pair with a device, and keep the bond.",
         discussion: """
-            What this side can show and ask decides how: --io none pairs without a question and protects against \
-            nobody in between; display shows a passkey that is typed on the device; keyboard asks for the one that it \
-            shows; yesno and kbdisp compare numbers where both can. The bond lies in the state folder, in a file that \
-            nobody else can read.
+            --io selects the method: none asks nothing and does not protect against a man in the middle; display \
+            shows a passkey to enter on the device; keyboard asks for the passkey that the device shows; yesno and \
+            kbdisp compare numbers if both sides can. The bond is saved in the state folder, readable only by its \
+            owner.
 
             A device that is bonded proves that it is the one: the bond encrypts the link, and where more is asked for than \
             the bond gives (--mitm) the two pair over that link. A device that has lost its keys cannot prove it: then \
@@ -32,7 +32,7 @@ struct PairCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         if session.rawAdapter != nil {
-            throw Failure("the kernel pairs on raw:; take the user channel (-t user:N) for that", status: .usage)
+            throw Failure("on raw: the kernel does the pairing; use the user channel (-t user:N)", status: .usage)
         }
         let (peer, search, pairing) = (peer, connection.search, pairing)
         var options = pairing.options

@@ -6,7 +6,7 @@ struct UnpairCommand: ToolCommand {
         commandName: "unpair",
         abstract: "Forget the bond with a device.",
         discussion: """
-            The device keeps its half until it is told to forget it, too. Needs no adapter.
+            The device keeps its half of the bond; remove it there as well. Needs no adapter.
 
               bletool unpair 24:6F:28:AA:BB:CC
             """)
@@ -27,6 +27,6 @@ struct UnpairCommand: ToolCommand {
         } catch let error as BondStoreError {
             throw Failure(error.description)
         }
-        throw Failure("there is no bond with \(peer.text); ‘bletool bonds’ lists them all")
+        throw Failure("there is no bond with \(peer.text); see ‘bletool bonds’")
     }
 }
