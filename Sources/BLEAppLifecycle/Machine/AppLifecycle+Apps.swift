@@ -7,22 +7,15 @@ extension AppLifecycle {
 
     /// What an app declares. One that was never declared has no background mode.
     public mutating func declare(_ manifest: AppManifest) {
-        if let index = app(manifest.app) { apps[index].manifest = manifest } else { apps.append(App(manifest)) }
+        if let index = app(manifest.app) { apps[index].manifest = manifest } else { add(App(manifest)) }
     }
 
     /// The process of an app runs: the first input of each of its lives.
     public mutating func launched(_ id: AppID, inForeground: Bool, at now: Instant) {
+        self.now = now
         let index = known(id)
-        if case .relaunching = apps[index].state {} else { apps[index].launchOptions = LaunchOptions() }
-        apps[index].mayNotRelaunch = false
-        apps[index].wantsWake = false
-        if inForeground {
-            apps[index].state = .foreground
-            apps[index].lastForeground = nextForeground()
-        } else {
-            apps[index].state = .woken(since: now, isExpiring: false)
-            apps[index].hasOverrun = false
-        }
+        let turn = inForeground ? nextForeground() : nil
+        apps[index].launched(foreground: turn, at: now)
         finish()
     }
 
@@ -32,70 +25,60 @@ extension AppLifecycle {
     }
 
     /// Whether the process of an app runs because it was woken for an event, and for that alone (SPEC BGX-4).
-    public func isWoken(_ id: AppID) -> Bool {
-        guard let index = app(id), case .woken = apps[index].state else { return false }
-        return true
-    }
+    public func isWoken(_ id: AppID) -> Bool { app(id).map { apps[$0].isWoken } ?? false }
 
     /// The user looks at the app, or an operator says so. Its process is resumed where it was suspended, and hears all
     /// that waits for it (SPEC FGO-5).
     public mutating func enterForeground(_ id: AppID, at now: Instant) {
+        self.now = now
         let index = known(id)
         guard apps[index].hasProcess, !apps[index].isInForeground else { return }
         let wasSuspended = apps[index].state == .suspended
-        apps[index].state = .foreground
-        apps[index].lastForeground = nextForeground()
-        apps[index].strikes = []
-        apps[index].wakeNotBefore = nil
-        apps[index].wantsWake = false
+        let turn = nextForeground()
+        apps[index].enterForeground(turn)
         if wasSuspended { emit(.process(.resume, id)) }
         withdrawAlerts(of: index)
-        convergeAll(of: index, at: now)
+        convergeAll(of: index)
         flush(index)
         finish()
     }
 
     /// The user looks elsewhere.
     public mutating func enterBackground(_ id: AppID, at now: Instant) {
+        self.now = now
         let index = known(id)
         guard apps[index].isInForeground else { return }
-        apps[index].state = .background(until: now.advanced(by: settings.backgroundSpan))
-        apps[index].hasOverrun = false
-        convergeAll(of: index, at: now)
+        apps[index].enterBackground(until: now.advanced(by: settings.backgroundSpan))
+        convergeAll(of: index)
         finish()
     }
 
     /// The app has done what it was woken for, or has nothing to do in the background: it runs no more.
     public mutating func suspend(_ id: AppID, at now: Instant) {
+        self.now = now
         let index = known(id)
         guard apps[index].runs else { return }
-        checkBudget(index, at: now)
+        checkBudget(index)
         guard apps[index].runs else { return }
-        writeIdentities()
-        freeze(index, at: now)
+        directory.writeDown(into: &outputs)
+        freeze(index)
         finish()
     }
 
     /// The process of an app is no more. What it had under a restore identifier goes on without it (SPEC SPR-4).
     public mutating func ended(_ id: AppID, _ end: ProcessEnd, at now: Instant) {
+        self.now = now
         let index = known(id)
-        let mayPreserve = end != .forceQuit
         let hadProcess = apps[index].hasProcess
-        writeIdentities()
-        apps[index].state = .notRunning
-        apps[index].launchOptions = LaunchOptions()
+        directory.writeDown(into: &outputs)
+        apps[index].ended()
         withdrawAlerts(of: index)
-        for client in managers.filter({ $0.app == index }).map(\.client) {
-            guard let manager = self.index(of: client) else { continue }
+        for client in managers.keys where managers[client]?.app == index {
             // One that a whole life of the app did not ask for is wanted no more.
-            let isForgotten = hadProcess && end != .crashed && managers[manager].id == nil
-            if mayPreserve, !isForgotten, preserve(manager) {
-                converge(manager, at: now)
-            } else {
-                drop(manager, at: now)
-            }
+            let isForgotten = hadProcess && end != .crashed && managers[client]?.id == nil
+            if end != .forceQuit, !isForgotten, preserve(client) { converge(client) } else { drop(client) }
         }
-        if managers.contains(where: { $0.app == index && !$0.queue.isEmpty }) { relaunch(index, at: now) }
+        if managers.contains(where: { $0.app == index && !$0.queue.isEmpty }) { relaunch(index) }
         finish()
     }
 
@@ -103,109 +86,69 @@ extension AppLifecycle {
 
     mutating func known(_ id: AppID) -> Int {
         if let index = app(id) { return index }
-        apps.append(App(AppManifest(app: id)))
+        add(App(AppManifest(app: id)))
         return apps.count - 1
     }
 
-    mutating func convergeAll(of app: Int, at now: Instant) {
-        for index in managers.indices where managers[index].app == app { converge(index, at: now) }
+    private mutating func add(_ app: App) {
+        apps.append(app)
+        directory.add(app.id)
     }
 
-    private mutating func freeze(_ app: Int, at now: Instant) {
+    private mutating func convergeAll(of app: Int) {
+        for client in managers.keys where managers[client]?.app == app { converge(client) }
+    }
+
+    private mutating func freeze(_ app: Int) {
         let wasInForeground = apps[app].isInForeground
-        apps[app].state = .suspended
-        if apps[app].hasOverrun {
-            apps[app].hasOverrun = false
-            apps[app].wakeNotBefore = now.advanced(by: apps[app].wakeDelay(longest: settings.longestWakeDelay))
-        }
+        apps[app].freeze(at: now, settings)
         emit(.process(.suspend, apps[app].id))
-        if wasInForeground { convergeAll(of: app, at: now) }
+        if wasInForeground { convergeAll(of: app) }
     }
 
     /// An event is there for an app that does not run.
-    mutating func wake(_ app: Int, at now: Instant) {
-        guard apps[app].state == .suspended else { return }
-        if let notBefore = apps[app].wakeNotBefore, notBefore > now {
-            apps[app].wantsWake = true
-            return
-        }
-        apps[app].wakeNotBefore = nil
-        apps[app].wantsWake = false
-        apps[app].state = .woken(since: now, isExpiring: false)
+    mutating func wake(_ app: Int) {
+        guard apps[app].wake(at: now) else { return }
         emit(.process(.resume, apps[app].id))
         flush(app)
     }
 
     /// An event is there for an app that has no process (SPEC SPR-5, SPR-31).
-    mutating func relaunch(_ app: Int, at now: Instant) {
-        guard apps[app].state == .notRunning, !apps[app].mayNotRelaunch else { return }
-        if let notBefore = apps[app].wakeNotBefore, notBefore > now {
-            apps[app].wantsWake = true
-            return
-        }
-        apps[app].wakeNotBefore = nil
-        apps[app].wantsWake = false
+    mutating func relaunch(_ app: Int) {
         let kept = managers.filter { $0.app == app && $0.id == nil && $0.snapshot?.hasTasks ?? false }
         let options = LaunchOptions(
             centrals: kept.filter { $0.role == .central }.compactMap(\.restoreIdentifier),
             peripherals: kept.filter { $0.role == .peripheral }.compactMap(\.restoreIdentifier))
-        guard !options.isEmpty else { return }
-        apps[app].launchOptions = options
-        apps[app].state = .relaunching(deadline: now.advanced(by: settings.relaunchPatience))
+        guard apps[app].relaunch(options, at: now, settings) else { return }
         emit(.process(.relaunch(options), apps[app].id))
     }
 
-    // MARK: Time
-
-    func deadline(of app: App) -> Instant? {
-        var deadline: Instant? = app.wantsWake ? app.wakeNotBefore : nil
-        switch app.state {
-        case .background(let until): deadline = earlier(deadline, until)
-        case .relaunching(let limit): deadline = earlier(deadline, limit)
-        case .woken(let since, let isExpiring):
-            let end = since.advanced(by: settings.wakeBudget)
-            deadline = earlier(deadline, isExpiring ? end.advanced(by: settings.freezeGrace) : end)
-        case .notRunning, .foreground, .suspended: break
-        }
-        return deadline
-    }
-
-    mutating func advanceApps(to now: Instant) {
+    mutating func advanceApps() {
         for index in apps.indices {
-            switch apps[index].state {
-            case .background(let until) where until <= now: freeze(index, at: now)
-            case .relaunching(let limit) where limit <= now:
-                apps[index].state = .notRunning
-                apps[index].strike(at: now, window: settings.strikeWindow)
-                apps[index].wakeNotBefore = now.advanced(by: apps[index].wakeDelay(longest: settings.longestWakeDelay))
-                apps[index].wantsWake = true
-            case .woken(let since, let isExpiring):
-                checkBudget(index, at: now)
-                let end = since.advanced(by: settings.wakeBudget).advanced(by: settings.freezeGrace)
-                if isExpiring, end <= now, apps[index].runs { freeze(index, at: now) }
-            default: break
-            }
-            if apps[index].wantsWake, let notBefore = apps[index].wakeNotBefore, notBefore <= now {
-                wake(index, at: now)
-                relaunch(index, at: now)
+            let isFreezeDue = apps[index].isFreezeDue(at: now, settings)
+            apps[index].checkRelaunch(at: now, settings)
+            checkBudget(index)
+            if isFreezeDue, apps[index].runs { freeze(index) }
+            if apps[index].isWakeDue(at: now) {
+                wake(index)
+                relaunch(index)
             }
         }
     }
 
-    /// Whoever runs longer than it may is warned, and ended when it does so again and again (SPEC BGX-4, BGX-5).
-    private mutating func checkBudget(_ app: Int, at now: Instant) {
-        guard case .woken(let since, false) = apps[app].state, since.advanced(by: settings.wakeBudget) <= now else {
-            return
+    private mutating func checkBudget(_ app: Int) {
+        let strikes: Int
+        let isTerminated: Bool
+        switch apps[app].checkBudget(at: now, settings) {
+        case .none: return
+        case .expiring(let count): (strikes, isTerminated) = (count, false)
+        case .terminated(let count): (strikes, isTerminated) = (count, true)
         }
-        apps[app].state = .woken(since: since, isExpiring: true)
-        apps[app].strike(at: now, window: settings.strikeWindow)
-        let strikes = apps[app].strikes.count
-        log(.wakeBudgetExceeded(strikes: strikes), app)
-        emit(.process(.expiring, apps[app].id))
-        guard strikes >= settings.strikeLimit else { return }
         let id = apps[app].id
+        log(.wakeBudgetExceeded(strikes: strikes), app)
+        emit(.process(.expiring, id))
+        guard isTerminated else { return }
         emit(.process(.terminate, id))
-        apps[app].wakeNotBefore = now.advanced(by: apps[app].wakeDelay(longest: settings.longestWakeDelay))
         ended(id, .terminatedBySystem, at: now)
     }
 }

@@ -1,158 +1,308 @@
 import BLEHost
 import BLEPackets
 
-/// Links as all apps share them: what the system learns of each, and who hears that it is there (SPEC 2.3, 5.5 rule 5).
+/// What the engine tells of devices and links, and which managers it is for (SPEC 2.3, 2.4, 5.5 rule 5).
 extension AppLifecycle {
+    // MARK: Devices
+
+    func describe(_ identifier: PeerIdentifier, at address: DeviceAddress, _ client: ClientID) -> PeripheralDescription?
+    {
+        managers[client]?.central?.describe(identifier, name: directory.name(of: address))
+    }
+
+    mutating func identify(_ address: DeviceAddress, app: Int) -> PeerIdentifier {
+        let (identifier, isNew) = directory.identify(address, app: app, into: &outputs)
+        if isNew { forgetOldest() }
+        return identifier
+    }
+
+    mutating func keepIdentity(_ identifier: PeerIdentifier, app: Int) {
+        if directory.keep(identifier, app: app, into: &outputs) { forgetOldest() }
+    }
+
+    /// How many devices are asked about at a time whether they may be forgotten.
+    private static let forgettingTries = 64
+
+    mutating func forgetOldest() {
+        for _ in 0..<Self.forgettingTries {
+            guard let (alias, address) = directory.nextToForget() else { return }
+            if !isHeld(alias, address) { directory.forget(alias, address) }
+        }
+    }
+
+    /// Whether an identifier is in use, whichever app asked last for it.
+    private func isHeld(_ alias: IdentityMap.Alias, _ address: DeviceAddress) -> Bool {
+        if directory.isBonded(address) || links.links.contains(where: { $0.address == address }) { return true }
+        return managers.contains { manager in
+            guard manager.app == alias.app else { return false }
+            let isKept = manager.snapshot?.peripherals.contains { $0.identifier == alias.identifier } ?? false
+            return isKept || manager.central?.peripherals[alias.identifier] != nil
+        }
+    }
+
+    mutating func discovered(_ discovery: Discovery) {
+        guard let address = discovery.address, let manager = managers[discovery.client], let central = manager.central,
+            central.isCurrent(discovery.scan, in: effects.commands)
+        else { return }
+        let data = AdvertisingData(
+            advertisement: discovery.advertisement.span.bytes, scanResponse: discovery.scanResponse.span.bytes)
+        if let name = data.localNameWithoutPadding { directory.setAdvertisedName(name, of: address) }
+        let identifier = identify(address, app: manager.app)
+        deliver(
+            .discovered(
+                central.describe(identifier, name: directory.name(of: address)),
+                AdvertisementContent(data, discovery, scannedFor: central.scan?.services ?? []),
+                rssi: discovery.rssi), to: manager.client)
+    }
+
+    mutating func identityFound(_ identity: DeviceAddress, behind address: DeviceAddress) {
+        directory.rebind(address, to: identity, into: &outputs)
+        for client in managers.keys {
+            managers[client]?.central?.rename(address, to: identity)
+            managers[client]?.peripheral?.rename(address, to: identity)
+        }
+        links.rename(address, to: identity)
+        effects.needsJournal = true
+    }
+
+    /// The engine was given these bonds: apps keep their identifiers of the devices.
+    public mutating func restored(_ bonds: [Bond]) {
+        for bond in bonds { directory.bondChanged(bond.identity) }
+    }
+
+    // MARK: Links
+
     /// Who is at the other end of a link, and how an app knows that device: for questions of pairing.
     public mutating func peer(of link: LinkID, for app: AppID) -> (DeviceAddress, PeripheralDescription)? {
-        guard let address = links.first(where: { $0.id == link })?.address else { return nil }
+        guard let address = links[link]?.address else { return nil }
         let identifier = identify(address, app: known(app))
         return (
             address,
-            PeripheralDescription(
-                identifier: identifier, name: identities.name(of: address), state: .connected)
+            PeripheralDescription(identifier: identifier, name: directory.name(of: address), state: .connected)
         )
     }
 
     /// A link is usable, or another manager holds it too.
     mutating func note(_ information: LinkInformation) {
-        guard !links.contains(where: { $0.id == information.id }) else { return }
-        links.append(
-            SharedLink(
-                id: information.id, address: information.peer.withoutIdentityMark, role: information.role,
-                attMTU: information.attMTU))
-        guard information.role == .central, settings.learnsPeers else { return }
-        learn(.readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all), on: information.id, .name)
-        learn(
-            .discoverServices(uuids: [BluetoothUUID(UInt16(0x1801))]), on: information.id, .attributeService)
-        learnWatchedServices(on: information.id)
-    }
-
-    /// Whether the peer has what connection events were asked for: nobody else may ever look for it.
-    private mutating func learnWatchedServices(on link: LinkID) {
         var watched: [BluetoothUUID] = []
         for manager in managers {
-            for service in manager.central.connectionEvents?.services ?? [] where !watched.contains(service) {
+            for service in manager.central?.connectionEvents?.services ?? [] where !watched.contains(service) {
                 watched.append(service)
             }
         }
-        guard !watched.isEmpty else { return }
-        learn(.discoverServices(uuids: watched), on: link, .watchedServices)
+        links.note(information, watched: settings.learnsPeers ? watched : nil, into: &effects)
+        settle()
     }
 
-    private mutating func learn(_ operation: GATTOperation, on link: LinkID, _ step: LearningStep) {
-        submit(.gatt(link, operation), from: Self.system, for: .learn(link, step))
+    mutating func connected(_ information: LinkInformation, _ client: ClientID) {
+        note(information)
+        let name = directory.name(of: information.peer)
+        let isKnown = withCentral(client) { $0.connected(information, name: name, $1, into: &$2) } != nil
+        if !isKnown {
+            effects.submit(.disconnect(information.id), from: client)
+            settle()
+        }
+        announceConnection(information.id)
     }
 
-    mutating func learned(_ step: LearningStep, _ result: GATTResult, on link: LinkID, at now: Instant) {
-        guard let index = links.firstIndex(where: { $0.id == link }) else { return }
-        switch (step, result) {
-        case (.name, .attributeValues(let values)):
-            guard let octets = values.first?.value, !octets.isEmpty else { return }
-            let name = String(decoding: octets, as: UTF8.self)
-            guard identities.setDeviceName(name, of: links[index].address) else { return }
-            for (manager, session) in holders(of: link) {
-                tell(.nameUpdated(name), of: session.identifier, manager, at: now)
+    mutating func connectEnded(
+        _ token: CommandToken, _ client: ClientID, _ peer: PeerIdentifier, _ result: Result<HostResult, HostFailure>
+    ) {
+        let now = now
+        switch result {
+        case .success(.connected(let link)):
+            guard let shared = links[link] else { return }
+            let name = directory.name(of: shared.address)
+            withCentral(client) {
+                $0.connectedUnderAnotherName(link, of: shared, as: peer, token, name: name, into: &$2)
             }
-        case (.attributeService, .services(let found)):
-            guard let service = found.first else { return }
-            learn(
-                .discoverCharacteristics(service.range, uuids: [BluetoothUUID(UInt16(0x2A05))]), on: link,
-                .serviceChanged)
-        case (.serviceChanged, .characteristics(let found)):
-            guard let characteristic = found.first, let first = characteristic.valueHandle.next else { return }
-            learn(
-                .discoverDescriptors(AttributeHandleRange(first, characteristic.endHandle)), on: link,
-                .configuration(characteristic.valueHandle))
-        case (.configuration(let value), .descriptors(let found)):
-            guard let configuration = found.first(where: { $0.uuid == .clientCharacteristicConfiguration }) else {
-                return
-            }
-            learn(
-                .subscribe(value, configuration: configuration.handle, mode: .indications), on: link,
-                .subscription(value))
-        case (.subscription(let value), _): links[index].serviceChanged = value
-        case (.watchedServices, .services(let found)): noteServices(found.map(\.uuid), on: link, at: now)
-        default: break
+        case .success: break
+        case .failure(let failure):
+            withCentral(client) { $0.connectionFailed(peer, token, failure, at: now, into: &$2) }
         }
     }
 
-    /// Managers that hold a link, with their sessions.
-    func holders(of link: LinkID) -> [(Int, PeripheralSession)] {
-        managers.indices.flatMap { index in
-            managers[index].central.peripherals.filter { $0.link == link }.map { (index, $0) }
+    /// A link is gone for a manager that held it.
+    mutating func disconnected(_ link: LinkID, _ client: ClientID, _ reason: DisconnectionReason) {
+        if reason != .releasedByClient { endSessions(on: link, of: client, reason) }
+        let isHeld = links[link]?.role == .peripheral || managers.contains { $0.central?.session(on: link) != nil }
+        if !isHeld { forget(link) }
+    }
+
+    private mutating func endSessions(on link: LinkID, of client: ClientID, _ reason: DisconnectionReason) {
+        let now = now
+        // More than one session where the app has two identifiers of the device.
+        while let session = managers[client]?.central?.session(on: link) {
+            if managers[client]?.id != nil { raiseAlert(.disconnection, session.address) }
+            withCentral(client) { $0.lost(link, reason, $1, at: now, into: &$2) }
         }
     }
 
-    /// The peer's services are not what they were (SPEC 2.3 didModifyServices).
-    mutating func servicesChanged(_ notification: GATTNotification, on link: LinkID, at now: Instant) {
-        guard links.contains(where: { $0.id == link && $0.serviceChanged == notification.handle }) else { return }
-        let (first, last) = (notification.changedHandles.first.rawValue, notification.changedHandles.last.rawValue)
-        for (index, session) in holders(of: link) {
-            let gone = (session.services ?? []).filter { $0.id.rawValue <= last && first <= $0.endHandle }.map(\.id)
-            guard let place = managers[index].central.index(of: session.identifier) else { continue }
-            managers[index].central.peripherals[place].services?.removeAll { gone.contains($0.id) }
-            managers[index].central.peripherals[place].includedServices.removeAll {
-                $0.id.rawValue <= last && first <= $0.endHandle
-            }
-            managers[index].central.peripherals[place].notifyCalls.removeAll {
-                (first...last).contains($0.characteristic.rawValue)
-            }
-            needsJournal = true
-            tell(.servicesModified(invalidated: gone), of: session.identifier, index, at: now)
+    /// A device does not have the keys of its bond: no app gets anything from it, or goes on with it.
+    mutating func peerLostKeys(_ link: LinkID) {
+        guard links[link]?.role == .central else { return }
+        for client in managers.keys where managers[client]?.central?.session(on: link) != nil {
+            endSessions(on: link, of: client, .controller(.pinOrKeyMissing))
+            effects.submit(.disconnect(link), from: client)
+            settle()
         }
-    }
-
-    mutating func mtuChanged(_ mtu: UInt16, on link: LinkID, at now: Instant) {
-        guard let index = links.firstIndex(where: { $0.id == link }) else { return }
-        links[index].attMTU = Int(mtu)
-        for (manager, session) in holders(of: link) {
-            guard let place = managers[manager].central.index(of: session.identifier) else { continue }
-            managers[manager].central.peripherals[place].attMTU = Int(mtu)
-            let limits = managers[manager].central.peripherals[place].writeLimits
-            tell(.writeLimitsChanged(limits), of: session.identifier, manager, at: now)
-        }
-    }
-
-    mutating func setTakesWriteCommands(_ isReady: Bool, on link: LinkID, at now: Instant) {
-        for (index, session) in holders(of: link) {
-            tell(.writeWithoutResponseAvailable(isReady), of: session.identifier, index, at: now)
-        }
-    }
-
-    // MARK: Connection events
-
-    /// Whoever asked hears of a connection once, whichever app made it (SPEC 2.3 registerForConnectionEvents).
-    mutating func announceConnection(_ link: LinkID, at now: Instant) {
-        guard let place = links.firstIndex(where: { $0.id == link }) else { return }
-        for index in managers.indices {
-            let client = managers[index].client
-            guard let filter = managers[index].central.connectionEvents, !links[place].observers.contains(client)
-            else { continue }
-            let address = links[place].address
-            let identifier = identities.identifier(of: address, app: managers[index].app)
-            let isNamed = identifier.map { filter.peripherals.contains($0) } ?? false
-            guard isNamed || links[place].services.contains(where: { filter.services.contains($0) }) else { continue }
-            links[place].observers.append(client)
-            let known = identify(address, app: managers[index].app)
-            tell(.connectionEvent(describe(known, address, index), isConnected: true), index, at: now)
-        }
-    }
-
-    mutating func noteServices(_ uuids: [BluetoothUUID], on link: LinkID, at now: Instant) {
-        guard let place = links.firstIndex(where: { $0.id == link }) else { return }
-        for uuid in uuids where !links[place].services.contains(uuid) { links[place].services.append(uuid) }
-        announceConnection(link, at: now)
     }
 
     /// The link is gone for everybody.
-    mutating func forget(_ link: LinkID, at now: Instant) {
-        guard let place = links.firstIndex(where: { $0.id == link }) else { return }
-        let gone = links.remove(at: place)
+    mutating func forget(_ link: LinkID) {
+        guard let gone = links.remove(link) else { return }
         for client in gone.observers {
-            guard let index = index(of: client), managers[index].central.connectionEvents != nil else { continue }
-            let identifier = identify(gone.address, app: managers[index].app)
-            tell(.connectionEvent(describe(identifier, gone.address, index), isConnected: false), index, at: now)
+            guard let manager = managers[client], manager.central?.connectionEvents != nil else { continue }
+            tellConnection(gone, isConnected: false, manager)
         }
+    }
+
+    mutating func mtuChanged(_ mtu: Int, on link: LinkID) {
+        guard links[link] != nil else { return }
+        links.setMTU(mtu, of: link)
+        forEachSession(on: link) { $0.mtuChanged(mtu, into: &$1) }
+    }
+
+    mutating func notified(_ notification: GATTNotification, on link: LinkID) {
+        if notification.clients.contains(.system), links[link]?.serviceChanged == notification.handle {
+            let (first, last) = (notification.changedHandles.first.rawValue, notification.changedHandles.last.rawValue)
+            forEachSession(on: link) { $0.servicesChanged(from: first, to: last, into: &$1) }
+        }
+        for client in notification.clients {
+            withCentral(client) { $0.notified(notification, on: link, $1, into: &$2) }
+        }
+    }
+
+    // MARK: What is learned
+
+    mutating func learned(_ step: LearningStep, _ result: GATTResult, on link: LinkID) {
+        let finding = links.learned(step, result, on: link, into: &effects)
+        settle()
+        switch finding {
+        case .name(let name):
+            guard let address = links[link]?.address, directory.setDeviceName(name, of: address) else { return }
+            forEachSession(on: link) { $0.nameChanged(name, into: &$1) }
+        case .services(let uuids): noteServices(uuids, on: link)
+        case nil: break
+        }
+    }
+
+    mutating func noteServices(_ uuids: [BluetoothUUID], on link: LinkID) {
+        links.noteServices(uuids, on: link)
+        announceConnection(link)
+    }
+
+    /// A manager that asked hears of a connection once, whichever app made it (SPEC 2.3 registerForConnectionEvents).
+    private mutating func announceConnection(_ link: LinkID) {
+        for client in managers.keys {
+            guard let shared = links[link], let manager = managers[client],
+                let filter = manager.central?.connectionEvents, !shared.observers.contains(client)
+            else { continue }
+            let identifier = directory.identifier(of: shared.address, app: manager.app)
+            let isNamed = identifier.map { filter.peripherals.contains($0) } ?? false
+            guard isNamed || shared.services.contains(where: { filter.services.contains($0) }) else { continue }
+            links.addObserver(client, of: link)
+            tellConnection(shared, isConnected: true, manager)
+        }
+    }
+
+    private mutating func tellConnection(_ link: SharedLink, isConnected: Bool, _ manager: Manager) {
+        let identifier = identify(link.address, app: manager.app)
+        guard let peripheral = describe(identifier, at: link.address, manager.client) else { return }
+        deliver(.connectionEvent(peripheral, isConnected: isConnected), to: manager.client)
+    }
+
+    // MARK: Remote centrals
+
+    private mutating func describe(_ link: LinkID, app: Int) -> CentralDescription? {
+        guard let shared = links[link] else { return nil }
+        return CentralDescription(
+            identifier: identify(shared.address, app: app), maximumUpdateLength: shared.attMTU - 3)
+    }
+
+    mutating func published(
+        _ service: LocalAttributeID, _ client: ClientID, _ result: Result<HostResult, HostFailure>
+    ) {
+        let isTaken = withPeripheral(client) { $0.published(service, result, $1, into: &$2) } != nil
+        guard !isTaken, case .success(.published(let service)) = result else { return }
+        effects.submit(.removeService(service.range.first), from: client)
+        settle()
+    }
+
+    mutating func served(_ event: GATTServerEvent) {
+        switch event {
+        case .read(let request):
+            guard let manager = managers[request.owner],
+                manager.peripheral?.characteristic(with: request.handle) != nil,
+                let central = describe(request.link, app: manager.app)
+            else { return refuse(request.id) }
+            if manager.isCrowded(settings) { return refuse(request.id, .insufficientResources) }
+            withPeripheral(request.owner) { $0.read(request, by: central, into: &$2) }
+        case .write(let request):
+            guard let manager = managers[request.owner], manager.peripheral != nil,
+                let central = describe(request.link, app: manager.app)
+            else { return refuse(request.id) }
+            if manager.isCrowded(settings) {
+                if !request.needsAnswer { managers[request.owner]?.queue.noteLost() }
+                return refuse(request.id, .insufficientResources)
+            }
+            withPeripheral(request.owner) { $0.written(request, by: central, into: &$2) }
+        case .subscribed(let subscription):
+            guard let manager = managers[subscription.owner], manager.peripheral?.isNew(subscription) == true,
+                let address = links[subscription.link]?.address
+            else { return }
+            let central = identify(address, app: manager.app)
+            withPeripheral(subscription.owner) { $0.subscribed(subscription, by: central, at: address, into: &$2) }
+        case .unsubscribed(let subscription):
+            guard let manager = managers[subscription.owner], let known = manager.peripheral?.known(subscription)
+            else { return }
+            let central = identify(known.address, app: manager.app)
+            withPeripheral(subscription.owner) { $0.unsubscribed(known, by: central, into: &$2) }
+        case .readyToUpdate: forEachPeripheral { $0.readyToUpdate(into: &$2) }
+        case .requestExpired(let id, _):
+            for client in managers.keys where withPeripheral(client, { $0.expired(id, into: &$2) }) == true {
+                managers[client]?.queue.removeAll { $0.question == id }
+            }
+        case .stored, .confirmed, .fellBehind: break
+        }
+    }
+
+    private mutating func refuse(_ id: GATTRequestID, _ error: ATTError = .unlikelyError) {
+        effects.submit(.respond(id, .failure(error)), from: .system)
+        settle()
+    }
+
+    // MARK: Channels
+
+    mutating func listening(_ result: Result<HostResult, HostFailure>, _ client: ClientID) {
+        guard managers[client] == nil else {
+            return withChannels(client) { $0.listening(result, into: &$1) }
+        }
+        guard case .success(.listening(let spsm)) = result else { return }
+        effects.submit(.stopListeningForChannels(spsm: spsm), from: client)
+        settle()
+    }
+
+    mutating func received(_ event: BLEHost.ChannelEvent) {
+        switch event {
+        case .opened(let information, let client):
+            guard let manager = managers[client], !manager.isCrowded(settings),
+                let central = describe(information.id.link, app: manager.app)
+            else {
+                effects.submit(.closeChannel(information.id), from: client)
+                return settle()
+            }
+            withChannels(client) { $0.accepted(information, from: central, into: &$1) }
+        case .received(let channel, let octets):
+            guard let client = owner(of: channel) else { return }
+            withChannels(client) { $0.received(octets, on: channel, into: &$1) }
+        case .closed(let channel, let end):
+            guard let client = owner(of: channel) else { return }
+            withChannels(client) { $0.closed(channel, end, into: &$1) }
+        }
+    }
+
+    private func owner(of channel: ChannelID) -> ClientID? {
+        managers.first { $0.channels?[channel] != nil }?.client
     }
 }

@@ -1,76 +1,128 @@
 import BLEHost
 import BLEPackets
 
-/// Managers: made, restored, released, and the state that they are in (SPEC CEN-1 to CEN-3, PER-1, SPR-1 to SPR-12).
+/// Managers: made, restored, asked, released, and the state that they are in (SPEC CEN-1 to CEN-3, PER-1, SPR-1 to
+/// SPR-12).
 extension AppLifecycle {
     /// What a manager of an app asks for.
     public mutating func receive(_ request: ClientRequest, from manager: ManagerID, of id: AppID, at now: Instant) {
+        self.now = now
         let app = known(id)
         switch request {
-        case .createCentral(let options): create(.central, options, manager, app, at: now)
-        case .createPeripheral(let options): create(.peripheral, options, manager, app, at: now)
+        case .createCentral(let options): create(.central, options, manager, app)
+        case .createPeripheral(let options): create(.peripheral, options, manager, app)
         default:
-            guard let index = index(of: manager, app) else { return log(.wrongManager, app) }
-            perform(request, index, at: now)
+            if let client = client(of: manager, app) {
+                perform(request, client, app)
+            } else {
+                log(.wrongManager, app)
+            }
         }
         finish()
     }
 
-    private mutating func perform(_ request: ClientRequest, _ index: Int, at now: Instant) {
+    private mutating func perform(_ request: ClientRequest, _ client: ClientID, _ app: Int) {
         switch request {
         case .createCentral, .createPeripheral: break
-        case .release: drop(index, at: now)
+        case .release: drop(client)
         case .scan, .stopScan, .connect, .cancelConnection, .letGo, .retrievePeripherals,
             .retrieveConnectedPeripherals, .registerForConnectionEvents, .peripheral:
-            guard managers[index].role == .central else { return log(.wrongManager, managers[index].app) }
-            performCentral(request, index, at: now)
+            guard managers[client]?.role == .central else { return log(.wrongManager, app) }
+            performCentral(request, client, app)
         case .addService, .removeService, .removeAllServices, .startAdvertising, .stopAdvertising, .respond,
             .updateValue, .setConnectionLatency, .publishChannel, .unpublishChannel:
-            guard managers[index].role == .peripheral else { return log(.wrongManager, managers[index].app) }
-            performPeripheral(request, index, at: now)
+            guard managers[client]?.role == .peripheral else { return log(.wrongManager, app) }
+            let links = links(namedIn: request, app)
+            withPeripheral(client) { $0.perform(request, to: links, $1, into: &$2) }
         case .channel(let channel, let request):
-            perform(request, on: channel, index, at: now)
+            withChannels(client) { $0.perform(request, on: channel, into: &$1) }
+        }
+    }
+
+    private mutating func performCentral(_ request: ClientRequest, _ client: ClientID, _ app: Int) {
+        let isOn = state(app) == .poweredOn
+        var peer: CentralManager.KnownPeer?
+        switch request {
+        // These need no Bluetooth.
+        case .retrievePeripherals(let query, let identifiers):
+            return deliver(.retrieved(query, known(identifiers, client, app)), to: client)
+        case .retrieveConnectedPeripherals(let query, let services):
+            return deliver(.retrieved(query, connected(with: services, client, app)), to: client)
+        case .connect(let identifier, _) where isOn:
+            guard let address = directory.address(of: identifier, app: app) else { break }
+            keepIdentity(identifier, app: app)
+            peer = CentralManager.KnownPeer(address: address, name: directory.name(of: address))
+        case .stopScan where isOn: managers[client]?.queue.removeDiscoveries()
+        default: break
+        }
+        let now = now
+        withCentral(client) { $0.perform(request, of: peer, $1, at: now, into: &$2) }
+    }
+
+    /// Those of the devices that the app knows.
+    private mutating func known(
+        _ identifiers: [PeerIdentifier], _ client: ClientID, _ app: Int
+    ) -> [PeripheralDescription] {
+        var known: [PeripheralDescription] = []
+        for identifier in identifiers {
+            guard let address = directory.address(of: identifier, app: app) else { continue }
+            keepIdentity(identifier, app: app)
+            if let description = describe(identifier, at: address, client) { known.append(description) }
+        }
+        return known
+    }
+
+    private mutating func connected(
+        with services: [BluetoothUUID], _ client: ClientID, _ app: Int
+    ) -> [PeripheralDescription] {
+        // Every peripheral has the Generic Access service (Core 5.4, Vol 3, Part C, 12), whether it was discovered or not.
+        let isForAll = services.contains(BluetoothUUID(UInt16(0x1800)))
+        var found: [PeripheralDescription] = []
+        for link in links.links
+        where isForAll && link.role == .central || link.services.contains(where: { services.contains($0) }) {
+            let identifier = identify(link.address, app: app)
+            if let description = describe(identifier, at: link.address, client) { found.append(description) }
+        }
+        return found
+    }
+
+    /// The links of the centrals that a request names.
+    private func links(namedIn request: ClientRequest, _ app: Int) -> [LinkID]? {
+        switch request {
+        case .updateValue(_, _, _, let centrals?):
+            return links.links.filter { link in
+                directory.identifier(of: link.address, app: app).map { centrals.contains($0) } ?? false
+            }.map(\.id)
+        case .setConnectionLatency(_, let central):
+            guard let address = directory.address(of: central, app: app) else { return [] }
+            return links.links.first { $0.address == address }.map { [$0.id] } ?? []
+        default: return nil
         }
     }
 
     // MARK: Making
 
-    private mutating func create(
-        _ role: ManagerRole, _ options: ManagerOptions, _ id: ManagerID, _ app: Int, at now: Instant
-    ) {
-        guard index(of: id, app) == nil else { return log(.wrongManager, app) }
+    private mutating func create(_ role: ManagerRole, _ options: ManagerOptions, _ id: ManagerID, _ app: Int) {
+        guard client(of: id, app) == nil else { return log(.wrongManager, app) }
         if !apps[app].hasProcess { launched(apps[app].id, inForeground: true, at: now) }
-        let index: Int
-        if let identifier = restoreIdentifier(options, role, app) {
-            if let kept = managers.firstIndex(where: { $0.isKept(app, role, identifier) }) {
-                index = kept
-                managers[index].id = id
-                managers[index].options = options
-                announceRestoration(index)
-            } else {
-                index = add(role, app, identifier)
-                managers[index].id = id
-                managers[index].options = options
-            }
-        } else {
-            index = add(role, app, nil)
-            managers[index].id = id
-            managers[index].options = options
-        }
-        tellState(index, at: now)
-        if options.showsPowerAlert, managers[index].toldState == .poweredOff { raise(.powerOff, app) }
-        converge(index, at: now)
+        let identifier = restoreIdentifier(options, role, app)
+        let kept = identifier.flatMap { identifier in managers.first { $0.isKept(app, role, identifier) }?.client }
+        let client = kept ?? add(role, app, identifier)
+        managers[client]?.id = id
+        managers[client]?.options = options
+        if kept != nil { announceRestoration(client) }
+        tellState(client)
+        if options.showsPowerAlert, managers[client]?.toldState == .poweredOff { raise(.powerOff, app) }
+        converge(client)
         flush(app)
         // An app that counts as suspended, and runs all the same, has made this manager to hear of what waits for it.
-        if !managers[index].queue.isEmpty, apps[app].manifest.backgroundModes.contains(BackgroundModes(role)) {
-            wake(app, at: now)
-        }
+        if managers[client]?.queue.isEmpty == false, apps[app].hasMode(role) { wake(app) }
     }
 
     /// The identifier under which a manager is preserved; `nil`, and a line in the log, where it cannot be.
     private mutating func restoreIdentifier(_ options: ManagerOptions, _ role: ManagerRole, _ app: Int) -> String? {
         guard let identifier = options.restoreIdentifier else { return nil }
-        guard apps[app].manifest.backgroundModes.contains(BackgroundModes(role)) else {
+        guard apps[app].hasMode(role) else {
             log(.restorationWithoutBackgroundMode(role), app)
             return nil
         }
@@ -84,14 +136,11 @@ extension AppLifecycle {
         return identifier
     }
 
-    private mutating func add(_ role: ManagerRole, _ app: Int, _ identifier: String?) -> Int {
-        managers.append(
-            Manager(
-                client: nextClient(), app: app, role: role, restoreIdentifier: identifier,
-                queue: ClientEventQueue(
-                    eventLimit: settings.queuedEventLimit, octetLimit: settings.queuedOctetLimit),
-                room: (settings.unhandledEventLimit, settings.unhandledOctetLimit)))
-        return managers.count - 1
+    mutating func add(_ role: ManagerRole, _ app: Int, _ identifier: String?) -> ClientID {
+        let client = nextClient()
+        managers[client] = Manager(
+            role, client: client, app: app, named: apps[app].id, restoreIdentifier: identifier, settings: settings)
+        return client
     }
 
     // MARK: State
@@ -107,95 +156,71 @@ extension AppLifecycle {
         }
     }
 
-    private mutating func tellState(_ index: Int, at now: Instant) {
-        guard managers[index].id != nil else { return }
-        let state = state(managers[index].app)
+    /// What a manager may do as things stand.
+    func standing(of client: ClientID) -> Standing? {
+        guard let manager = managers[client] else { return nil }
+        let app = apps[manager.app]
+        let place: Standing.Place =
+            manager.id == nil
+            ? .preserved : app.isInForeground ? .foreground : .background(hasMode: app.hasMode(manager.role))
+        return Standing(state: state(manager.app), place: place, isAdvertising: isAdvertising)
+    }
+
+    private mutating func tellState(_ client: ClientID) {
+        guard let manager = managers[client], manager.id != nil else { return }
+        let state = state(manager.app)
         // The first that is told is one that is known.
-        guard state != managers[index].toldState, state != .unknown || managers[index].toldState != nil else { return }
-        managers[index].toldState = state
-        tell(.stateChanged(state, apps[managers[index].app].manifest.authorization), index, at: now)
+        guard state != manager.toldState, state != .unknown || manager.toldState != nil else { return }
+        managers[client]?.toldState = state
+        deliver(.stateChanged(state, apps[manager.app].manifest.authorization), to: client)
+    }
+
+    mutating func controllerChanged(to state: ControllerState) {
+        controller = state
+        stateChanged()
     }
 
     /// The controller, or the switch for all of it, is not what it was.
-    mutating func stateChanged(at now: Instant) {
-        for index in managers.indices {
-            let state = state(managers[index].app)
-            if state != .unknown, state < .poweredOn {
-                if managers[index].id == nil { loseLinks(index) } else { fall(to: state, index) }
-            }
-            converge(index, at: now)
-            tellState(index, at: now)
+    private mutating func stateChanged() {
+        for client in managers.keys {
+            guard let app = managers[client]?.app else { continue }
+            let state = state(app)
+            if state != .unknown, state < .poweredOn { managers[client]?.fall(to: state, into: &effects) }
+            settle()
+            converge(client)
+            tellState(client)
         }
-        needsJournal = true
-    }
-
-    /// What a manager loses below `poweredOn` (SPEC 2.3, 2.4). A wish for a connection stands.
-    private mutating func fall(to state: ManagerState, _ index: Int) {
-        managers[index].central.scan = nil
-        for link in managers[index].central.peripherals.compactMap(\.link) {
-            submit(.disconnect(link), from: managers[index].client)
-        }
-        forgetTasks(of: managers[index].client)
-        managers[index].central.peripherals.removeAll { $0.link != nil }
-        managers[index].queue.removeDiscoveries()
-        guard state < .poweredOff else { return }
-        managers[index].server.advertisement = nil
-        managers[index].server.owesStart = false
-        withdrawServices(index)
-        closeChannels(of: index)
-    }
-
-    /// What is preserved wants its links back.
-    private mutating func loseLinks(_ index: Int) {
-        for session in managers[index].central.peripherals.indices {
-            guard let link = managers[index].central.peripherals[session].link else { continue }
-            submit(.disconnect(link), from: managers[index].client)
-            managers[index].central.peripherals[session].state = .connecting(nil, notBefore: nil)
-        }
+        effects.needsJournal = true
     }
 
     /// The user switches Bluetooth off or on (SPEC SPR-30).
     public mutating func setPower(_ isOn: Bool, at now: Instant) {
+        self.now = now
         guard isOn != isPowered else { return }
         isPowered = isOn
-        for index in apps.indices where !apps[index].hasProcess { apps[index].mayNotRelaunch = true }
+        for index in apps.indices { apps[index].powerSwitched() }
         if !isOn {
-            for link in links where link.role == .peripheral { submit(.disconnect(link.id), from: Self.system) }
+            for link in links.links where link.role == .peripheral {
+                effects.submit(.disconnect(link.id), from: .system)
+            }
         }
-        stateChanged(at: now)
+        settle()
+        stateChanged()
         finish()
     }
 
     // MARK: Ending
 
     /// All that a manager wanted ends, and the manager with it.
-    mutating func drop(_ index: Int, at now: Instant) {
-        let client = managers[index].client
-        if let scan = managers[index].central.runningScan { cancel(scan.token) }
-        if let wish = managers[index].server.runningAdvertisement { cancel(wish.token) }
-        for session in managers[index].central.peripherals {
-            switch session.state {
-            case .connecting(let token?, _): cancel(token)
-            case .connecting: break
-            case .connected(let link): submit(.disconnect(link), from: client)
-            }
-        }
-        withdrawServices(index)
-        closeChannels(of: index)
-        if managers[index].server.isDisabled { submit(.disableServices(nil), from: client) }
-        forgetTasks(of: client)
-        if let journaled = managers[index].journaled {
+    mutating func drop(_ client: ClientID) {
+        guard let manager = managers[client] else { return }
+        manager.drop(into: &effects)
+        settle()
+        if let journaled = manager.journaled {
             emit(
                 .journal(
                     .managerRemoved(journaled.app, journaled.role, restoreIdentifier: journaled.restoreIdentifier)))
         }
-        managers.remove(at: index)
-    }
-}
-
-extension Manager {
-    /// Whether it waits for its app under this identifier.
-    func isKept(_ app: Int, _ role: ManagerRole, _ identifier: String) -> Bool {
-        self.app == app && self.role == role && restoreIdentifier == identifier && id == nil
+        managers[client] = nil
     }
 }

@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// The life of apps on one engine: who runs, who hears of what and when, and what goes on for those that do not run
+/// The life of apps on one engine: which apps run, which hear of what and when, and what goes on for those that do not run
 /// (SPEC 1.5 to 1.9, 5).
 ///
 /// A value machine like `Host`: everything that is not computed comes in as an input, in order: what becomes of processes,
@@ -10,12 +10,13 @@ import BLEPackets
 ///
 ///     request ──▶ manager ──▶ command ──▶ engine ──event──▶ manager ──▶ delivered │ queued, app woken │ app relaunched
 ///
+/// It routes. What a manager asked for is the matter of its machine, `CentralManager` or `PeripheralManager`; what an app's
+/// process is at, of `App`; what apps share, of `SharedLinks`, `PeerDirectory` and `AlertList`. None reaches another: what
+/// a machine needs is an argument (`Standing` says what it may do), what it wants is an effect, carried out by `settle`.
+///
 /// Each manager is a client of the engine; its standing (foreground, background, preserved) decides what the one arbiter
 /// there scans and advertises for it. Nothing of that is decided twice.
 public struct AppLifecycle: ~Copyable {
-    /// Whose operations are the system's own.
-    static let system = ClientID(rawValue: .max)
-
     /// Whether the controller can be used.
     enum ControllerState: Equatable { case starting, resetting, failed, ready }
 
@@ -26,35 +27,17 @@ public struct AppLifecycle: ~Copyable {
     /// Index is identity: apps are never forgotten.
     var apps: [App] = []
     /// In the order in which they were made.
-    var managers: [Manager] = []
-    var links: [SharedLink] = []
-    var identities: IdentityMap
-    /// Looked up only.
-    var bonded: Set<DeviceAddress> = []
-    /// Identifiers that the journal has yet to be told, and to be told to forget.
-    var unwritten: [IdentityMap.Alias] = []
-    var forgotten: [IdentityMap.Alias] = []
-    var writingDeadline: Instant?
-    /// How many were written down at once, and until when they count.
-    var promptWriting = (until: Instant.zero, count: 0)
-    var entropy: EntropySource
-    var alerts: [Alert] = []
-
-    /// Looked up only.
-    var commands: [CommandToken: Command] = [:]
-    /// Looked up only.
-    private var tokens: [OperationID: CommandToken] = [:]
-    private var lastToken: UInt64 = 0
+    var managers = OrderedTable<ClientID, Manager>()
+    var links = SharedLinks()
+    var directory: PeerDirectory
+    var alerts = AlertList()
+    var effects = ManagerEffects()
+    var outputs = OutputQueue()
+    /// The moment of the input that is being handled.
+    var now = Instant.zero
     private var lastClient: UInt32 = 0
-    private var lastAlert: UInt32 = 0
-    var lastChannel: UInt32 = 0
     private var lastForeground: UInt64 = 0
-    var lastSequence: UInt64 = 0
-    /// Whether an app has a preserved manager that may have changed.
-    var needsJournal = false
-
-    private var outputs: [LifecycleOutput] = []
-    private var taken = 0
+    private var lastSequence: UInt64 = 0
 
     /// - Parameters:
     ///   - seed: 32 octets of entropy, different at each start: identifiers are made of them.
@@ -63,144 +46,216 @@ public struct AppLifecycle: ~Copyable {
         settings: LifecycleSettings = LifecycleSettings(), seed: [UInt8], restoring state: PreservedState = .init()
     ) {
         self.settings = settings
-        identities = IdentityMap(limit: settings.rememberedDevices)
-        entropy = EntropySource(seed: seed)
+        directory = PeerDirectory(limit: settings.rememberedDevices, seed: seed)
         restore(state)
     }
 
-    // MARK: Outputs
-
     /// What is to be done next; to be called until `nil` after every input.
-    public mutating func nextOutput() -> LifecycleOutput? {
-        guard taken < outputs.count else {
-            outputs.removeAll(keepingCapacity: true)
-            taken = 0
-            return nil
-        }
-        taken += 1
-        return outputs[taken - 1]
-    }
+    public mutating func nextOutput() -> LifecycleOutput? { outputs.next() }
 
-    mutating func emit(_ output: LifecycleOutput) { outputs.append(output) }
-
-    /// Before all that has not been fetched: what an app hears of has been written down by then.
-    mutating func emitFirst(_ output: LifecycleOutput) { outputs.insert(output, at: taken) }
-
-    mutating func log(_ message: LogMessage, _ app: Int) { emit(.log(message, apps[app].id)) }
-
-    // MARK: Commands
-
-    /// Gives the engine a command.
-    @discardableResult
-    mutating func submit(_ command: HostCommand, from client: ClientID, for purpose: Purpose = .none) -> CommandToken {
-        lastToken += 1
-        let token = CommandToken(rawValue: lastToken)
-        commands[token] = Command(purpose: purpose)
-        emit(.submit(command, from: client, token))
-        return token
-    }
-
-    /// Ends a command; nobody hears of it any more.
-    mutating func cancel(_ token: CommandToken) {
-        guard commands[token] != nil else { return }
-        commands[token]?.purpose = .none
-        if let operation = commands[token]?.operation {
-            submit(.cancel(operation), from: Self.system)
-        } else {
-            commands[token]?.isCancelled = true
-        }
-    }
+    // MARK: The engine
 
     /// The engine has taken a command; to be told at once, before any of its events.
     public mutating func submitted(_ token: CommandToken, as operation: OperationID) {
-        guard let command = commands[token] else { return }
-        commands[token]?.operation = operation
-        tokens[operation] = token
-        if command.isCancelled { submit(.cancel(operation), from: Self.system) }
-        switch command.purpose {
+        guard let (purpose, isCancelled) = effects.commands.name(token, operation) else { return }
+        if isCancelled { effects.submit(.cancel(operation), from: .system) }
+        settle()
         // What changed since the command was given could not be told to the engine before.
-        case .scan(let client), .advertise(let client):
-            if let index = index(of: client) { convergeRadio(index) }
-        default: break
-        }
+        if case .scan(let client) = purpose { withCentral(client) { $0.convergeScan($1, into: &$2) } }
+        if case .advertise(let client) = purpose { withPeripheral(client) { $0.convergeAdvertising($1, into: &$2) } }
     }
-
-    /// The operation of a command, once the engine has named it.
-    func operation(of token: CommandToken) -> OperationID? { commands[token]?.operation }
 
     /// Whether an operation is one of the machine's own.
-    func knows(_ operation: OperationID) -> Bool { tokens[operation] != nil }
+    func knows(_ operation: OperationID) -> Bool { effects.commands.knows(operation) }
 
-    /// The end of an operation: what it was for.
-    mutating func take(_ operation: OperationID) -> (CommandToken, Purpose)? {
-        guard let token = tokens.removeValue(forKey: operation), let command = commands.removeValue(forKey: token)
-        else { return nil }
-        return (token, command.purpose)
+    /// Something that the engine tells; whatever is for an app follows as output.
+    public mutating func receive(_ event: HostEvent, at now: Instant) {
+        self.now = now
+        switch event {
+        case .ready: controllerChanged(to: .ready)
+        case .recovering: controllerChanged(to: .resetting)
+        case .failed: controllerChanged(to: .failed)
+        case .stopped: controllerChanged(to: .starting)
+        case .reopenTransport, .connectionParametersChanged, .phyChanged, .dataLengthChanged, .malformedPacket: break
+        case .discovered(let discovery): discovered(discovery)
+        case .advertisingChanged(let isAdvertising):
+            self.isAdvertising = isAdvertising
+            if isAdvertising { forEachPeripheral { $0.advertisingStarted(into: &$2) } }
+        case .completed(let operation, let result): completed(operation, result)
+        case .connected(let information, let client): connected(information, client)
+        case .disconnected(let link, let client, let reason): disconnected(link, client, reason)
+        case .gatt(let link, .notification(let notification)): notified(notification, on: link)
+        case .gatt(let link, .mtuChanged(let mtu)): mtuChanged(Int(mtu), on: link)
+        case .gatt(let link, .writeCommandsFull):
+            forEachSession(on: link) { $0.setTakesWriteCommands(false, into: &$1) }
+        case .gatt(let link, .writeCommandsReady):
+            forEachSession(on: link) { $0.setTakesWriteCommands(true, into: &$1) }
+        case .gatt: break
+        case .centralConnected(let information): note(information)
+        case .centralDisconnected(let link, _):
+            forEachPeripheral { manager, _, _ in manager.centralGone(link) }
+            effects.needsJournal = true
+            forget(link)
+        case .server(let event): served(event)
+        case .channel(let event): received(event)
+        case .identityFound(let identity, let address): identityFound(identity, behind: address)
+        case .pairing(let link, .failed(.keyMissingAtPeer)): peerLostKeys(link)
+        // Pairing is the engine's and the system's, not an app's.
+        case .pairing, .encryptionChanged, .ambiguousIdentity, .cleartextRefused: break
+        case .bondChanged(let bond): directory.bondChanged(bond.identity)
+        case .bondRemoved(let identity): directory.bondRemoved(identity)
+        }
+        directory.planWriting(at: now, into: &outputs)
+        finish()
     }
 
-    /// Nobody waits for these any more; the engine ends them by itself.
-    mutating func forgetTasks(of client: ClientID, on peer: PeerIdentifier? = nil) {
-        for (token, command) in commands {
-            // Each is changed by itself: the order of the walk has no effect.
-            guard command.purpose.client == client else { continue }
-            if let peer {
-                guard case .peripheral(_, peer, _) = command.purpose else { continue }
-            }
-            commands[token]?.purpose = .none
+    private mutating func completed(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
+        guard let (token, purpose) = effects.commands.take(operation) else { return }
+        switch purpose {
+        case .scan(let client):
+            if case .failure = result { withCentral(client) { manager, _, _ in manager.scanEnded(token) } }
+        case .advertise(let client):
+            var failure: HostFailure?
+            if case .failure(let error) = result { failure = error }
+            withPeripheral(client) { $0.advertisingEnded(token, failure, into: &$2) }
+        case .connect(let client, let peer): connectEnded(token, client, peer, result)
+        case .peripheral(let client, let peer, let task):
+            withCentral(client) { $0.ended(task, of: peer, result, into: &$2) }
+        case .publish(let client, let service): published(service, client, result)
+        case .update(let client, let query): withPeripheral(client) { $0.updated(query, result, into: &$2) }
+        case .respond(let client):
+            guard result == .success(.accepted(false)), let app = managers[client]?.app else { break }
+            log(.requestAlreadyAnswered, app)
+        case .listen(let client): listening(result, client)
+        case .send(let client, let channel, let count):
+            if case .success = result { withChannels(client) { $0.sent(count, on: channel, into: &$1) } }
+        case .learn(let link, let step):
+            if case .success(.gatt(let value)) = result { learned(step, value, on: link) }
+        case .none: break
         }
+    }
+
+    /// The transport is gone and may come back.
+    public mutating func transportClosed(at now: Instant) {
+        self.now = now
+        guard controller == .ready else { return }
+        controllerChanged(to: .resetting)
+        finish()
+    }
+
+    /// The transport could not be opened, or is gone for good: there is no Bluetooth here.
+    public mutating func transportFailed(at now: Instant) {
+        self.now = now
+        controllerChanged(to: .failed)
+        finish()
     }
 
     // MARK: Time
 
     /// When `advance` is due.
     public var nextDeadline: Instant? {
-        var deadline = writingDeadline
-        for app in apps { deadline = earlier(deadline, self.deadline(of: app)) }
-        for manager in managers {
-            for session in manager.central.peripherals {
-                if case .connecting(nil, let notBefore?) = session.state { deadline = earlier(deadline, notBefore) }
-            }
-        }
+        var deadline = directory.writingDeadline
+        for app in apps { deadline = earlier(deadline, app.deadline(settings)) }
+        for manager in managers { deadline = earlier(deadline, manager.central?.nextDeadline) }
         return deadline
     }
 
     /// Time has passed.
     public mutating func advance(to now: Instant) {
-        advanceApps(to: now)
-        planWriting(at: now)
-        for index in managers.indices {
-            let isDue = managers[index].central.peripherals.contains { session in
-                if case .connecting(nil, let notBefore?) = session.state { notBefore <= now } else { false }
-            }
-            if isDue { converge(index, at: now) }
+        self.now = now
+        advanceApps()
+        directory.planWriting(at: now, into: &outputs)
+        for client in managers.keys {
+            guard let due = managers[client]?.central?.nextDeadline, due <= now else { continue }
+            converge(client)
         }
         finish()
     }
 
+    // MARK: Carrying out
+
+    /// Lets the machine of a central manager act; does nothing where there is none.
+    @discardableResult
+    mutating func withCentral<Value>(
+        _ client: ClientID, _ body: (inout CentralManager, Standing, inout ManagerEffects) -> Value
+    ) -> Value? {
+        guard let standing = standing(of: client) else { return nil }
+        defer { settle() }
+        return managers[client]?.central?.act(standing, &effects, body)
+    }
+
+    /// Lets the machine of a peripheral manager act; does nothing where there is none.
+    @discardableResult
+    mutating func withPeripheral<Value>(
+        _ client: ClientID, _ body: (inout PeripheralManager, Standing, inout ManagerEffects) -> Value
+    ) -> Value? {
+        guard let standing = standing(of: client) else { return nil }
+        defer { settle() }
+        return managers[client]?.peripheral?.act(standing, &effects, body)
+    }
+
+    /// Lets the channels of a manager act.
+    mutating func withChannels(_ client: ClientID, _ body: (inout ChannelTable, inout ManagerEffects) -> Void) {
+        managers[client]?.changeChannels(&effects, body)
+        settle()
+    }
+
+    mutating func forEachPeripheral(_ body: (inout PeripheralManager, Standing, inout ManagerEffects) -> Void) {
+        for client in managers.keys { withPeripheral(client, body) }
+    }
+
+    mutating func forEachSession(on link: LinkID, _ body: (inout PeripheralSession, inout ManagerEffects) -> Void) {
+        for client in managers.keys {
+            withCentral(client) { manager, _, effects in
+                manager.forEachSession(on: link) { body(&$0, &effects) }
+            }
+        }
+    }
+
+    /// Makes what the engine does for a manager what it is to do as things stand.
+    mutating func converge(_ client: ClientID) {
+        guard let standing = standing(of: client) else { return }
+        managers[client]?.converge(standing, at: now, into: &effects)
+        settle()
+    }
+
+    /// Carries out what machines want: the one place where effects leave.
+    mutating func settle() {
+        while let effect = effects.next() {
+            switch effect {
+            case .output(let output): outputs.emit(output)
+            case .tell(let event, let client): deliver(event, to: client)
+            case .alert(let kind, let address): raiseAlert(kind, address)
+            case .found(let services, let link): noteServices(services, on: link)
+            }
+        }
+    }
+
     /// The end of each input.
     mutating func finish() {
-        holdIndications()
-        if needsJournal { writeJournal() }
+        for client in managers.keys {
+            guard let manager = managers[client], manager.role == .central else { continue }
+            let isHeard = apps[manager.app].hears(.central)
+            managers[client]?.holdIndications(isHeard: isHeard, settings, into: &effects)
+        }
+        settle()
+        if effects.needsJournal { writeJournal() }
     }
+
+    mutating func emit(_ output: LifecycleOutput) { outputs.emit(output) }
+    mutating func log(_ message: LogMessage, _ app: Int) { emit(.log(message, apps[app].id)) }
 
     // MARK: Finding
 
     func app(_ id: AppID) -> Int? { apps.firstIndex { $0.id == id } }
 
-    func index(of client: ClientID) -> Int? { managers.firstIndex { $0.client == client } }
-
-    func index(of manager: ManagerID, _ app: Int) -> Int? {
-        managers.firstIndex { $0.id == manager && $0.app == app }
+    func client(of manager: ManagerID, _ app: Int) -> ClientID? {
+        managers.first { $0.id == manager && $0.app == app }?.client
     }
 
     mutating func nextClient() -> ClientID {
         lastClient += 1
         return ClientID(rawValue: lastClient)
-    }
-
-    mutating func nextAlert() -> AlertID {
-        lastAlert += 1
-        return AlertID(rawValue: lastAlert)
     }
 
     mutating func nextForeground() -> UInt64 {
@@ -212,6 +267,20 @@ public struct AppLifecycle: ~Copyable {
         lastSequence += 1
         return lastSequence
     }
+}
+
+extension CentralManager {
+    fileprivate mutating func act<Value>(
+        _ standing: Standing, _ effects: inout ManagerEffects,
+        _ body: (inout Self, Standing, inout ManagerEffects) -> Value
+    ) -> Value { body(&self, standing, &effects) }
+}
+
+extension PeripheralManager {
+    fileprivate mutating func act<Value>(
+        _ standing: Standing, _ effects: inout ManagerEffects,
+        _ body: (inout Self, Standing, inout ManagerEffects) -> Value
+    ) -> Value { body(&self, standing, &effects) }
 }
 
 func earlier(_ a: Instant?, _ b: Instant?) -> Instant? {

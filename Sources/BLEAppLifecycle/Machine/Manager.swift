@@ -1,206 +1,227 @@
 import BLEHost
 import BLEPackets
 
-/// One manager of an app, or what the system keeps of one whose app does not run.
+/// One manager of an app, or what the system keeps of one whose app does not run: the machine that knows what it asked
+/// for, and what connects that with its process.
+///
+///     made ──▶ held by a process ──process ends, something to keep──▶ preserved ──made again──▶ held by a process
+///                    └──released, process ends, nothing to keep──▶ removed ◀──force quit──┘
 struct Manager {
+    private struct Room {
+        var events: Int
+        var octets: Int
+    }
+
     /// By which the engine knows it.
     let client: ClientID
     /// Index of its app.
     let app: Int
-    let role: ManagerRole
     /// `nil` while no process holds it.
     var id: ManagerID?
     /// `nil` for one that is not preserved.
-    var restoreIdentifier: String?
+    let restoreIdentifier: String?
     var options = ManagerOptions()
     /// What the app knows, or will know when its events reach it.
     var toldState: ManagerState?
     var queue: ClientEventQueue
     /// How many events, and octets of them, its app may still be told before it has handled others.
-    var room: (events: Int, octets: Int)
+    private var room: Room
+    private let wholeRoom: Room
     /// Whether indications for it are left unconfirmed.
-    var holdsIndications = false
+    private var holdsIndications = false
     /// What it was at when its app ended.
     var snapshot: PreservedManager?
     /// What the journal says of it.
     var journaled: PreservedManager?
-    var central = CentralState()
-    var server = ServerState()
-    /// Open L2CAP channels, in the order in which they came.
-    var channels: [OpenChannel] = []
+    /// One of the two is there, as `role` says.
+    var central: CentralManager?
+    var peripheral: PeripheralManager?
+
+    init(
+        _ role: ManagerRole, client: ClientID, app: Int, named appID: AppID, restoreIdentifier: String?,
+        settings: LifecycleSettings
+    ) {
+        self.client = client
+        self.app = app
+        self.restoreIdentifier = restoreIdentifier
+        queue = ClientEventQueue(eventLimit: settings.queuedEventLimit, octetLimit: settings.queuedOctetLimit)
+        wholeRoom = Room(events: settings.unhandledEventLimit, octets: settings.unhandledOctetLimit)
+        room = wholeRoom
+        switch role {
+        case .central: central = CentralManager(client: client, app: appID)
+        case .peripheral:
+            peripheral = PeripheralManager(
+                client: client, app: appID, disabledServiceError: settings.disabledServiceError)
+        }
+    }
+
+    var role: ManagerRole { central == nil ? .peripheral : .central }
+    var channels: ChannelTable? { central?.channels ?? peripheral?.channels }
+
+    mutating func changeChannels(
+        _ effects: inout ManagerEffects, _ body: (inout ChannelTable, inout ManagerEffects) -> Void
+    ) {
+        if central != nil { central?.change(&effects, body) } else { peripheral?.change(&effects, body) }
+    }
+
+    mutating func converge(_ standing: Standing, at now: Instant, into effects: inout ManagerEffects) {
+        central?.converge(standing, at: now, into: &effects)
+        peripheral?.converge(standing, into: &effects)
+    }
+
+    /// Whether it waits for its app under this identifier.
+    func isKept(_ app: Int, _ role: ManagerRole, _ identifier: String) -> Bool {
+        self.app == app && self.role == role && restoreIdentifier == identifier && id == nil
+    }
+
+    // MARK: Apps that are slower than their peers
 
     /// Whether its app may be told something now.
     var hasRoom: Bool { room.events > 0 && room.octets > 0 }
-}
 
-/// What a central manager is at.
-struct CentralState {
-    var scan: ScanOptions?
-    /// The scan as the engine was given it.
-    var runningScan: (token: CommandToken, request: ScanRequest)?
-    /// Those that it holds or waits for, in the order in which it asked.
-    var peripherals: [PeripheralSession] = []
-    var connectionEvents: ConnectionEventFilter?
-
-    func index(of identifier: PeerIdentifier) -> Int? { peripherals.firstIndex { $0.identifier == identifier } }
-}
-
-/// A remote peripheral that one central manager holds or waits for.
-struct PeripheralSession {
-    enum State: Equatable {
-        /// - Parameters:
-        ///   - token: `nil` where the engine has not been asked yet.
-        ///   - notBefore: the end of a start delay.
-        case connecting(CommandToken?, notBefore: Instant?)
-        case connected(LinkID)
+    /// Its app is told something.
+    mutating func take(_ event: ClientEvent) {
+        room.events -= 1
+        room.octets -= event.approximateOctets
     }
 
-    let identifier: PeerIdentifier
-    var address: DeviceAddress
-    var options: ConnectOptions
-    var state: State
-    /// What was discovered: `nil` where nobody asked.
-    var services: [RemoteService]?
-    /// Services that were found as included ones alone.
-    var includedServices: [RemoteService] = []
-    /// Calls to `setNotify` that are not answered, oldest first; the first of each characteristic is being carried out.
-    var notifyCalls: [(characteristic: RemoteAttributeID, isOn: Bool)] = []
-    var attMTU = 23
-
-    var link: LinkID? { if case .connected(let link) = state { link } else { nil } }
-    var writeLimits: WriteLimits { WriteLimits(withResponse: 512, withoutResponse: min(attMTU - 3, 512)) }
-
-    mutating func forgetDatabase() {
-        services = nil
-        includedServices = []
-        notifyCalls = []
+    /// Its app has handled so many of the events that it was told.
+    mutating func returned(events: Int, octets: Int) {
+        room.events += min(events, wholeRoom.events - room.events)
+        room.octets += min(octets, wholeRoom.octets - room.octets)
     }
 
-    func service(_ id: RemoteAttributeID) -> RemoteService? {
-        services?.first { $0.id == id } ?? includedServices.first { $0.id == id }
+    /// Whether so much waits that what peers can do without is refused: half of the room is left for what they cannot.
+    /// What it loses is counted.
+    func isCrowded(_ settings: LifecycleSettings) -> Bool {
+        queue.count >= settings.queuedEventLimit / 2 || queue.octets >= settings.queuedOctetLimit / 2
     }
 
-    mutating func changeService(_ id: RemoteAttributeID, _ change: (inout RemoteService) -> Void) {
-        if let index = services?.firstIndex(where: { $0.id == id }) {
-            if var service = services?[index] {
-                change(&service)
-                services?[index] = service
-            }
-        } else if let index = includedServices.firstIndex(where: { $0.id == id }) {
-            change(&includedServices[index])
+    /// Indications are left unconfirmed while the app runs and does not keep up: their senders wait.
+    mutating func holdIndications(isHeard: Bool, _ settings: LifecycleSettings, into effects: inout ManagerEffects) {
+        guard role == .central, holdsIndications || !queue.isEmpty else { return }
+        let isCalm = queue.count < settings.queuedEventLimit / 4 && queue.octets < settings.queuedOctetLimit / 4
+        let holds = id != nil && isHeard && (holdsIndications ? !isCalm : isCrowded(settings))
+        guard holds != holdsIndications else { return }
+        holdsIndications = holds
+        effects.submit(.holdIndications(holds), from: client)
+    }
+
+    // MARK: Losing Bluetooth
+
+    /// What it loses below `poweredOn` (SPEC 2.3, 2.4).
+    mutating func fall(to state: ManagerState, into effects: inout ManagerEffects) {
+        guard id != nil else {
+            central?.loseLinks(into: &effects)
+            return
+        }
+        central?.fall(into: &effects)
+        effects.commands.forget(client)
+        queue.removeDiscoveries()
+        guard state < .poweredOff else { return }
+        peripheral?.fall(into: &effects)
+        channels?.closeAll(into: &effects)
+    }
+
+    /// All that it wanted ends.
+    func drop(into effects: inout ManagerEffects) {
+        var manager = self
+        manager.central?.drop(into: &effects)
+        manager.peripheral?.drop(into: &effects)
+        channels?.closeAll(into: &effects)
+        peripheral?.enableServices(into: &effects)
+        effects.commands.forget(client)
+    }
+
+    // MARK: Without a process
+
+    /// What it is at now; `nil` where it is not to be preserved.
+    func preserved(of app: AppID, identifier: (DeviceAddress) -> PeerIdentifier?) -> PreservedManager? {
+        guard let restoreIdentifier else { return nil }
+        var kept = PreservedManager(app: app, role: role, restoreIdentifier: restoreIdentifier)
+        central?.preserve(into: &kept)
+        peripheral?.preserve(into: &kept, identifier: identifier)
+        return kept
+    }
+
+    /// Its process is gone, and what it asked for goes on.
+    mutating func processEnded(keeping kept: PreservedManager, into effects: inout ManagerEffects) {
+        // What was said and not heard stands in the snapshot, or is said again behind it.
+        queue.removeAll { event in event.isStateChange || event.isRestoration }
+        let queue = queue
+        peripheral?.processEnded(
+            isWaiting: { question in queue.contains { $0.question == question } }, into: &effects)
+        // A channel is a thing between two processes (SPEC section 4): it does not outlast one of them.
+        channels?.closeAll(into: &effects)
+        id = nil
+        room = wholeRoom
+        toldState = nil
+        snapshot = kept
+        central?.processEnded()
+        // Answers to a process that is gone mean nothing to the next one; what they tell of the peripheral is in its
+        // services.
+        self.queue.removeAll { event in
+            guard case .peripheral(_, let event) = event else { return false }
+            if case .valueUpdated = event { return false }
+            return true
         }
     }
 
-    /// The first characteristic for which `isWanted` holds.
-    func characteristic(where isWanted: (RemoteCharacteristic) -> Bool) -> RemoteCharacteristic? {
-        for service in (services ?? []) + includedServices {
-            if let found = service.characteristics?.first(where: isWanted) { return found }
+    /// Takes up what an earlier process left.
+    mutating func restore(_ kept: PreservedManager) {
+        var snapshot = kept
+        for place in snapshot.peripherals.indices {
+            // The link did not outlast the process that held it.
+            snapshot.peripherals[place].isConnected = false
+            snapshot.peripherals[place].services = nil
         }
-        return nil
+        snapshot.subscriptions = []
+        self.snapshot = snapshot
+        journaled = kept
+        central?.restore(kept)
+        peripheral?.restore(kept)
     }
 
-    mutating func changeCharacteristic(_ id: RemoteAttributeID, _ change: (inout RemoteCharacteristic) -> Void) {
-        var listed = services ?? []
-        Self.change(id, in: &listed, change)
-        if services != nil { services = listed }
-        Self.change(id, in: &includedServices, change)
+    /// What the process that holds it again is told first (SPEC SPR-10).
+    mutating func takeRestoration(name: (DeviceAddress) -> String?) -> ClientEvent? {
+        guard let kept = snapshot.take() else { return nil }
+        if let central { return .willRestoreCentral(central.restored(kept, name: name)) }
+        return .willRestorePeripheral(
+            RestoredPeripheral(
+                services: kept.services, subscriptions: kept.subscriptions, advertisement: kept.advertisement))
     }
 
-    private static func change(
-        _ id: RemoteAttributeID, in services: inout [RemoteService], _ change: (inout RemoteCharacteristic) -> Void
+    /// What the journal is to say; `nil` for nothing.
+    func journalEntry(_ kept: PreservedManager) -> PreservedManager? {
+        // Until its app has taken it back, a manager is what it was, even if it has been told otherwise since.
+        let kept = id == nil ? snapshot?.updated(by: kept) ?? kept : kept
+        return kept.hasTasks ? kept : nil
+    }
+}
+
+extension CentralManager {
+    fileprivate mutating func change(
+        _ effects: inout ManagerEffects, _ body: (inout ChannelTable, inout ManagerEffects) -> Void
     ) {
-        for service in services.indices {
-            guard var characteristics = services[service].characteristics,
-                let index = characteristics.firstIndex(where: { $0.id == id })
-            else { continue }
-            change(&characteristics[index])
-            services[service].characteristics = characteristics
-        }
-    }
-
-    func descriptor(_ id: RemoteAttributeID) -> RemoteDescriptor? {
-        characteristic { $0.descriptors?.contains { $0.id == id } ?? false }?.descriptors?.first { $0.id == id }
+        body(&channels, &effects)
     }
 }
 
-/// What a peripheral manager is at.
-struct ServerState {
-    struct Service {
-        var definition: LocalService
-        /// While it is being published.
-        var token: CommandToken?
-        var published: GATTPublishedService?
-        /// Whether the app has heard what became of it.
-        var isTold = false
-    }
-
-    struct Subscriber: Equatable {
-        var link: LinkID
-        var address: DeviceAddress
-        var characteristic: LocalAttributeID
-        var maximumUpdateLength: Int
-    }
-
-    struct Question {
-        var id: GATTRequestID
-        var isRead: Bool
-    }
-
-    /// In the order in which they were added.
-    var services: [Service] = []
-    var advertisement: AdvertisementRequest?
-    /// The advertisement as the engine was given it.
-    var runningAdvertisement: (token: CommandToken, request: AdvertiseRequest)?
-    /// Whether the app waits to hear what became of `startAdvertising`.
-    var owesStart = false
-    /// Further calls of `startAdvertising` that are refused once the first is answered.
-    var refusedStarts = 0
-    var subscribers: [Subscriber] = []
-    /// What the app is to answer, oldest first.
-    var questions: [Question] = []
-    /// Whether an update was refused.
-    var owesReadiness = false
-    /// Whether the engine refuses access to the services.
-    var isDisabled = false
-    /// Numbers under which channels are offered.
-    var listening: [UInt16] = []
-
-    func characteristic(with valueHandle: AttributeHandle) -> LocalAttributeID? {
-        for service in services {
-            guard let index = service.published?.characteristics.firstIndex(where: { $0.valueHandle == valueHandle }),
-                index < service.definition.characteristics.count
-            else { continue }
-            return service.definition.characteristics[index].id
-        }
-        return nil
-    }
-
-    func valueHandle(of characteristic: LocalAttributeID) -> AttributeHandle? {
-        for service in services {
-            guard let index = service.definition.characteristics.firstIndex(where: { $0.id == characteristic }),
-                let published = service.published, index < published.characteristics.count
-            else { continue }
-            return published.characteristics[index].valueHandle
-        }
-        return nil
-    }
-
-    func handle(ofService id: LocalAttributeID) -> AttributeHandle? {
-        services.first { $0.definition.id == id }?.published?.range.first
+extension PeripheralManager {
+    fileprivate mutating func change(
+        _ effects: inout ManagerEffects, _ body: (inout ChannelTable, inout ManagerEffects) -> Void
+    ) {
+        body(&channels, &effects)
     }
 }
 
-/// A link, as far as all apps share it.
-struct SharedLink {
-    let id: LinkID
-    var address: DeviceAddress
-    let role: LinkRole
-    var attMTU: Int
-    /// What anybody discovered on it.
-    var services: [BluetoothUUID] = []
-    var takesWriteCommands = true
-    /// The value of Service Changed, once it has been found.
-    var serviceChanged: AttributeHandle?
-    /// Managers that have heard of this connection as an event.
-    var observers: [ClientID] = []
+extension PreservedManager {
+    /// Peripherals that are wanted no more are wanted no more after a restart either.
+    fileprivate func updated(by now: PreservedManager) -> PreservedManager {
+        var kept = self
+        kept.scan = now.scan
+        kept.advertisement = now.advertisement
+        kept.services = now.services
+        return kept
+    }
 }

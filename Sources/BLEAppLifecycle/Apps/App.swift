@@ -1,0 +1,218 @@
+import BLEHost
+import BLEPackets
+
+/// One app and what its process is at (SPEC 5.4).
+///
+///     notRunning ──launch──▶ foreground ◀──▶ background ──idle──▶ suspended ◀──▶ woken (budget)
+///         │                                                          end, from anywhere, to notRunning
+///         └──event of a preserved manager──▶ relaunching ──launch──▶ woken
+///
+/// A wake has a budget. An app that overruns it gets a strike, is warned, and is suspended after a grace; it is not woken
+/// again for 2ⁿ s, and terminated after too many strikes (SPEC BGX-4, BGX-5).
+struct App {
+    enum State: Equatable {
+        case notRunning
+        case relaunching(deadline: Instant)
+        case foreground
+        /// Runs on for a while after it left the foreground.
+        case background(until: Instant)
+        /// Was woken for an event.
+        case woken(since: Instant, isExpiring: Bool)
+        case suspended
+    }
+
+    /// What became of an app that was looked at.
+    enum Change: Equatable {
+        case none
+        /// It runs longer than it may and is to be warned.
+        case expiring(strikes: Int)
+        /// It has overrun too often.
+        case terminated(strikes: Int)
+    }
+
+    let id: AppID
+    var manifest: AppManifest
+    private(set) var state = State.notRunning
+    /// Greater than that of every app that was in the foreground earlier; 0 for never.
+    private(set) var lastForeground: UInt64 = 0
+    /// When it overran its budget, in order.
+    private var strikes: [Instant] = []
+    /// Whether it overran since it was woken last.
+    private var hasOverrun = false
+    /// Not woken or relaunched before.
+    private var wakeNotBefore: Instant?
+    /// Whether an event waits for `wakeNotBefore`.
+    private var wantsWake = false
+    /// Bluetooth was switched off while it did not run: only the user brings it back (SPEC SPR-30).
+    private var mayNotRelaunch = false
+    private(set) var launchOptions = LaunchOptions()
+
+    init(_ manifest: AppManifest) {
+        id = manifest.app
+        self.manifest = manifest
+    }
+
+    // MARK: What it is at
+
+    var isInForeground: Bool { state == .foreground }
+
+    var isWoken: Bool { if case .woken = state { true } else { false } }
+
+    var hasProcess: Bool {
+        switch state {
+        case .notRunning, .relaunching: false
+        case .foreground, .background, .woken, .suspended: true
+        }
+    }
+
+    /// Whether its process runs now.
+    var runs: Bool {
+        switch state {
+        case .foreground, .background, .woken: true
+        case .notRunning, .relaunching, .suspended: false
+        }
+    }
+
+    func hasMode(_ role: ManagerRole) -> Bool { manifest.backgroundModes.contains(BackgroundModes(role)) }
+
+    /// Whether events of a role reach it now.
+    func hears(_ role: ManagerRole) -> Bool { isInForeground || runs && hasMode(role) }
+
+    // MARK: The process
+
+    /// - Parameter foreground: the turn in which it came to the foreground; `nil` where it did not.
+    mutating func launched(foreground: UInt64?, at now: Instant) {
+        if case .relaunching = state {} else { launchOptions = LaunchOptions() }
+        mayNotRelaunch = false
+        wantsWake = false
+        if let foreground {
+            state = .foreground
+            lastForeground = foreground
+        } else {
+            state = .woken(since: now, isExpiring: false)
+            hasOverrun = false
+        }
+    }
+
+    mutating func enterForeground(_ turn: UInt64) {
+        state = .foreground
+        lastForeground = turn
+        strikes = []
+        wakeNotBefore = nil
+        wantsWake = false
+    }
+
+    mutating func enterBackground(until end: Instant) {
+        state = .background(until: end)
+        hasOverrun = false
+    }
+
+    /// Its process is stopped.
+    mutating func freeze(at now: Instant, _ settings: LifecycleSettings) {
+        state = .suspended
+        guard hasOverrun else { return }
+        hasOverrun = false
+        delayWake(at: now, settings)
+    }
+
+    mutating func ended() {
+        state = .notRunning
+        launchOptions = LaunchOptions()
+    }
+
+    /// Bluetooth was switched.
+    mutating func powerSwitched() {
+        if !hasProcess { mayNotRelaunch = true }
+    }
+
+    // MARK: Waking
+
+    /// An event is there while its process is stopped.
+    /// - Returns: whether it runs now.
+    mutating func wake(at now: Instant) -> Bool {
+        guard state == .suspended, mayWake(at: now) else { return false }
+        state = .woken(since: now, isExpiring: false)
+        return true
+    }
+
+    /// An event is there and it has no process (SPEC SPR-5, SPR-31).
+    /// - Parameter options: with what it is to be launched; empty where nothing is preserved.
+    /// - Returns: whether it is to be launched now.
+    mutating func relaunch(_ options: LaunchOptions, at now: Instant, _ settings: LifecycleSettings) -> Bool {
+        guard state == .notRunning, !mayNotRelaunch, mayWake(at: now), !options.isEmpty else { return false }
+        launchOptions = options
+        state = .relaunching(deadline: now.advanced(by: settings.relaunchPatience))
+        return true
+    }
+
+    /// What cannot be done now waits until it can.
+    private mutating func mayWake(at now: Instant) -> Bool {
+        if let notBefore = wakeNotBefore, notBefore > now {
+            wantsWake = true
+            return false
+        }
+        wakeNotBefore = nil
+        wantsWake = false
+        return true
+    }
+
+    /// Whether an event has waited long enough.
+    func isWakeDue(at now: Instant) -> Bool { wantsWake && wakeNotBefore.map { $0 <= now } == true }
+
+    /// 2ⁿ s for n overruns, up to the longest.
+    private mutating func delayWake(at now: Instant, _ settings: LifecycleSettings) {
+        let seconds: Int64 = 1 << Int64(min(strikes.count, 20))
+        wakeNotBefore = now.advanced(by: min(.microseconds(seconds * 1_000_000), settings.longestWakeDelay))
+    }
+
+    private mutating func strike(at now: Instant, _ settings: LifecycleSettings) {
+        strikes.removeAll { $0.advanced(by: settings.strikeWindow) <= now }
+        strikes.append(now)
+        hasOverrun = true
+    }
+
+    // MARK: Time
+
+    func deadline(_ settings: LifecycleSettings) -> Instant? {
+        let wake = wantsWake ? wakeNotBefore : nil
+        switch state {
+        case .background(let until): return earlier(wake, until)
+        case .relaunching(let limit): return earlier(wake, limit)
+        case .woken(let since, let isExpiring):
+            let end = since.advanced(by: settings.wakeBudget)
+            return earlier(wake, isExpiring ? end.advanced(by: settings.freezeGrace) : end)
+        case .notRunning, .foreground, .suspended: return wake
+        }
+    }
+
+    /// An app that runs longer than it may is warned, and ended when it does so again and again (SPEC BGX-4, BGX-5).
+    mutating func checkBudget(at now: Instant, _ settings: LifecycleSettings) -> Change {
+        guard case .woken(let since, false) = state, since.advanced(by: settings.wakeBudget) <= now else {
+            return .none
+        }
+        state = .woken(since: since, isExpiring: true)
+        strike(at: now, settings)
+        guard strikes.count >= settings.strikeLimit else { return .expiring(strikes: strikes.count) }
+        delayWake(at: now, settings)
+        return .terminated(strikes: strikes.count)
+    }
+
+    /// Whether it has run on for as long as it may.
+    func isFreezeDue(at now: Instant, _ settings: LifecycleSettings) -> Bool {
+        switch state {
+        case .background(let until): until <= now
+        case .woken(let since, true):
+            since.advanced(by: settings.wakeBudget).advanced(by: settings.freezeGrace) <= now
+        case .woken, .notRunning, .relaunching, .foreground, .suspended: false
+        }
+    }
+
+    /// It was launched and has not said so: that counts as an overrun.
+    mutating func checkRelaunch(at now: Instant, _ settings: LifecycleSettings) {
+        guard case .relaunching(let limit) = state, limit <= now else { return }
+        state = .notRunning
+        strike(at: now, settings)
+        delayWake(at: now, settings)
+        wantsWake = true
+    }
+}

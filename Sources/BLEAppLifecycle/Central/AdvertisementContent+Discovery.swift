@@ -1,0 +1,20 @@
+import BLEHost
+import BLEPackets
+
+extension AdvertisementContent {
+    init(_ data: AdvertisingData, _ discovery: Discovery, scannedFor services: [BluetoothUUID]) {
+        localName = data.localNameWithoutPadding
+        manufacturerData = data.manufacturerData.first.map {
+            [UInt8(truncatingIfNeeded: $0.company), UInt8(truncatingIfNeeded: $0.company >> 8)] + $0.data
+        }
+        serviceData = data.serviceData.map { ServiceData(uuid: $0.uuid, data: $0.data) }
+        serviceUUIDs = data.serviceUUIDs
+        solicitedServiceUUIDs = data.solicitedServiceUUIDs
+        if let area = data.overflowArea {
+            overflowServiceUUIDs = services.filter { area.contains($0) && !data.serviceUUIDs.contains($0) }
+        }
+        txPower = data.txPower ?? (discovery.txPower == 127 ? nil : discovery.txPower)
+        isConnectable = discovery.isConnectable
+        microseconds = discovery.time.microseconds
+    }
+}

@@ -1,0 +1,336 @@
+import BLEHost
+import BLEPackets
+
+/// A remote peripheral that one central manager is connected to or waits for (SPEC CEN-9 to CEN-22).
+///
+///     waiting ──Bluetooth on, delay over──▶ requested ──link──▶ connected
+///        ▲                                      │ cannot be established, engine lost    │ link lost, `reconnects…`
+///        └──────────────────────────────────────┴───────────────────────────────────────┘
+///     from anywhere: removed by its manager, when the app cancels, the connection fails or the link is lost
+///
+/// Notifications of one characteristic are turned on and off by one call at a time, oldest first:
+///
+///     call ──changes nothing──▶ answered
+///       └──▶ descriptors are looked through, where the configuration is not known ──▶ configuration is written ──▶ answered
+struct PeripheralSession {
+    enum State: Equatable {
+        /// - Parameters:
+        ///   - token: `nil` where the engine has not been asked yet.
+        ///   - notBefore: the end of a start delay.
+        case connecting(CommandToken?, notBefore: Instant?)
+        case connected(LinkID)
+    }
+
+    private struct NotifyCall {
+        var characteristic: RemoteAttributeID
+        var isOn: Bool
+    }
+
+    let client: ClientID
+    let app: AppID
+    let identifier: PeerIdentifier
+    var address: DeviceAddress
+    var options: ConnectOptions
+    var state: State
+    private(set) var database = RemoteDatabase()
+    /// Calls to `setNotify` that are not answered, oldest first; the first of each characteristic is being carried out.
+    private var notifyCalls: [NotifyCall] = []
+    private(set) var attMTU = 23
+
+    init(
+        _ identifier: PeerIdentifier, at address: DeviceAddress, client: ClientID, app: AppID,
+        options: ConnectOptions = ConnectOptions(), notBefore: Instant? = nil
+    ) {
+        self.client = client
+        self.app = app
+        self.identifier = identifier
+        self.address = address
+        self.options = options
+        state = .connecting(nil, notBefore: notBefore)
+    }
+
+    var link: LinkID? { if case .connected(let link) = state { link } else { nil } }
+    var writeLimits: WriteLimits { WriteLimits(withResponse: 512, withoutResponse: min(attMTU - 3, 512)) }
+
+    /// When the engine is to be asked for the link, where that is for a delay alone.
+    var startDeadline: Instant? { if case .connecting(nil, let notBefore) = state { notBefore } else { nil } }
+
+    // MARK: The link
+
+    /// Asks the engine for the link while Bluetooth is on, and for nothing while it is off (SPEC CEN-9).
+    mutating func converge(isOn: Bool, at now: Instant, into effects: inout ManagerEffects) {
+        guard case .connecting(let token, let notBefore) = state else { return }
+        if isOn, token == nil {
+            if let notBefore, notBefore > now { return }
+            let token = effects.submit(
+                .connect(ConnectRequest(peer: address)), from: client, for: .connect(client, identifier))
+            state = .connecting(token, notBefore: nil)
+        } else if !isOn {
+            if let token { effects.cancel(token) }
+            // A delay that is over waits for nothing but Bluetooth now.
+            guard token != nil || notBefore.map({ $0 <= now }) == true else { return }
+            state = .connecting(nil, notBefore: nil)
+        }
+    }
+
+    mutating func connected(_ link: LinkID, attMTU: Int) {
+        state = .connected(link)
+        self.attMTU = attMTU
+        forgetDatabase()
+    }
+
+    /// Waits for the link again; the engine has not been asked yet.
+    mutating func wait(until notBefore: Instant? = nil) { state = .connecting(nil, notBefore: notBefore) }
+
+    mutating func forgetDatabase() {
+        database = RemoteDatabase()
+        notifyCalls = []
+    }
+
+    func nameChanged(_ name: String, into effects: inout ManagerEffects) { tell(.nameUpdated(name), &effects) }
+
+    mutating func mtuChanged(_ mtu: Int, into effects: inout ManagerEffects) {
+        attMTU = mtu
+        tell(.writeLimitsChanged(writeLimits), &effects)
+    }
+
+    /// The peer's services are not what they were (SPEC 2.3 didModifyServices).
+    mutating func servicesChanged(from first: UInt16, to last: UInt16, into effects: inout ManagerEffects) {
+        let gone = database.invalidate(from: first, to: last)
+        notifyCalls.removeAll { first <= $0.characteristic.rawValue && $0.characteristic.rawValue <= last }
+        effects.needsJournal = true
+        tell(.servicesModified(invalidated: gone), &effects)
+    }
+
+    // MARK: Requests
+
+    /// What the app asks of a connected peripheral (SPEC CEN-11 to CEN-21).
+    mutating func perform(_ request: PeripheralRequest, on link: LinkID, into effects: inout ManagerEffects) {
+        switch request {
+        case .discoverServices(let uuids):
+            ask(.discoverServices(uuids: uuids), link, .discoverServices, &effects)
+        case .discoverIncludedServices(let uuids, let id):
+            let task = PeripheralTask.discoverIncludedServices(uuids, service: id)
+            guard let service = database.service(id) else { return refuse(task, &effects) }
+            ask(.discoverIncludedServices(service.range), link, task, &effects)
+        case .discoverCharacteristics(let uuids, let id):
+            let task = PeripheralTask.discoverCharacteristics(service: id)
+            guard let service = database.service(id) else { return refuse(task, &effects) }
+            ask(.discoverCharacteristics(service.range, uuids: uuids), link, task, &effects)
+        case .discoverDescriptors(let id):
+            let task = PeripheralTask.discoverDescriptors(characteristic: id)
+            guard let characteristic = database.characteristic(id) else { return refuse(task, &effects) }
+            ask(.discoverDescriptors(characteristic.descriptorRange), link, task, &effects)
+        case .readValue(let id):
+            let task = PeripheralTask.read(characteristic: id)
+            guard let characteristic = database.characteristic(id) else { return refuse(task, &effects) }
+            ask(.read(AttributeHandle(rawValue: characteristic.valueHandle)), link, task, &effects)
+        case .readDescriptor(let id):
+            let task = PeripheralTask.readDescriptor(id)
+            guard database.descriptor(id) != nil else { return refuse(task, &effects) }
+            ask(.read(id.handle), link, task, &effects)
+        case .writeValue(let value, let id):
+            let task = PeripheralTask.write(characteristic: id)
+            guard let characteristic = database.characteristic(id) else { return refuse(task, &effects) }
+            ask(.write(AttributeHandle(rawValue: characteristic.valueHandle), value: value), link, task, &effects)
+        case .writeWithoutResponse(let value, let id):
+            // Nobody hears what becomes of it (SPEC CEN-20).
+            guard let characteristic = database.characteristic(id) else { return }
+            let handle = AttributeHandle(rawValue: characteristic.valueHandle)
+            ask(.writeCommand(handle, value: value), link, .writeWithoutResponse, &effects)
+        case .writeDescriptor(let value, let id): writeDescriptor(value, id, link, &effects)
+        case .setNotify(let isOn, let id): setNotify(isOn, id, link, &effects)
+        case .readRSSI:
+            effects.submit(.readRSSI(link), from: client, for: .peripheral(client, identifier, .readRSSI))
+        case .openChannel(let psm):
+            effects.submit(
+                .openChannel(link, spsm: psm, ChannelSettings()), from: client,
+                for: .peripheral(client, identifier, .openChannel(psm: psm)))
+        }
+    }
+
+    private func tell(_ event: PeripheralEvent, _ effects: inout ManagerEffects) {
+        effects.tell(.peripheral(identifier, event), to: client)
+    }
+
+    private func ask(
+        _ operation: GATTOperation, _ link: LinkID, _ task: PeripheralTask, _ effects: inout ManagerEffects
+    ) {
+        effects.submit(.gatt(link, operation), from: client, for: .peripheral(client, identifier, task))
+    }
+
+    /// The app names an attribute that does not exist, or no longer does.
+    private func refuse(_ task: PeripheralTask, _ effects: inout ManagerEffects) {
+        effects.log(.unknownAttribute, of: app)
+        failed(task, .coreBluetooth(.invalidHandle), &effects)
+    }
+
+    private func writeDescriptor(
+        _ value: [UInt8], _ id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects
+    ) {
+        let task = PeripheralTask.writeDescriptor(id)
+        guard let descriptor = database.descriptor(id) else { return refuse(task, &effects) }
+        guard descriptor.uuid != .clientCharacteristicConfiguration else {
+            effects.log(.configurationDescriptorWritten, of: app)
+            return failed(task, .coreBluetooth(.invalidParameters), &effects)
+        }
+        ask(.write(id.handle, value: value), link, task, &effects)
+    }
+
+    // MARK: Notifications
+
+    /// Notifications where they are offered, else indications (SPEC 2.3, CEN-16).
+    private mutating func setNotify(
+        _ isOn: Bool, _ id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects
+    ) {
+        guard let characteristic = database.characteristic(id) else {
+            return refuse(.subscribe(characteristic: id), &effects)
+        }
+        guard characteristic.mode != nil else {
+            return failed(.subscribe(characteristic: id), .att(.requestNotSupported), &effects)
+        }
+        let isFirst = !notifyCalls.contains { $0.characteristic == id }
+        notifyCalls.append(NotifyCall(characteristic: id, isOn: isOn))
+        if isFirst { beginNotifyCall(of: id, link, &effects) }
+    }
+
+    /// Begins the oldest call of a characteristic, and answers those that change nothing.
+    private mutating func beginNotifyCall(of id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects) {
+        guard let characteristic = database.characteristic(id) else { return }
+        while let place = notifyCalls.firstIndex(where: { $0.characteristic == id }) {
+            let isOn = notifyCalls[place].isOn
+            if isOn != characteristic.isNotifying {
+                if isOn { return subscribe(to: characteristic, link, &effects) }
+                let handle = AttributeHandle(rawValue: characteristic.valueHandle)
+                return ask(.unsubscribe(handle), link, .unsubscribe(characteristic: id), &effects)
+            }
+            notifyCalls.remove(at: place)
+            tell(.notificationStateUpdated(characteristic: id, isNotifying: isOn, nil), &effects)
+        }
+    }
+
+    /// The call that was being carried out has been answered: the next one is due.
+    private mutating func notifyCallEnded(of id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects) {
+        guard let place = notifyCalls.firstIndex(where: { $0.characteristic == id }) else { return }
+        notifyCalls.remove(at: place)
+        beginNotifyCall(of: id, link, &effects)
+    }
+
+    private func subscribe(to characteristic: RemoteCharacteristic, _ link: LinkID, _ effects: inout ManagerEffects) {
+        guard let configuration = characteristic.configuration, let mode = characteristic.mode else {
+            return ask(
+                .discoverDescriptors(characteristic.descriptorRange), link,
+                .findConfiguration(characteristic: characteristic.id), &effects)
+        }
+        ask(
+            .subscribe(
+                AttributeHandle(rawValue: characteristic.valueHandle),
+                configuration: AttributeHandle(rawValue: configuration), mode: mode), link,
+            .subscribe(characteristic: characteristic.id), &effects)
+    }
+
+    private mutating func setNotifying(
+        _ isNotifying: Bool, _ id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects
+    ) {
+        database.changeCharacteristic(id) { $0.isNotifying = isNotifying }
+        tell(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, nil), &effects)
+        notifyCallEnded(of: id, link, &effects)
+    }
+
+    /// The peer has sent a value by itself.
+    func received(_ value: [UInt8], of handle: AttributeHandle, isPreserved: Bool, into effects: inout ManagerEffects) {
+        guard let characteristic = database.characteristic(where: { $0.valueHandle == handle.rawValue }) else { return }
+        if !isPreserved { effects.alert(.notification, at: address) }
+        tell(.valueUpdated(characteristic: characteristic.id, value, nil), &effects)
+    }
+
+    func setTakesWriteCommands(_ isReady: Bool, into effects: inout ManagerEffects) {
+        tell(.writeWithoutResponseAvailable(isReady), &effects)
+    }
+
+    // MARK: Answers
+
+    /// The engine has ended what was asked of it.
+    mutating func ended(
+        _ task: PeripheralTask, _ result: Result<HostResult, HostFailure>, into effects: inout ManagerEffects
+    ) {
+        guard let link else { return }
+        switch result {
+        case .failure(.gatt(.disconnected)), .failure(.gatt(.bearerClosed)), .failure(.linkLost),
+            .failure(.notConnected), .failure(.gatt(.notConnected)):
+            // The disconnection is on its way and ends it all (SPEC 2.3).
+            return
+        case .failure(let failure):
+            failed(task, failure.clientError, &effects)
+            if let id = task.notifyingCharacteristic { notifyCallEnded(of: id, link, &effects) }
+        case .success(.rssi(let rssi)): tell(.rssiRead(rssi: rssi, nil), &effects)
+        case .success(.gatt(let result)):
+            effects.needsJournal = true
+            succeeded(task, result, link, &effects)
+        // Ends of commands that no task of a peripheral is carried out with.
+        case .success: break
+        }
+    }
+
+    private mutating func succeeded(
+        _ task: PeripheralTask, _ result: GATTResult, _ link: LinkID, _ effects: inout ManagerEffects
+    ) {
+        switch (task, result) {
+        case (.discoverServices, .services(let found)):
+            let services = database.merge(found)
+            effects.found(found.map(\.uuid), on: link)
+            tell(.servicesDiscovered(services, nil), &effects)
+        case (.discoverIncludedServices(let uuids, let id), .includedServices(let found)):
+            let wanted = uuids.isEmpty ? found : found.filter { uuids.contains($0.uuid) }
+            let services = database.merge(wanted, into: id)
+            tell(.includedServicesDiscovered(service: id, services, nil), &effects)
+        case (.discoverCharacteristics(let id), .characteristics(let found)):
+            let characteristics = database.merge(found, into: id)
+            tell(.characteristicsDiscovered(service: id, characteristics, nil), &effects)
+        case (.discoverDescriptors(let id), .descriptors(let found)):
+            let descriptors = database.merge(found, into: id)
+            tell(.descriptorsDiscovered(characteristic: id, descriptors, nil), &effects)
+        case (.findConfiguration(let id), .descriptors(let found)):
+            guard let configuration = found.first(where: { $0.uuid == .clientCharacteristicConfiguration }) else {
+                failed(.subscribe(characteristic: id), .att(.requestNotSupported), &effects)
+                return notifyCallEnded(of: id, link, &effects)
+            }
+            database.changeCharacteristic(id) { $0.configuration = configuration.handle.rawValue }
+            guard let characteristic = database.characteristic(id) else { return }
+            subscribe(to: characteristic, link, &effects)
+        case (.read(let id), .value(let value)): tell(.valueUpdated(characteristic: id, value, nil), &effects)
+        case (.readDescriptor(let id), .value(let value)): tell(.descriptorValueUpdated(id, value, nil), &effects)
+        case (.write(let id), _): tell(.valueWritten(characteristic: id, nil), &effects)
+        case (.writeDescriptor(let id), _): tell(.descriptorWritten(id, nil), &effects)
+        case (.subscribe(let id), _): setNotifying(true, id, link, &effects)
+        case (.unsubscribe(let id), _): setNotifying(false, id, link, &effects)
+        // No other answer belongs to these requests.
+        case (.discoverServices, _), (.discoverIncludedServices, _), (.discoverCharacteristics, _),
+            (.discoverDescriptors, _), (.findConfiguration, _), (.read, _), (.readDescriptor, _),
+            (.writeWithoutResponse, _), (.readRSSI, _), (.openChannel, _):
+            break
+        }
+    }
+
+    private func failed(_ task: PeripheralTask, _ error: ClientError, _ effects: inout ManagerEffects) {
+        switch task {
+        case .discoverServices: tell(.servicesDiscovered(database.services ?? [], error), &effects)
+        case .discoverIncludedServices(_, let id):
+            tell(.includedServicesDiscovered(service: id, [], error), &effects)
+        case .discoverCharacteristics(let id):
+            let known = database.service(id)?.characteristics ?? []
+            tell(.characteristicsDiscovered(service: id, known, error), &effects)
+        case .discoverDescriptors(let id): tell(.descriptorsDiscovered(characteristic: id, [], error), &effects)
+        case .read(let id): tell(.valueUpdated(characteristic: id, nil, error), &effects)
+        case .readDescriptor(let id): tell(.descriptorValueUpdated(id, nil, error), &effects)
+        case .write(let id): tell(.valueWritten(characteristic: id, error), &effects)
+        case .writeWithoutResponse: break
+        case .writeDescriptor(let id): tell(.descriptorWritten(id, error), &effects)
+        case .findConfiguration(let id), .subscribe(let id), .unsubscribe(let id):
+            let isNotifying = database.characteristic(id)?.isNotifying ?? false
+            tell(.notificationStateUpdated(characteristic: id, isNotifying: isNotifying, error), &effects)
+        case .readRSSI: tell(.rssiRead(rssi: 127, error), &effects)
+        case .openChannel(let psm): tell(.channelOpened(nil, psm: psm, error), &effects)
+        }
+    }
+}

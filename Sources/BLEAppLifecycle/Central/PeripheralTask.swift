@@ -1,0 +1,29 @@
+import BLEHost
+import BLEPackets
+
+/// A request to a remote peripheral that is under way.
+enum PeripheralTask: Equatable {
+    case discoverServices
+    case discoverIncludedServices([BluetoothUUID], service: RemoteAttributeID)
+    case discoverCharacteristics(service: RemoteAttributeID)
+    case discoverDescriptors(characteristic: RemoteAttributeID)
+    /// The descriptors are looked through for the configuration, to subscribe then.
+    case findConfiguration(characteristic: RemoteAttributeID)
+    case read(characteristic: RemoteAttributeID)
+    case readDescriptor(RemoteAttributeID)
+    case write(characteristic: RemoteAttributeID)
+    case writeWithoutResponse
+    case writeDescriptor(RemoteAttributeID)
+    case subscribe(characteristic: RemoteAttributeID)
+    case unsubscribe(characteristic: RemoteAttributeID)
+    case readRSSI
+    case openChannel(psm: UInt16)
+
+    /// The characteristic whose notifications are turned on or off by it.
+    var notifyingCharacteristic: RemoteAttributeID? {
+        switch self {
+        case .findConfiguration(let id), .subscribe(let id), .unsubscribe(let id): id
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import BLEHost
+import BLEPackets
+
+/// What one central manager has discovered of a remote peripheral (SPEC CEN-11, CEN-12).
+struct RemoteDatabase: Equatable {
+    /// `nil` where nobody asked.
+    var services: [RemoteService]?
+    /// Services that were found as included ones alone.
+    private(set) var includedServices: [RemoteService] = []
+
+    func service(_ id: RemoteAttributeID) -> RemoteService? {
+        services?.first { $0.id == id } ?? includedServices.first { $0.id == id }
+    }
+
+    mutating func changeService(_ id: RemoteAttributeID, _ change: (inout RemoteService) -> Void) {
+        if let index = services?.firstIndex(where: { $0.id == id }) {
+            if var service = services?[index] {
+                change(&service)
+                services?[index] = service
+            }
+        } else if let index = includedServices.firstIndex(where: { $0.id == id }) {
+            change(&includedServices[index])
+        }
+    }
+
+    /// The first characteristic for which `isWanted` holds.
+    func characteristic(where isWanted: (RemoteCharacteristic) -> Bool) -> RemoteCharacteristic? {
+        for service in (services ?? []) + includedServices {
+            if let found = service.characteristics?.first(where: isWanted) { return found }
+        }
+        return nil
+    }
+
+    mutating func changeCharacteristic(_ id: RemoteAttributeID, _ change: (inout RemoteCharacteristic) -> Void) {
+        var listed = services ?? []
+        Self.change(id, in: &listed, change)
+        if services != nil { services = listed }
+        Self.change(id, in: &includedServices, change)
+    }
+
+    private static func change(
+        _ id: RemoteAttributeID, in services: inout [RemoteService], _ change: (inout RemoteCharacteristic) -> Void
+    ) {
+        for service in services.indices {
+            guard var characteristics = services[service].characteristics,
+                let index = characteristics.firstIndex(where: { $0.id == id })
+            else { continue }
+            change(&characteristics[index])
+            services[service].characteristics = characteristics
+        }
+    }
+
+    func descriptor(_ id: RemoteAttributeID) -> RemoteDescriptor? {
+        characteristic { $0.descriptors?.contains { $0.id == id } ?? false }?.descriptors?.first { $0.id == id }
+    }
+
+    func characteristic(_ id: RemoteAttributeID) -> RemoteCharacteristic? { characteristic { $0.id == id } }
+
+    /// The peer's services are not what they were (SPEC 2.3 didModifyServices).
+    /// - Returns: those that stand for nothing any more.
+    mutating func invalidate(from first: UInt16, to last: UInt16) -> [RemoteAttributeID] {
+        func isGone(_ service: RemoteService) -> Bool { service.id.rawValue <= last && first <= service.endHandle }
+        let gone = (services ?? []).filter(isGone).map(\.id)
+        services?.removeAll { gone.contains($0.id) }
+        includedServices.removeAll(where: isGone)
+        return gone
+    }
+
+    // MARK: What is discovered
+
+    /// What was known of a service stays known.
+    /// - Returns: all services.
+    mutating func merge(_ found: [DiscoveredService]) -> [RemoteService] {
+        var all = services ?? []
+        for service in found where !all.contains(where: { $0.id.handle == service.range.first }) {
+            all.append(
+                RemoteService(
+                    id: RemoteAttributeID(service.range.first), uuid: service.uuid, isPrimary: service.isPrimary,
+                    endHandle: service.range.last.rawValue))
+        }
+        all.sort { $0.id < $1.id }
+        services = all
+        return all
+    }
+
+    mutating func merge(_ found: [DiscoveredInclude], into id: RemoteAttributeID) -> [RemoteService] {
+        let ids = found.map { RemoteAttributeID($0.range.first) }
+        for include in found where service(RemoteAttributeID(include.range.first)) == nil {
+            includedServices.append(
+                RemoteService(
+                    id: RemoteAttributeID(include.range.first), uuid: include.uuid, isPrimary: false,
+                    endHandle: include.range.last.rawValue))
+        }
+        var all: [RemoteAttributeID] = []
+        changeService(id) { service in
+            all = service.includedServices ?? []
+            for id in ids where !all.contains(id) { all.append(id) }
+            service.includedServices = all
+        }
+        return all.compactMap { service($0) }
+    }
+
+    mutating func merge(_ found: [DiscoveredCharacteristic], into id: RemoteAttributeID) -> [RemoteCharacteristic] {
+        var all: [RemoteCharacteristic] = []
+        changeService(id) { service in
+            all = service.characteristics ?? []
+            for characteristic in found where !all.contains(where: { $0.id.handle == characteristic.handle }) {
+                all.append(
+                    RemoteCharacteristic(
+                        id: RemoteAttributeID(characteristic.handle), uuid: characteristic.uuid,
+                        properties: characteristic.properties.rawValue, isNotifying: false, descriptors: nil,
+                        valueHandle: characteristic.valueHandle.rawValue,
+                        endHandle: characteristic.endHandle.rawValue, configuration: nil))
+            }
+            all.sort { $0.id < $1.id }
+            service.characteristics = all
+        }
+        return all
+    }
+
+    mutating func merge(_ found: [DiscoveredDescriptor], into id: RemoteAttributeID) -> [RemoteDescriptor] {
+        let descriptors = found.map { RemoteDescriptor(id: RemoteAttributeID($0.handle), uuid: $0.uuid) }
+        changeCharacteristic(id) { characteristic in
+            characteristic.descriptors = descriptors
+            characteristic.configuration =
+                found.first { $0.uuid == .clientCharacteristicConfiguration }?.handle.rawValue
+                ?? characteristic.configuration
+        }
+        return descriptors
+    }
+}
+
+extension RemoteService {
+    var range: AttributeHandleRange {
+        AttributeHandleRange(id.handle, AttributeHandle(rawValue: endHandle))
+    }
+}
+
+extension RemoteCharacteristic {
+    /// How to subscribe; `nil` where nobody can.
+    var mode: SubscriptionMode? { CharacteristicProperties(rawValue: properties).subscriptionMode }
+
+    /// Where the descriptors stand: behind the value.
+    var descriptorRange: AttributeHandleRange {
+        AttributeHandleRange(
+            AttributeHandle(rawValue: valueHandle &+ 1), AttributeHandle(rawValue: endHandle))
+    }
+}

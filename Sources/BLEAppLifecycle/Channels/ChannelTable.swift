@@ -1,0 +1,168 @@
+import BLEHost
+import BLEPackets
+
+/// The channels of one manager, as streams of octets: what the app writes goes out in units, what comes in is counted until
+/// the app has read it (SPEC 2.3 openL2CAPChannel, 2.4 publishL2CAPChannel).
+///
+///     asked for by the app, or accepted on a published number ──▶ open ──closed by either side, link lost──▶ gone
+///     offered ──engine gives a number──▶ published ──unpublished: its channels are closed──▶ gone
+struct ChannelTable {
+    /// Units that an app may have given and that are not sent.
+    private static let unitsUnderWay = 4
+
+    let client: ClientID
+    /// In the order in which they came.
+    private(set) var open = OrderedTable<L2CAPChannelID, OpenChannel>()
+    /// Numbers under which channels are offered, in the order in which they were published.
+    private(set) var published: [UInt16] = []
+
+    init(client: ClientID) { self.client = client }
+
+    /// Ends what is open, and the offers.
+    func closeAll(into effects: inout ManagerEffects) {
+        for channel in open { effects.submit(.closeChannel(channel.channel), from: client) }
+        for spsm in published { effects.submit(.stopListeningForChannels(spsm: spsm), from: client) }
+    }
+
+    // MARK: Requests
+
+    func publish(isEncrypted: Bool, into effects: inout ManagerEffects) {
+        effects.submit(
+            .listenForChannels(spsm: nil, ChannelSettings(), requiresEncryption: isEncrypted), from: client,
+            for: .listen(client))
+    }
+
+    /// Channels that were opened by it end with the offer (SPEC 2.4).
+    mutating func unpublish(_ psm: UInt16, into effects: inout ManagerEffects) {
+        guard let place = published.firstIndex(of: psm) else {
+            return effects.tell(.channelUnpublished(psm: psm, .coreBluetooth(.invalidParameters)), to: client)
+        }
+        published.remove(at: place)
+        effects.submit(.stopListeningForChannels(spsm: psm), from: client)
+        for channel in open where channel.isAccepted && channel.spsm == psm {
+            effects.submit(.closeChannel(channel.channel), from: client)
+        }
+        effects.tell(.channelUnpublished(psm: psm, nil), to: client)
+    }
+
+    mutating func perform(_ request: ChannelRequest, on id: L2CAPChannelID, into effects: inout ManagerEffects) {
+        guard let channel = open[id] else {
+            // It ended while the request was on its way; a closed one is closed.
+            if request != .close { effects.tell(.channel(id, .closed(.coreBluetooth(.notConnected))), to: client) }
+            return
+        }
+        switch request {
+        case .send(let octets):
+            var rest = octets[...]
+            while !rest.isEmpty {
+                let unit = Array(rest.prefix(channel.sendMTU))
+                rest = rest.dropFirst(unit.count)
+                effects.submit(
+                    .sendOnChannel(channel.channel, unit), from: client, for: .send(client, id, octets: unit.count))
+            }
+        case .received(let count): consume(count, of: id, into: &effects)
+        case .close: effects.submit(.closeChannel(channel.channel), from: client)
+        }
+    }
+
+    /// The peer may send another unit for each that has been read to its end.
+    private mutating func consume(_ count: Int, of id: L2CAPChannelID, into effects: inout ManagerEffects) {
+        guard let channel = open[id]?.channel, let units = open[id]?.take(count), units > 0 else { return }
+        effects.submit(.consumeChannelData(channel, units: units), from: client)
+    }
+
+    // MARK: What becomes of them
+
+    /// The engine has answered an offer.
+    mutating func listening(_ result: Result<HostResult, HostFailure>, into effects: inout ManagerEffects) {
+        switch result {
+        case .success(.listening(let spsm)):
+            published.append(spsm)
+            effects.tell(.channelPublished(psm: spsm, nil), to: client)
+        case .success: break
+        case .failure(let failure): effects.tell(.channelPublished(psm: 0, failure.clientError), to: client)
+        }
+    }
+
+    /// A channel that the app asked for is there.
+    mutating func opened(
+        _ information: ChannelInformation, psm: UInt16, by peer: PeerIdentifier, into effects: inout ManagerEffects
+    ) {
+        let id = add(information, isAccepted: false, &effects)
+        effects.tell(.peripheral(peer, .channelOpened(id, psm: psm, nil)), to: client)
+        grant(id, information, &effects)
+    }
+
+    /// A central has opened a channel to a number of this manager's.
+    mutating func accepted(
+        _ information: ChannelInformation, from central: CentralDescription, into effects: inout ManagerEffects
+    ) {
+        let id = add(information, isAccepted: true, &effects)
+        effects.tell(.channelAccepted(id, psm: information.spsm, central), to: client)
+        grant(id, information, &effects)
+    }
+
+    mutating func received(_ octets: [UInt8], on channel: ChannelID, into effects: inout ManagerEffects) {
+        guard let id = self[channel] else { return }
+        open[id]?.hold(octets.count)
+        // A unit without octets is taken as it comes.
+        if octets.isEmpty { return consume(0, of: id, into: &effects) }
+        effects.tell(.channel(id, .received(octets)), to: client)
+    }
+
+    mutating func closed(_ channel: ChannelID, _ end: ChannelEnd, into effects: inout ManagerEffects) {
+        guard let id = self[channel] else { return }
+        open[id] = nil
+        effects.tell(.channel(id, .closed(end.clientError)), to: client)
+    }
+
+    /// A unit has gone: the app may write as many octets again.
+    func sent(_ count: Int, on id: L2CAPChannelID, into effects: inout ManagerEffects) {
+        guard open[id] != nil else { return }
+        effects.tell(.channel(id, .canSend(count: count)), to: client)
+    }
+
+    /// What the app calls a channel of the engine's; `nil` where it is not this manager's.
+    subscript(channel: ChannelID) -> L2CAPChannelID? { open.first { $0.channel == channel }?.id }
+
+    private mutating func add(
+        _ information: ChannelInformation, isAccepted: Bool, _ effects: inout ManagerEffects
+    ) -> L2CAPChannelID {
+        let id = effects.nextChannel()
+        open[id] = OpenChannel(id, information, isAccepted: isAccepted)
+        return id
+    }
+
+    private func grant(_ id: L2CAPChannelID, _ information: ChannelInformation, _ effects: inout ManagerEffects) {
+        let count = Int(information.sendMTU) * Self.unitsUnderWay
+        effects.tell(.channel(id, .canSend(count: count)), to: client)
+    }
+}
+
+extension ChannelEnd {
+    /// What a stream is told; `nil` for an end in order.
+    fileprivate var clientError: ClientError? {
+        switch self {
+        case .closedLocally, .closedByPeer: nil
+        case .protocolViolation: .coreBluetooth(.unknown)
+        case .linkLost: .coreBluetooth(.peripheralDisconnected)
+        }
+    }
+}
+
+extension ChannelFailure {
+    /// Why a channel was not opened or offered.
+    var clientError: ClientError {
+        switch self {
+        case .refused(.insufficientAuthentication): .att(.insufficientAuthentication)
+        case .refused(.insufficientEncryption): .att(.insufficientEncryption)
+        case .refused(.insufficientEncryptionKeySize): .att(.insufficientEncryptionKeySize)
+        case .refused(.insufficientAuthorization): .att(.insufficientAuthorization)
+        case .refused(.noResourcesAvailable), .noResources: .coreBluetooth(.outOfSpace)
+        case .refused(.spsmNotSupported): .coreBluetooth(.operationNotSupported)
+        case .invalidSPSM, .unitTooLong: .coreBluetooth(.invalidParameters)
+        case .notOpen: .coreBluetooth(.notConnected)
+        case .refused, .invalidAnswer: .coreBluetooth(.connectionFailed)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import BLEHost
+import BLEPackets
+
+/// An L2CAP channel of a manager.
+struct OpenChannel: Equatable {
+    let id: L2CAPChannelID
+    let channel: ChannelID
+    /// The number under which it is offered, here or there.
+    let spsm: UInt16
+    /// Whether it was opened to a number of this manager's.
+    let isAccepted: Bool
+    /// The longest unit that the peer takes, in octets.
+    let sendMTU: Int
+    /// Lengths of received units that the app has not taken whole, oldest first.
+    private(set) var unitsHeld: [Int] = []
+    /// Octets that the app has taken of the oldest.
+    private var octetsTaken = 0
+
+    init(_ id: L2CAPChannelID, _ information: ChannelInformation, isAccepted: Bool) {
+        self.id = id
+        channel = information.id
+        spsm = information.spsm
+        self.isAccepted = isAccepted
+        sendMTU = max(1, Int(information.sendMTU))
+    }
+
+    mutating func hold(_ count: Int) { unitsHeld.append(count) }
+
+    /// The app has taken so many octets.
+    /// - Returns: how many units have been read to their end: the peer may send as many again.
+    mutating func take(_ count: Int) -> Int {
+        octetsTaken += max(0, count)
+        var units = 0
+        while let first = unitsHeld.first, octetsTaken >= first {
+            octetsTaken -= first
+            unitsHeld.removeFirst()
+            units += 1
+        }
+        if unitsHeld.isEmpty { octetsTaken = 0 }
+        return units
+    }
+}

@@ -1,0 +1,69 @@
+import BLEHost
+
+/// The commands that the engine was given and has not ended, and what each was for.
+///
+///     added ──named by the engine──▶ running ──ended──▶ taken
+///       └──cancelled──▶ cancelled as soon as the engine has named it
+struct CommandLedger {
+    private struct Command {
+        var purpose: Purpose
+        var operation: OperationID?
+        /// It is to be ended as soon as the engine has named it.
+        var isCancelled = false
+    }
+
+    /// Looked up only.
+    private var commands: [CommandToken: Command] = [:]
+    /// Looked up only.
+    private var tokens: [OperationID: CommandToken] = [:]
+    private var lastToken: UInt64 = 0
+
+    mutating func add(_ purpose: Purpose) -> CommandToken {
+        lastToken += 1
+        let token = CommandToken(rawValue: lastToken)
+        commands[token] = Command(purpose: purpose)
+        return token
+    }
+
+    /// The engine has taken a command.
+    /// - Returns: what it is for, and whether it was cancelled before.
+    mutating func name(_ token: CommandToken, _ operation: OperationID) -> (purpose: Purpose, isCancelled: Bool)? {
+        guard let command = commands[token] else { return nil }
+        commands[token]?.operation = operation
+        tokens[operation] = token
+        return (command.purpose, command.isCancelled)
+    }
+
+    /// - Returns: the operation that is to be cancelled; `nil` where the engine has not named it, or it has ended.
+    mutating func cancel(_ token: CommandToken) -> OperationID? {
+        guard let command = commands[token] else { return nil }
+        commands[token]?.purpose = .none
+        if command.operation == nil { commands[token]?.isCancelled = true }
+        return command.operation
+    }
+
+    /// The operation of a command, once the engine has named it.
+    func operation(of token: CommandToken) -> OperationID? { commands[token]?.operation }
+
+    /// Whether an operation is one of these.
+    func knows(_ operation: OperationID) -> Bool { tokens[operation] != nil }
+
+    /// The end of an operation: what it was for.
+    mutating func take(_ operation: OperationID) -> (token: CommandToken, purpose: Purpose)? {
+        guard let token = tokens.removeValue(forKey: operation), let command = commands.removeValue(forKey: token)
+        else { return nil }
+        return (token, command.purpose)
+    }
+
+    /// Nobody waits for these any more; the engine ends them by itself.
+    mutating func forget(_ client: ClientID, on peer: PeerIdentifier? = nil) {
+        for (token, command) in commands {
+            // Each is changed by itself: the order of the walk has no effect.
+            guard command.purpose.client == client else { continue }
+            if let peer {
+                guard case .peripheral(_, peer, _) = command.purpose else { continue }
+            }
+            commands[token]?.purpose = .none
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// Values that are looked up by key and walked in the order in which their keys were added.
+struct OrderedTable<Key: Hashable, Value>: Sequence {
+    private(set) var keys: [Key] = []
+    private var values: [Key: Value] = [:]
+
+    var count: Int { keys.count }
+    var isEmpty: Bool { keys.isEmpty }
+
+    /// A new key goes to the end; `nil` removes the key.
+    subscript(key: Key) -> Value? {
+        get { values[key] }
+        set {
+            if newValue == nil { remove(key) } else { self.update(key, newValue) }
+        }
+        _modify {
+            let before = values.count
+            yield &values[key]
+            if values.count > before {
+                keys.append(key)
+            } else if values.count < before {
+                keys.removeAll { $0 == key }
+            }
+        }
+    }
+
+    private mutating func update(_ key: Key, _ value: Value?) {
+        guard let value else { return }
+        if values.updateValue(value, forKey: key) == nil { keys.append(key) }
+    }
+
+    @discardableResult
+    mutating func remove(_ key: Key) -> Value? {
+        guard let value = values.removeValue(forKey: key) else { return nil }
+        keys.removeAll { $0 == key }
+        return value
+    }
+
+    mutating func removeAll(where isUnwanted: (Value) -> Bool) {
+        for key in keys {
+            if let value = values[key], isUnwanted(value) { values[key] = nil }
+        }
+        keys.removeAll { values[$0] == nil }
+    }
+
+    mutating func removeAll() {
+        keys = []
+        values = [:]
+    }
+
+    struct Iterator: IteratorProtocol {
+        fileprivate var keys: Array<Key>.Iterator
+        fileprivate let values: [Key: Value]
+
+        mutating func next() -> Value? {
+            while let key = keys.next() {
+                if let value = values[key] { return value }
+            }
+            return nil
+        }
+    }
+
+    func makeIterator() -> Iterator { Iterator(keys: keys.makeIterator(), values: values) }
+}

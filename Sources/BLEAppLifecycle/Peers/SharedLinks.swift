@@ -1,0 +1,115 @@
+import BLEHost
+import BLEPackets
+
+/// A link, as far as all apps share it.
+struct SharedLink: Equatable {
+    let id: LinkID
+    var address: DeviceAddress
+    let role: LinkRole
+    var attMTU: Int
+    /// What anybody discovered on it.
+    var services: [BluetoothUUID] = []
+    /// The value of Service Changed, once it has been found.
+    var serviceChanged: AttributeHandle?
+    /// Managers that have heard of this connection as an event.
+    var observers: [ClientID] = []
+}
+
+/// What the system wants to know of a new link: the device's name, and when its services change.
+///
+///     name ──▶ known
+///     attributeService ──▶ serviceChanged ──▶ configuration ──▶ subscription ──▶ changes are heard of
+///     watchedServices ──▶ known
+enum LearningStep: Equatable {
+    case name
+    case attributeService
+    case serviceChanged
+    case configuration(AttributeHandle)
+    case subscription(AttributeHandle)
+    /// Those that connection events were asked for.
+    case watchedServices
+}
+
+/// Links as all apps share them, in the order in which they came, and what the system learns of each (SPEC 2.3,
+/// 5.5 rule 5).
+struct SharedLinks {
+    /// What was learned of a device.
+    enum Finding: Equatable {
+        case name(String)
+        case services([BluetoothUUID])
+    }
+
+    private(set) var links = OrderedTable<LinkID, SharedLink>()
+
+    subscript(link: LinkID) -> SharedLink? { links[link] }
+
+    /// A link is usable, or another manager holds it too.
+    /// - Parameter watched: services that connection events were asked for; `nil` where nothing is to be learned.
+    mutating func note(_ information: LinkInformation, watched: [BluetoothUUID]?, into effects: inout ManagerEffects) {
+        guard links[information.id] == nil else { return }
+        let link = information.id
+        links[link] = SharedLink(
+            id: link, address: information.peer.withoutIdentityMark, role: information.role,
+            attMTU: information.attMTU)
+        guard information.role == .central, let watched else { return }
+        learn(.readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all), on: link, .name, &effects)
+        learn(.discoverServices(uuids: [BluetoothUUID(UInt16(0x1801))]), on: link, .attributeService, &effects)
+        // Nobody else may ever look for these.
+        if !watched.isEmpty { learn(.discoverServices(uuids: watched), on: link, .watchedServices, &effects) }
+    }
+
+    private func learn(
+        _ operation: GATTOperation, on link: LinkID, _ step: LearningStep, _ effects: inout ManagerEffects
+    ) {
+        effects.submit(.gatt(link, operation), from: .system, for: .learn(link, step))
+    }
+
+    /// A step has ended; the next one follows.
+    mutating func learned(
+        _ step: LearningStep, _ result: GATTResult, on link: LinkID, into effects: inout ManagerEffects
+    ) -> Finding? {
+        guard links[link] != nil else { return nil }
+        switch (step, result) {
+        case (.name, .attributeValues(let values)):
+            guard let octets = values.first?.value, !octets.isEmpty else { return nil }
+            return .name(String(decoding: octets, as: UTF8.self))
+        case (.attributeService, .services(let found)):
+            guard let service = found.first else { return nil }
+            learn(
+                .discoverCharacteristics(service.range, uuids: [BluetoothUUID(UInt16(0x2A05))]), on: link,
+                .serviceChanged, &effects)
+        case (.serviceChanged, .characteristics(let found)):
+            guard let characteristic = found.first, let first = characteristic.valueHandle.next else { return nil }
+            learn(
+                .discoverDescriptors(AttributeHandleRange(first, characteristic.endHandle)), on: link,
+                .configuration(characteristic.valueHandle), &effects)
+        case (.configuration(let value), .descriptors(let found)):
+            guard let configuration = found.first(where: { $0.uuid == .clientCharacteristicConfiguration })
+            else { return nil }
+            learn(
+                .subscribe(value, configuration: configuration.handle, mode: .indications), on: link,
+                .subscription(value), &effects)
+        case (.subscription(let value), _): links[link]?.serviceChanged = value
+        case (.watchedServices, .services(let found)): return .services(found.map(\.uuid))
+        // No other answer belongs to these steps.
+        case (.name, _), (.attributeService, _), (.serviceChanged, _), (.configuration, _), (.watchedServices, _):
+            break
+        }
+        return nil
+    }
+
+    mutating func noteServices(_ uuids: [BluetoothUUID], on link: LinkID) {
+        guard var services = links[link]?.services else { return }
+        for uuid in uuids where !services.contains(uuid) { services.append(uuid) }
+        links[link]?.services = services
+    }
+
+    mutating func addObserver(_ client: ClientID, of link: LinkID) { links[link]?.observers.append(client) }
+    mutating func setMTU(_ mtu: Int, of link: LinkID) { links[link]?.attMTU = mtu }
+    mutating func remove(_ link: LinkID) -> SharedLink? { links.remove(link) }
+
+    /// A private address belongs to a device that is known by its identity from now on.
+    mutating func rename(_ address: DeviceAddress, to identity: DeviceAddress) {
+        for link in links where link.address == address { links[link.id]?.address = identity }
+    }
+}

@@ -1,0 +1,484 @@
+import BLEHost
+import BLEPackets
+
+/// What one peripheral manager has asked for: services, advertising, answers and values for remote centrals
+/// (SPEC PER-6 to PER-24).
+///
+/// Services go into the engine's database one after the other, since each may include those before it:
+///
+///     added ──converge──▶ being published ──published──▶ told ──removed──▶ gone
+///                              │ refused: told with the error, gone
+///
+/// What is advertised follows what the app wants, as things stand:
+///
+///     nothing runs ──wanted, and allowed──▶ runs ──other content or place──▶ changed
+///         ▲                                  │ not wanted, not allowed: cancelled
+///         └──────────────────────────────────┘ ended by the engine
+struct PeripheralManager {
+    struct Service: Equatable {
+        var definition: LocalService
+        /// While it is being published.
+        var token: CommandToken?
+        var published: GATTPublishedService?
+        /// Whether the app has heard what became of it.
+        var isTold = false
+    }
+
+    struct RunningAdvertisement: Equatable {
+        var token: CommandToken
+        /// As the engine was given it.
+        var request: AdvertiseRequest
+    }
+
+    struct Question: Equatable {
+        var id: GATTRequestID
+        var isRead: Bool
+    }
+
+    /// Commands need no answer: an app that gives none would let their number grow.
+    private static let questionLimit = 256
+
+    let client: ClientID
+    let app: AppID
+    /// What a central hears of services whose app may not run for them (SPEC FGO-3, 2.4).
+    let disabledServiceError: ATTError
+    /// In the order in which they were added.
+    private(set) var services = OrderedTable<LocalAttributeID, Service>()
+    private(set) var advertisement: AdvertisementRequest?
+    private(set) var runningAdvertisement: RunningAdvertisement?
+    /// Whether the app waits to hear what became of `startAdvertising`.
+    private var owesStart = false
+    /// Further calls of `startAdvertising` that are refused once the first is answered.
+    private var refusedStarts = 0
+    /// In the order in which they came.
+    private(set) var subscriptions: [Subscription] = []
+    /// What the app is to answer, oldest first.
+    private(set) var questions: [Question] = []
+    /// Whether an update was refused.
+    private var owesReadiness = false
+    /// Whether the engine refuses access to the services.
+    private var isDisabled = false
+    var channels: ChannelTable
+
+    init(client: ClientID, app: AppID, disabledServiceError: ATTError = .unlikelyError) {
+        self.client = client
+        self.app = app
+        self.disabledServiceError = disabledServiceError
+        channels = ChannelTable(client: client)
+    }
+
+    /// Goes on with what an earlier process left.
+    mutating func restore(_ kept: PreservedManager) {
+        for service in kept.services { services[service.id] = Service(definition: service, isTold: true) }
+        advertisement = kept.advertisement
+    }
+
+    // MARK: Requests
+
+    /// - Parameter links: those of the centrals that a request names; `nil` where it names none.
+    mutating func perform(
+        _ request: ClientRequest, to links: [LinkID]?, _ standing: Standing, into effects: inout ManagerEffects
+    ) {
+        guard standing.isOn || standing.state == .poweredOff && request.changesDatabase else {
+            if case .updateValue(let query, _, _, _) = request {
+                effects.tell(.updateQueued(query, false), to: client)
+            }
+            return effects.log(.notPoweredOn(.peripheral), of: app)
+        }
+        switch request {
+        case .addService(let service): add(service, standing, &effects)
+        case .removeService(let id): remove(id, &effects)
+        case .removeAllServices:
+            withdrawServices(into: &effects)
+            effects.needsJournal = true
+        case .startAdvertising(let advertisement): startAdvertising(advertisement, standing, &effects)
+        case .stopAdvertising:
+            advertisement = nil
+            owesStart = false
+            refusedStarts = 0
+            converge(standing, into: &effects)
+        case .respond(let id, let code, let value): respond(id, code, value, &effects)
+        case .updateValue(let query, let characteristic, let value, _):
+            update(characteristic, value, links, query, &effects)
+        case .setConnectionLatency(let latency, let central):
+            guard let link = links?.first else { return effects.log(.notConnected(central), of: app) }
+            effects.submit(.updateConnectionParameters(link, latency.parameters), from: .system)
+        case .publishChannel(let isEncrypted): channels.publish(isEncrypted: isEncrypted, into: &effects)
+        case .unpublishChannel(let psm): channels.unpublish(psm, into: &effects)
+        case .createCentral, .createPeripheral, .release, .scan, .stopScan, .connect, .cancelConnection, .letGo,
+            .retrievePeripherals, .retrieveConnectedPeripherals, .registerForConnectionEvents, .peripheral, .channel:
+            break
+        }
+    }
+
+    // MARK: What the engine is to do
+
+    /// Everything comes from here, so that nothing is forgotten when the standing changes.
+    mutating func converge(_ standing: Standing, into effects: inout ManagerEffects) {
+        convergeAdvertising(standing, into: &effects)
+        if standing.state >= .poweredOff { publishNext(into: &effects) }
+        if standing.isActive == isDisabled {
+            isDisabled = !standing.isActive
+            effects.submit(.disableServices(isDisabled ? disabledServiceError : nil), from: client)
+        }
+        effects.needsJournal = true
+    }
+
+    // MARK: Services
+
+    private mutating func add(_ service: LocalService, _ standing: Standing, _ effects: inout ManagerEffects) {
+        let isComplete = service.includedServices.allSatisfy { services[$0] != nil }
+        guard isComplete, services[service.id] == nil else {
+            return effects.tell(.serviceAdded(service.id, .coreBluetooth(.invalidParameters)), to: client)
+        }
+        services[service.id] = Service(definition: service)
+        converge(standing, into: &effects)
+    }
+
+    /// Puts into the database what is not there yet, included services first: they were added first.
+    private mutating func publishNext(into effects: inout ManagerEffects) {
+        guard let service = services.first(where: { $0.published == nil }),
+            // One after the other: the next may include this one.
+            service.token == nil
+        else { return }
+        let definition = GATTServiceDefinition(
+            uuid: service.definition.uuid, isPrimary: service.definition.isPrimary,
+            includedServices: service.definition.includedServices.compactMap { services[$0]?.published?.range.first },
+            characteristics: service.definition.characteristics.map(\.definition))
+        let id = service.definition.id
+        services[id]?.token = effects.submit(.publish(definition), from: client, for: .publish(client, id))
+    }
+
+    /// The engine has answered a service.
+    mutating func published(
+        _ id: LocalAttributeID, _ result: Result<HostResult, HostFailure>, _ standing: Standing,
+        into effects: inout ManagerEffects
+    ) {
+        guard let isTold = services[id]?.isTold else {
+            // Removed while it was on its way.
+            if case .success(.published(let service)) = result {
+                effects.submit(.removeService(service.range.first), from: client)
+            }
+            return
+        }
+        services[id]?.token = nil
+        switch result {
+        case .success(.published(let service)):
+            services[id]?.published = service
+            services[id]?.isTold = true
+            if !isTold { effects.tell(.serviceAdded(id, nil), to: client) }
+        case .failure(let failure):
+            services[id] = nil
+            if !isTold { effects.tell(.serviceAdded(id, failure.clientError), to: client) }
+        case .success: break
+        }
+        converge(standing, into: &effects)
+    }
+
+    private mutating func remove(_ id: LocalAttributeID, _ effects: inout ManagerEffects) {
+        // Services that include it must go first (SPEC 2.4).
+        guard let service = services[id], !services.contains(where: { $0.definition.includedServices.contains(id) })
+        else { return effects.log(.unknownAttribute, of: app) }
+        services[id] = nil
+        if let handle = service.published?.range.first { effects.submit(.removeService(handle), from: client) }
+        let characteristics = service.definition.characteristics.map(\.id)
+        subscriptions.removeAll { characteristics.contains($0.characteristic) }
+        effects.needsJournal = true
+    }
+
+    /// Takes all services out of the database, those first that include others.
+    private mutating func withdrawServices(into effects: inout ManagerEffects) {
+        for service in services.reversed() {
+            guard let handle = service.published?.range.first else { continue }
+            effects.submit(.removeService(handle), from: client)
+        }
+        services.removeAll()
+        subscriptions = []
+        questions = []
+    }
+
+    func characteristic(with valueHandle: AttributeHandle) -> LocalAttributeID? {
+        for service in services {
+            guard let index = service.published?.characteristics.firstIndex(where: { $0.valueHandle == valueHandle }),
+                index < service.definition.characteristics.count
+            else { continue }
+            return service.definition.characteristics[index].id
+        }
+        return nil
+    }
+
+    private func valueHandle(of characteristic: LocalAttributeID) -> AttributeHandle? {
+        for service in services {
+            guard let index = service.definition.characteristics.firstIndex(where: { $0.id == characteristic }),
+                let published = service.published, index < published.characteristics.count
+            else { continue }
+            return published.characteristics[index].valueHandle
+        }
+        return nil
+    }
+
+    // MARK: Advertising
+
+    private mutating func startAdvertising(
+        _ advertisement: AdvertisementRequest, _ standing: Standing, _ effects: inout ManagerEffects
+    ) {
+        if let key = advertisement.unsupportedKeys.first {
+            effects.log(.advertisementKeyNotAllowed(key), of: app)
+            return effects.tell(.advertisingStarted(.coreBluetooth(.invalidParameters)), to: client)
+        }
+        guard self.advertisement == nil else {
+            refusedStarts += 1
+            return refuseStarts(&effects)
+        }
+        self.advertisement = advertisement
+        owesStart = true
+        converge(standing, into: &effects)
+        // Others advertise already, or the app is in the background and is heard when it is in the foreground again.
+        if standing.isAdvertising || runningAdvertisement == nil { advertisingStarted(into: &effects) }
+    }
+
+    /// The controller advertises.
+    mutating func advertisingStarted(into effects: inout ManagerEffects) {
+        guard owesStart else { return }
+        owesStart = false
+        effects.tell(.advertisingStarted(nil), to: client)
+        refuseStarts(&effects)
+    }
+
+    /// An app that starts twice hears of the first start first.
+    private mutating func refuseStarts(_ effects: inout ManagerEffects) {
+        guard !owesStart else { return }
+        while refusedStarts > 0 {
+            refusedStarts -= 1
+            effects.tell(.advertisingStarted(.coreBluetooth(.alreadyAdvertising)), to: client)
+        }
+    }
+
+    /// The engine has ended the advertising.
+    mutating func advertisingEnded(_ token: CommandToken, _ failure: HostFailure?, into effects: inout ManagerEffects) {
+        guard runningAdvertisement?.token == token else { return }
+        runningAdvertisement = nil
+        switch failure {
+        case nil, .controllerLost, .controllerUnresponsive, .cancelled: return
+        case let failure?:
+            advertisement = nil
+            guard owesStart else { return }
+            owesStart = false
+            effects.tell(.advertisingStarted(failure.clientError), to: client)
+            refuseStarts(&effects)
+        }
+    }
+
+    mutating func convergeAdvertising(_ standing: Standing, into effects: inout ManagerEffects) {
+        switch (runningAdvertisement, wantedAdvertisement(standing)) {
+        case (nil, let wanted?):
+            runningAdvertisement = RunningAdvertisement(
+                token: effects.submit(.advertise(wanted), from: client, for: .advertise(client)), request: wanted)
+        case (let running?, nil):
+            effects.cancel(running.token)
+            runningAdvertisement = nil
+        case (let running?, let wanted?) where running.request != wanted:
+            // Until the engine has named the operation, nothing of it can be changed.
+            guard let operation = effects.commands.operation(of: running.token) else { return }
+            effects.submit(.changeAdvertising(operation, wanted), from: client)
+            runningAdvertisement?.request = wanted
+        case (nil, nil), (_?, _?): break
+        }
+    }
+
+    private func wantedAdvertisement(_ standing: Standing) -> AdvertiseRequest? {
+        guard let advertisement, standing.isOn, standing.isActive else { return nil }
+        return AdvertiseRequest(
+            .packed(localName: advertisement.localName, serviceUUIDs: advertisement.serviceUUIDs),
+            isInBackground: standing.isInBackground)
+    }
+
+    // MARK: Requests of centrals
+
+    mutating func read(_ request: GATTReadRequest, by central: CentralDescription, into effects: inout ManagerEffects) {
+        guard let characteristic = characteristic(with: request.handle) else { return refuse(request.id, &effects) }
+        questions.append(Question(id: request.id, isRead: true))
+        effects.tell(
+            .readRequest(
+                CentralReadRequest(
+                    id: ATTRequestID(rawValue: request.id.rawValue), central: central, characteristic: characteristic,
+                    offset: request.offset)), to: client)
+    }
+
+    mutating func written(
+        _ request: GATTWriteRequest, by central: CentralDescription, into effects: inout ManagerEffects
+    ) {
+        let writes = request.writes.compactMap { write in
+            characteristic(with: write.handle).map {
+                CentralWriteRequests.Write(characteristic: $0, offset: write.offset, value: write.value)
+            }
+        }
+        guard writes.count == request.writes.count, !writes.isEmpty else { return refuse(request.id, &effects) }
+        questions.append(Question(id: request.id, isRead: false))
+        if questions.count > Self.questionLimit { questions.removeFirst() }
+        effects.tell(
+            .writeRequests(
+                CentralWriteRequests(
+                    id: ATTRequestID(rawValue: request.id.rawValue), central: central, writes: writes)), to: client)
+    }
+
+    private func refuse(_ id: GATTRequestID, _ effects: inout ManagerEffects) {
+        effects.submit(.respond(id, .failure(.unlikelyError)), from: .system)
+    }
+
+    private mutating func respond(_ id: ATTRequestID, _ code: UInt8, _ value: [UInt8], _ effects: inout ManagerEffects)
+    {
+        guard let place = questions.firstIndex(where: { $0.id.rawValue == id.rawValue }) else {
+            return effects.log(.requestAlreadyAnswered, of: app)
+        }
+        let question = questions.remove(at: place)
+        let answer: GATTAnswer =
+            code != 0 ? .failure(ATTError(rawValue: code)) : question.isRead ? .value(value) : .success
+        effects.submit(.respond(question.id, answer), from: client, for: .respond(client))
+    }
+
+    /// The engine has answered for the app, which took too long.
+    /// - Returns: whether the app was asked.
+    mutating func expired(_ id: GATTRequestID, into effects: inout ManagerEffects) -> Bool {
+        guard let place = questions.firstIndex(where: { $0.id == id }) else { return false }
+        questions.remove(at: place)
+        effects.log(.requestNotAnswered, of: app)
+        return true
+    }
+
+    /// The process that was asked is gone: it answers nothing that the next one is not told.
+    mutating func processEnded(isWaiting: (GATTRequestID) -> Bool, into effects: inout ManagerEffects) {
+        for question in questions where !isWaiting(question.id) {
+            effects.submit(.respond(question.id, .failure(.unlikelyError)), from: client)
+        }
+        questions.removeAll { !isWaiting($0.id) }
+    }
+
+    // MARK: Subscriptions
+
+    /// Whether a subscription is to a characteristic of this manager and not known. Another mode is no other subscription.
+    func isNew(_ subscription: GATTSubscription) -> Bool {
+        guard let characteristic = characteristic(with: subscription.handle) else { return false }
+        return !subscriptions.contains { $0.link == subscription.link && $0.characteristic == characteristic }
+    }
+
+    mutating func subscribed(
+        _ subscription: GATTSubscription, by central: PeerIdentifier, at address: DeviceAddress,
+        into effects: inout ManagerEffects
+    ) {
+        guard let characteristic = characteristic(with: subscription.handle) else { return }
+        let added = Subscription(
+            link: subscription.link, address: address, characteristic: characteristic,
+            maximumUpdateLength: subscription.maximumUpdateLength)
+        subscriptions.append(added)
+        effects.needsJournal = true
+        effects.tell(.subscribed(added.description(of: central), characteristic: characteristic), to: client)
+    }
+
+    /// As it is kept here; `nil` where it is not known.
+    func known(_ subscription: GATTSubscription) -> Subscription? {
+        guard let characteristic = characteristic(with: subscription.handle) else { return nil }
+        return subscriptions.first { $0.link == subscription.link && $0.characteristic == characteristic }
+    }
+
+    mutating func unsubscribed(
+        _ subscription: Subscription, by central: PeerIdentifier, into effects: inout ManagerEffects
+    ) {
+        guard let place = subscriptions.firstIndex(of: subscription) else { return }
+        subscriptions.remove(at: place)
+        effects.needsJournal = true
+        effects.tell(
+            .unsubscribed(subscription.description(of: central), characteristic: subscription.characteristic),
+            to: client)
+    }
+
+    /// What a central asked that is gone is asked no more.
+    mutating func centralGone(_ link: LinkID) { subscriptions.removeAll { $0.link == link } }
+
+    /// A private address belongs to a device that is known by its identity from now on.
+    mutating func rename(_ address: DeviceAddress, to identity: DeviceAddress) {
+        for place in subscriptions.indices where subscriptions[place].address == address {
+            subscriptions[place].address = identity
+        }
+    }
+
+    // MARK: Updates
+
+    private func update(
+        _ characteristic: LocalAttributeID, _ value: [UInt8], _ links: [LinkID]?, _ query: QueryID,
+        _ effects: inout ManagerEffects
+    ) {
+        guard let handle = valueHandle(of: characteristic) else {
+            effects.log(.unknownAttribute, of: app)
+            return effects.tell(.updateQueued(query, false), to: client)
+        }
+        effects.submit(
+            .updateValue(handle, value: value, links: links), from: client, for: .update(client, query))
+    }
+
+    /// The engine has taken a value, or has no room for it.
+    mutating func updated(
+        _ query: QueryID, _ result: Result<HostResult, HostFailure>, into effects: inout ManagerEffects
+    ) {
+        let isTaken = result == .success(.accepted(true))
+        if !isTaken { owesReadiness = true }
+        effects.tell(.updateQueued(query, isTaken), to: client)
+    }
+
+    /// The engine has room for values again.
+    mutating func readyToUpdate(into effects: inout ManagerEffects) {
+        guard owesReadiness else { return }
+        owesReadiness = false
+        effects.tell(.readyToUpdateSubscribers, to: client)
+    }
+
+    // MARK: Ending
+
+    /// What it loses below `poweredOff` (SPEC 2.4).
+    mutating func fall(into effects: inout ManagerEffects) {
+        advertisement = nil
+        owesStart = false
+        withdrawServices(into: &effects)
+    }
+
+    /// All that it wanted ends.
+    mutating func drop(into effects: inout ManagerEffects) {
+        if let running = runningAdvertisement { effects.cancel(running.token) }
+        withdrawServices(into: &effects)
+    }
+
+    /// Opens what it keeps in the engine for others again.
+    func enableServices(into effects: inout ManagerEffects) {
+        if isDisabled { effects.submit(.disableServices(nil), from: client) }
+    }
+
+    // MARK: Preservation
+
+    /// - Parameter identifier: how the app knows a central.
+    func preserve(into kept: inout PreservedManager, identifier: (DeviceAddress) -> PeerIdentifier?) {
+        kept.services = services.map(\.definition)
+        kept.advertisement = advertisement
+        for subscription in subscriptions {
+            guard let central = identifier(subscription.address) else { continue }
+            let description = subscription.description(of: central)
+            if let place = kept.subscriptions.firstIndex(where: { $0.characteristic == subscription.characteristic }) {
+                kept.subscriptions[place].centrals.append(description)
+            } else {
+                kept.subscriptions.append(
+                    RestoredPeripheral.Subscription(
+                        characteristic: subscription.characteristic, centrals: [description]))
+            }
+        }
+    }
+}
+
+extension ClientRequest {
+    /// Whether the client's own picture changed with it: below `poweredOn` the client drops it, but one that was on its way
+    /// as Bluetooth went off counts on both sides.
+    fileprivate var changesDatabase: Bool {
+        switch self {
+        case .addService, .removeService, .removeAllServices, .stopAdvertising: true
+        default: false
+        }
+    }
+}
