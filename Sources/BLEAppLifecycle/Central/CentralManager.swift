@@ -340,10 +340,8 @@ struct CentralManager {
 
     /// Lets every session on a link know something.
     mutating func forEachSession(on link: LinkID, _ body: (inout PeripheralSession) -> Void) {
-        for session in peripherals where session.link == link {
-            var session = session
-            body(&session)
-            peripherals[session.identifier] = session
+        for identifier in peripherals.keys where peripherals[identifier]?.link == link {
+            peripherals.change(identifier, body)
         }
     }
 

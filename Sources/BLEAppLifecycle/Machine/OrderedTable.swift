@@ -28,6 +28,11 @@ struct OrderedTable<Key: Hashable, Value>: Sequence {
         if values.updateValue(value, forKey: key) == nil { keys.append(key) }
     }
 
+    /// Changes a value in its place; does nothing where there is none.
+    mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
+        if let index = values.index(forKey: key) { body(&values.values[index]) }
+    }
+
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
         guard let value = values.removeValue(forKey: key) else { return nil }

@@ -1,0 +1,64 @@
+import BLEHost
+import Testing
+
+@testable import BLEAppLifecycle
+
+@Suite("An app's process alone")
+struct AppTests {
+    private let settings = LifecycleSettings()
+    private var app = App(AppManifest(app: Alone.app, backgroundModes: .central))
+
+    private static func at(_ seconds: Int64) -> Instant { Instant(microseconds: seconds * 1_000_000) }
+
+    @Test("a wake that overruns is warned, frozen after a grace, and held off; often enough, the app is terminated")
+    mutating func budget() {
+        app.launched(foreground: nil, at: .zero)
+        #expect(app.isWoken && app.deadline(settings) == Self.at(10))
+        #expect(app.checkBudget(at: Self.at(9), settings) == .none)
+        #expect(app.checkBudget(at: Self.at(10), settings) == .expiring(strikes: 1))
+        #expect(!app.isFreezeDue(at: Self.at(11), settings) && app.isFreezeDue(at: Self.at(12), settings))
+        app.freeze(at: Self.at(12), settings)
+        #expect(!app.wake(at: Self.at(13)) && !app.isWakeDue(at: Self.at(13)))
+        #expect(app.isWakeDue(at: Self.at(14)) && app.wake(at: Self.at(14)))
+        #expect(app.checkBudget(at: Self.at(24), settings) == .expiring(strikes: 2))
+        app.freeze(at: Self.at(26), settings)
+        #expect(app.wake(at: Self.at(30)) == true)
+        #expect(app.checkBudget(at: Self.at(40), settings) == .terminated(strikes: 3))
+    }
+
+    @Test("an app is launched again for what is preserved, not while Bluetooth was switched off without it")
+    mutating func relaunch() {
+        let options = LaunchOptions(centrals: ["c"])
+        #expect(app.relaunch(LaunchOptions(), at: .zero, settings) == false)
+        #expect(app.relaunch(options, at: .zero, settings) && !app.relaunch(options, at: .zero, settings))
+        app.launched(foreground: nil, at: Self.at(1))
+        #expect(app.launchOptions == options)
+        app.ended()
+        app.powerSwitched()
+        #expect(!app.relaunch(options, at: Self.at(2), settings) && app.launchOptions.isEmpty)
+        app.launched(foreground: 1, at: Self.at(3))
+        app.ended()
+        #expect(app.relaunch(options, at: Self.at(4), settings) == true)
+    }
+
+    @Test("a launch that nobody answers counts as an overrun and is tried again")
+    mutating func patience() {
+        let options = LaunchOptions(centrals: ["c"])
+        #expect(app.relaunch(options, at: .zero, settings) == true)
+        app.checkRelaunch(at: Self.at(19), settings)
+        #expect(app.deadline(settings) == Self.at(20))
+        app.checkRelaunch(at: Self.at(20), settings)
+        #expect(app.state == .notRunning && app.deadline(settings) == Self.at(22))
+        #expect(app.isWakeDue(at: Self.at(22)) && app.relaunch(options, at: Self.at(22), settings))
+    }
+
+    @Test("events of a role reach an app in front, and behind where it runs and declared the mode")
+    mutating func hears() {
+        app.launched(foreground: 1, at: .zero)
+        #expect(app.hears(.central) && app.hears(.peripheral))
+        app.enterBackground(until: Self.at(10))
+        #expect(app.hears(.central) && !app.hears(.peripheral))
+        app.freeze(at: Self.at(10), settings)
+        #expect(!app.hears(.central) && app.hasProcess && !app.runs)
+    }
+}

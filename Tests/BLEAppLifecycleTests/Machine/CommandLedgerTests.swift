@@ -1,0 +1,43 @@
+import BLEHost
+import Testing
+
+@testable import BLEAppLifecycle
+
+@Suite("Commands under way")
+struct CommandLedgerTests {
+    private let client = ClientID(rawValue: 1)
+
+    @Test("an operation is known from its name to its end, and each end is told once")
+    func life() {
+        var ledger = CommandLedger()
+        let token = ledger.add(.scan(client))
+        #expect(ledger.operation(of: token) == nil)
+        let operation = OperationID(rawValue: 5)
+        #expect(ledger.name(token, operation)?.purpose == .scan(client))
+        #expect(ledger.knows(operation) && ledger.operation(of: token) == operation)
+        #expect(ledger.take(operation)?.token == token)
+        #expect(ledger.take(operation) == nil && !ledger.knows(operation))
+    }
+
+    @Test("a command that is cancelled before the engine has named it ends as soon as it has a name")
+    func cancelledEarly() {
+        var ledger = CommandLedger()
+        let (early, late) = (ledger.add(.advertise(client)), ledger.add(.advertise(client)))
+        #expect(ledger.cancel(early) == nil)
+        #expect(ledger.name(early, OperationID(rawValue: 1))?.isCancelled == true)
+        #expect(ledger.name(late, OperationID(rawValue: 2))?.isCancelled == false)
+        #expect(ledger.cancel(late) == OperationID(rawValue: 2))
+        #expect(ledger.take(OperationID(rawValue: 2))?.purpose == Purpose.none)
+    }
+
+    @Test("what one manager asked of one peripheral is forgotten, and nothing else")
+    func forgotten() {
+        var ledger = CommandLedger()
+        let peers = [PeerIdentifier(high: 0, low: 1), PeerIdentifier(high: 0, low: 2)]
+        let tokens = peers.map { ledger.add(.peripheral(client, $0, .readRSSI)) }
+        for (number, token) in tokens.enumerated() { _ = ledger.name(token, OperationID(rawValue: UInt64(number))) }
+        ledger.forget(client, on: peers[0])
+        #expect(ledger.take(OperationID(rawValue: 0))?.purpose == Purpose.none)
+        #expect(ledger.take(OperationID(rawValue: 1))?.purpose == .peripheral(client, peers[1], .readRSSI))
+    }
+}

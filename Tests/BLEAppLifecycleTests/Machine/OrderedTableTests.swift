@@ -1,0 +1,25 @@
+import Testing
+
+@testable import BLEAppLifecycle
+
+@Suite("Ordered tables")
+struct OrderedTableTests {
+    @Test("values are walked in the order in which their keys were added, whatever is changed or removed between")
+    func order() {
+        var table = OrderedTable<Int, String>()
+        for number in [5, 3, 9, 1] { table[number] = "\(number)" }
+        table[3] = "three"
+        table[9] = nil
+        table[9] = "again"
+        table[1]?.append("!")
+        table.change(5) { $0 += "?" }
+        table.change(77) { $0 += "?" }
+        #expect(table.keys == [5, 3, 1, 9])
+        #expect(Array(table) == ["5?", "three", "1!", "again"])
+        #expect(table.remove(3) == "three" && table.remove(3) == nil)
+        table.removeAll { $0.hasPrefix("5") }
+        #expect(table.keys == [1, 9] && table.count == 2)
+        table.removeAll()
+        #expect(table.isEmpty && table[1] == nil)
+    }
+}
