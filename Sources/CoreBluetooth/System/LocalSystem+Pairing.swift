@@ -40,7 +40,8 @@ extension LocalSystem {
     /// With whom a link is; remembered while devices pair, because the link may go before the pairing is told to have ended.
     private func partner(on link: LinkID) -> PairingPartner? {
         if let known = pairingPartners[link] { return known }
-        guard let (address, peer) = apps.peer(of: link, for: app) else { return nil }
+        let app = app
+        guard let (address, peer) = engine.withApps(at: now, { $0.peer(of: link, for: app) }) else { return nil }
         return PairingPartner(
             address: address, told: CBPairingPeer(identifier: UUID(peer.identifier), name: peer.name))
     }

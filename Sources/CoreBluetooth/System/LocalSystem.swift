@@ -114,8 +114,11 @@ actor LocalSystem: BluetoothSystem {
     nonisolated let app: AppID
     nonisolated private let journal: JournalFile?
 
-    var runner: HostRunner?
-    var apps: AppLifecycle
+    /// The apps on the runner's engine, as the tests of `BLEAppLifecycle` drive them on an engine of their own.
+    var engine: LifecycleEngine<RunnerPort>
+    /// Once the transport could be named.
+    private let port = RunnerPort()
+    var runner: HostRunner? { port.runner }
     var security: SecuritySettings
     var pairingAgent: (any CBPairingAgent)?
     var pairingState = AdapterSecurity()
@@ -147,7 +150,7 @@ actor LocalSystem: BluetoothSystem {
         // What waits on the app's queue is out of the machine's hands: no more than the app can be about to handle.
         settings.unhandledEventLimit = min(settings.unhandledEventLimit, Self.unhandledEventLimit)
         settings.unhandledOctetLimit = min(settings.unhandledOctetLimit, Self.unhandledOctetLimit)
-        apps = AppLifecycle(settings: settings, seed: seed, restoring: journal?.read() ?? .init())
+        engine = LifecycleEngine(on: port, settings: settings, seed: seed, restoring: journal?.read() ?? .init())
         if let given = configuration.loop {
             loop = given
             return
@@ -156,7 +159,7 @@ actor LocalSystem: BluetoothSystem {
             loop = try EventLoop(name: "jelling")
             try loop.start()
         } catch {
-            fatalError("Core Bluetooth has no thread: \(error)")
+            fatalError("Core Bluetooth cannot start its thread: \(error)")
         }
     }
 
@@ -240,10 +243,13 @@ actor LocalSystem: BluetoothSystem {
         onLoop { system in
             guard !system.isClosed else { return }
             let now = system.now
-            switch move {
-            case .foreground: system.apps.enterForeground(system.app, at: now)
-            case .background: system.apps.enterBackground(system.app, at: now)
-            case .suspended: system.apps.suspend(system.app, at: now)
+            let app = system.app
+            system.engine.withApps(at: now) { apps in
+                switch move {
+                case .foreground: apps.enterForeground(app, at: now)
+                case .background: apps.enterBackground(app, at: now)
+                case .suspended: apps.suspend(app, at: now)
+                }
             }
             system.pump()
         }
@@ -259,14 +265,17 @@ actor LocalSystem: BluetoothSystem {
         loop.run { self.assumeIsolated { body($0) } }
     }
 
-    private var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
+    var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
 
     private func start() {
         deadline = loop.makeDeadline { self.advance() }
         retry = loop.makeDeadline { self.open() }
-        apps.declare(configuration.environment.manifest)
-        apps.launched(app, inForeground: configuration.environment.startsInForeground, at: now)
-        let options = apps.launchOptions(of: app)
+        let (now, environment, app) = (now, configuration.environment, app)
+        engine.withApps(at: now) { apps in
+            apps.declare(environment.manifest)
+            apps.launched(app, inForeground: environment.startsInForeground, at: now)
+        }
+        let options = engine.apps.launchOptions(of: app)
         sinks.with { $0.launchOptions = options }
         open()
         pump()
@@ -274,13 +283,14 @@ actor LocalSystem: BluetoothSystem {
 
     private func receive(_ request: ClientRequest, from manager: ManagerID) {
         guard !isClosed else { return }
-        apps.receive(request, from: manager, of: app, at: now)
+        let (now, app) = (now, app)
+        engine.withApps(at: now) { $0.receive(request, from: manager, of: app, at: now) }
         pump()
     }
 
     private func advance() {
         guard !isClosed else { return }
-        apps.advance(to: now)
+        engine.advance(to: now)
         pump()
     }
 
@@ -291,8 +301,9 @@ actor LocalSystem: BluetoothSystem {
         do throws(TransportError) {
             if runner == nil {
                 let made = try makeRunner()
-                runner = made
-                apps.restored(made.bonds)
+                port.runner = made
+                let bonds = made.bonds
+                engine.withApps(at: now) { $0.restored(bonds) }
             }
             try runner?.open(
                 .init(step: { self.step() }, ended: { error in self.transportEnded(error) }))
@@ -339,7 +350,10 @@ actor LocalSystem: BluetoothSystem {
                     + (transport == nil ? "; JELLING_TRANSPORT names another controller, ‘sim’ a simulated one" : ""))
         }
         complaint = text
-        if hasBeenOpen { apps.transportClosed(at: now) } else { apps.transportFailed(at: now) }
+        let (now, hasBeenOpen) = (now, hasBeenOpen)
+        engine.withApps(at: now) { apps in
+            if hasBeenOpen { apps.transportClosed(at: now) } else { apps.transportFailed(at: now) }
+        }
         retry?.set(atMicroseconds: loop.nowMicroseconds + Self.reopenSeconds * 1_000_000)
         pump()
     }
@@ -369,7 +383,7 @@ actor LocalSystem: BluetoothSystem {
         deadline?.cancel()
         runner?.close()
         runner?.shutDown()
-        runner = nil
+        port.runner = nil
         if configuration.loop == nil { loop.runLater { self.loop.stop() } }
     }
 
@@ -379,11 +393,19 @@ actor LocalSystem: BluetoothSystem {
     // MARK: Engine and apps
 
     private func step() -> Bool {
-        guard let event = runner?.nextEvent() else { return false }
         guard !isClosed else {
+            guard let event = runner?.nextEvent() else { return false }
             if event == .stopped { onStopped?() }
             return true
         }
+        guard engine.step(at: now) else { return false }
+        carryOut()
+        endWake()
+        arm()
+        return true
+    }
+
+    private func handle(_ event: HostEvent) {
         switch event {
         case .reopenTransport: runner?.reopenTransport()
         case .ready(let information):
@@ -391,14 +413,9 @@ actor LocalSystem: BluetoothSystem {
             sinks.with { $0.features = isExtended ? .extendedScanAndConnect : [] }
         case .pairing(let link, let event): handle(event, on: link)
         case .bondChanged, .bondRemoved:
-            if let error = runner?.takeStoreError() { write("a bond was not kept: \(error)") }
+            if let error = runner?.takeStoreError() { write("a bond could not be saved: \(error)") }
         default: break
         }
-        apps.receive(event, at: now)
-        carryOut()
-        endWake()
-        arm()
-        return true
     }
 
     /// Carries out what the apps' machine wants after an input that did not come from the engine.
@@ -411,7 +428,7 @@ actor LocalSystem: BluetoothSystem {
 
     /// Sees to it that the apps' machine is told when time has come.
     private func arm() {
-        if let next = apps.nextDeadline {
+        if let next = engine.nextDeadline {
             deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
         } else {
             deadline?.clear()
@@ -419,11 +436,10 @@ actor LocalSystem: BluetoothSystem {
     }
 
     private func carryOut() {
-        while let output = apps.nextOutput() {
+        while let event = engine.nextHostEvent() { handle(event) }
+        while let output = engine.nextOutput() {
             switch output {
-            case .submit(let command, let client, let token):
-                guard let runner else { continue }
-                apps.submitted(token, as: runner.submit(command, from: client))
+            case .submit: break  // the engine takes these
             case .event(let event, let manager, _):
                 if event.isAnswer {
                     answer = event
@@ -446,9 +462,9 @@ actor LocalSystem: BluetoothSystem {
             return sinks.managers[manager]?.deliver
         }
         deliver?(event)
-        guard apps.isHeldBack(manager, of: app) else { return }
+        guard engine.apps.isHeldBack(manager, of: app) else { return }
         takeReturned(of: manager)
-        guard apps.isHeldBack(manager, of: app) else { return }
+        guard engine.apps.isHeldBack(manager, of: app) else { return }
         // The app handles events on another thread: it may have done so by now.
         if sinks.with({ $0.managers[manager]?.holdBack() ?? false }) { takeReturned(of: manager) }
     }
@@ -456,14 +472,17 @@ actor LocalSystem: BluetoothSystem {
     /// The machine hears what has been handled, and hands over more; to be carried out afterwards.
     private func takeReturned(of manager: ManagerID) {
         guard let returned = sinks.with({ $0.managers[manager]?.takeReturned() }), returned.events > 0 else { return }
-        apps.returned(events: returned.events, octets: returned.octets, by: manager, of: app, at: now)
+        let (now, app) = (now, app)
+        engine.withApps(at: now) {
+            $0.returned(events: returned.events, octets: returned.octets, by: manager, of: app, at: now)
+        }
     }
 
     /// Nobody stops this process while it is suspended, and nobody needs to say that it is done: a wake is over when all
     /// that was told by its beginning has been handled. What comes later wakes the app anew, so that the budget of a wake
     /// is that of single calls (SPEC BGX-4).
     private func endWake() {
-        guard apps.isWoken(app) else {
+        guard engine.apps.isWoken(app) else {
             if isWakeAwaited { sinks.with { $0.isAwaited = false } }
             isWakeAwaited = false
             return
@@ -478,10 +497,11 @@ actor LocalSystem: BluetoothSystem {
             return sinks.isDone
         }
         // What waits for room is what the app was woken for, too.
-        guard isDone, !apps.hasWaiting(for: app) else { return }
+        guard isDone, !engine.apps.hasWaiting(for: app) else { return }
         isWakeAwaited = false
         sinks.with { $0.isAwaited = false }
-        apps.suspend(app, at: now)
+        let (now, app) = (now, app)
+        engine.withApps(at: now) { $0.suspend(app, at: now) }
         carryOut()
     }
 

@@ -10,7 +10,7 @@ import Foundation
 final class AppStation: Station {
     let world: World
     let controller: SimulatedControllerID
-    private var engine: LifecycleEngine
+    private var engine: LifecycleEngine<BLEHost.Host>
 
     private(set) var processActions: [(action: ProcessAction, app: AppID)] = []
     private(set) var alerts: [Alert] = []
