@@ -33,6 +33,8 @@ final class BondKeeper {
     private var kept: HostEvent?
     /// Why the last change was not kept; `nil` where it was.
     private var storeError: BondStoreError?
+    /// The thread on which the store works: made for the first change, for all that follow.
+    private var writer: EventLoop?
 
     /// Reads the store into the engine's settings.
     /// - Throws: `BondStoreError` when it cannot be read.
@@ -47,6 +49,8 @@ final class BondKeeper {
         configuration.security.identityResolvingKey = stored.identityResolvingKey
     }
 
+    deinit { writer?.stop() }
+
     /// Whether a change is on its way to the store.
     var isKeeping: Bool { isAtWork }
 
@@ -56,13 +60,14 @@ final class BondKeeper {
         return storeError
     }
 
-    /// What may be told next; `nil` while the store is at work.
+    /// What may be told next; `nil` while the store is at work. An event that is not about bonds comes through as it is.
     /// - Parameter next: takes the oldest event that the engine has to tell.
     func nextEvent(_ next: () -> HostEvent?) -> HostEvent? {
         guard held == nil else { return nil }
         if let event = kept.take() { return told(event) }
         guard let event = behind.popFirst() ?? next() else { return nil }
-        guard store != nil, let identity = event.changedBond else { return told(event) }
+        guard let identity = event.changedBond else { return event }
+        guard store != nil else { return told(event) }
         // What waits for the store is older than this.
         unkept.removeAll { $0.identity == identity }
         guard case .bondChanged(let bond) = event, bringsNoKeys(bond) else {
@@ -139,18 +144,24 @@ final class BondKeeper {
         // It goes through the other thread untouched, back to its own.
         nonisolated(unsafe) let keeper = self
         do throws(TransportError) {
-            let writer = try EventLoop(name: "jelling-bonds")
-            try writer.start()
+            let writer = try startedWriter()
             isAtWork = true
             writer.run {
                 let error = event.keep(in: store)
                 loop.run { keeper.ended(error) }
             }
-            writer.stop()
         } catch {
             // Out of threads or descriptors: to hold packets up is better than to lose a bond.
             finish(event.keep(in: store))
         }
+    }
+
+    private func startedWriter() throws(TransportError) -> EventLoop {
+        if let writer { return writer }
+        let started = try EventLoop(name: "jelling-bonds")
+        try started.start()
+        writer = started
+        return started
     }
 
     private func ended(_ error: BondStoreError?) {
