@@ -351,7 +351,7 @@ struct MisuseTests {
         probe.system.move(.background)
         await probe.run { probe.manager.scanForPeripherals(withServices: nil) }
         let lines = await misuse(probe.system)
-        #expect(lines == ["A scan in the background must name services; this one hears nothing"])
+        #expect(lines == ["A background scan must name services; this scan finds nothing"])
     }
 
     @Test("the configuration of a characteristic cannot be written: the program ends and says why (SPEC 2.3)")

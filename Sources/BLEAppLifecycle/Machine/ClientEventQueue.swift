@@ -46,7 +46,7 @@ struct ClientEventQueue {
         case .stateChanged:
             passState(before: event)
         case .readyToUpdateSubscribers:
-            // Whoever hears it once tries again.
+            // An app that hears it once tries again.
             if contains(where: { $0 == .readyToUpdateSubscribers }) { return }
         default: break
         }
@@ -75,7 +75,7 @@ struct ClientEventQueue {
         entries[index]?.event = .statePassed(state)
     }
 
-    /// Something was refused for want of room before it became an event.
+    /// Something was refused before it became an event: there was no room.
     mutating func noteLost() { lost += 1 }
 
     /// Puts what must come first before everything else.

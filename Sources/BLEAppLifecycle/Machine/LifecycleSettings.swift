@@ -22,7 +22,7 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     /// Octets of values among them.
     public var queuedOctetLimit = 1 << 20
     /// Events that an app may have been told and not handled, and octets of values among them: what follows waits for one
-    /// manager within the bounds above. Whoever lowers them tells what is handled (`AppLifecycle.returned`).
+    /// manager within the bounds above. An owner that lowers them tells what is handled (`AppLifecycle.returned`).
     public var unhandledEventLimit = Int.max
     public var unhandledOctetLimit = Int.max
     /// What a central hears of services whose app may not run for them (SPEC FGO-3, 2.4).

@@ -9,7 +9,7 @@ public struct AppID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
 /// One manager of one app, for as long as the app's process lives.
 ///
 /// The app's side chooses the number when it makes the manager; it never uses one twice in a process. A process that is
-/// launched again begins anew: what outlives it is the restore identifier.
+/// launched again starts from nothing: only the restore identifier outlives it.
 public struct ManagerID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -2,7 +2,7 @@ import BLEPackets
 
 /// A service, characteristic or descriptor of a remote device, within that device.
 ///
-/// Stable until `PeripheralEvent.servicesModified` names its service or the peripheral is discovered anew after a
+/// Stable until `PeripheralEvent.servicesModified` names its service or the peripheral is discovered again after a
 /// power-off: then it stands for nothing, and requests for it end with `CoreBluetoothError.invalidHandle`.
 public struct RemoteAttributeID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
     /// The handle of a service's or characteristic's declaration, or of a descriptor.

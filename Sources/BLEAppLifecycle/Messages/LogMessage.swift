@@ -68,7 +68,7 @@ public enum LogMessage: Hashable, Codable, Sendable {
         case .advertisementKeyNotAllowed(let key): "The advertisement key '\(key)' is not allowed"
         case .configurationDescriptorWritten:
             "Client Characteristic Configuration descriptors must be configured using setNotifyValue:forCharacteristic:"
-        case .backgroundScanWithoutServices: "A scan in the background must name services; this one hears nothing"
+        case .backgroundScanWithoutServices: "A background scan must name services; this scan finds nothing"
         case .wakeBudgetExceeded(let strikes): "The time in the background is over (strike \(strikes))"
         }
     }

@@ -57,7 +57,7 @@ public struct ConnectOptions: Hashable, Codable, Sendable {
     }
 }
 
-/// Which connections an app wants to hear of, whoever makes them: those of a peer that is named or has one of the
+/// Which connections an app wants to hear of, by whichever app they are made: those of a peer that is named or has one of the
 /// services; with neither, none (SPEC 2.3 registerForConnectionEvents).
 public struct ConnectionEventFilter: Hashable, Codable, Sendable {
     /// Devices that are named.
