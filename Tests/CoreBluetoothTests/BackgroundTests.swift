@@ -158,5 +158,5 @@ struct BackgroundTests {
 }
 
 extension LocalSystem {
-    fileprivate var isControllerReady: Bool { apps.controller == .ready }
+    fileprivate var isControllerReady: Bool { engine.apps.controller == .ready }
 }

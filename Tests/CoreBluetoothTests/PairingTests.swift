@@ -264,7 +264,7 @@ struct TerminalAgentTests {
         desk.type("12345\n1234567\nabcdef\n 012345 \nthe next line\n")
         #expect(await desk.agent.enterPasskey(for: desk.peer) == 12345)
         let ask = "Type the passkey that \(desk.name) shows: "
-        let explain = "A passkey has six digits; an empty line gives up.\n"
+        let explain = "A passkey has six digits; an empty line cancels.\n"
         #expect(desk.shown == ask + explain + ask + explain + ask + explain + ask)
         // What the program reads itself is still there.
         #expect(String(decoding: desk.typed.fileHandleForReading.availableData, as: UTF8.self) == "the next line\n")

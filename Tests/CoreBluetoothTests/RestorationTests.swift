@@ -191,7 +191,8 @@ struct RestorationTests {
         #expect(torn.read().identities.map(\.identifier.low) == [1])
         for number in 3...4 { torn.append(entry(UInt64(number))) }
         #expect(JournalFile(path: path, log: tell).read().identities.map(\.identifier.low) == [1, 3, 4])
-        #expect(said.current.contains { $0.hasPrefix("state cannot be kept: ‘\(path)’ cannot be used: File name too") })
+        #expect(
+            said.current.contains { $0.hasPrefix("state cannot be saved: ‘\(path)’ cannot be used: File name too") })
     }
 
     @Test("a journal that has become long is made short while the app runs (SPEC 5.5 rule 7)")

@@ -73,7 +73,7 @@ struct AppEnvironment: Sendable {
         do {
             manifest = try JSONDecoder().decode(Manifest.self, from: data)
         } catch {
-            return MisuseLog.write("the manifest '\(path)' is not understood: \(error)")
+            return MisuseLog.write("the manifest '\(path)' is invalid: \(error)")
         }
         if let name = manifest.BundleIdentifier { identifier = name }
         modeNames = manifest.UIBackgroundModes ?? []

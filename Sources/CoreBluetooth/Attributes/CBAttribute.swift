@@ -47,7 +47,7 @@ open class CBAttribute: NSObject {
     /// - Returns: whether a change is allowed; a refused one is logged.
     func mayChange(_ what: String) -> Bool {
         guard isPublished else { return true }
-        MisuseLog.write("API MISUSE: \(self) is published; its \(what) cannot be changed any more")
+        MisuseLog.write("API MISUSE: \(self) is published; its \(what) can no longer be changed")
         return false
     }
 

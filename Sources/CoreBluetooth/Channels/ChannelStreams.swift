@@ -194,7 +194,7 @@ final class ChannelOutputStream: OutputStream {
     }
 
     @available(*, unavailable)
-    required init(toMemory: ()) { fatalError("a channel's stream is made by its channel") }
+    required init(toMemory: ()) { fatalError("only a channel creates its streams") }
 
     override weak var delegate: (any StreamDelegate)? {
         get { schedule.delegate }

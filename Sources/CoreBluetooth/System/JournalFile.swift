@@ -135,6 +135,6 @@ final class JournalFile: @unchecked Sendable {
     private func complain(_ error: StateFileError) {
         guard !hasComplained else { return }
         hasComplained = true
-        log("state cannot be kept: \(error)")
+        log("state cannot be saved: \(error)")
     }
 }

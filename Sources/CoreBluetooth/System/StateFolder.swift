@@ -30,7 +30,7 @@ struct StateFolder: Sendable {
             if let kept = try read(folder) { return kept }
             try folder.replace(Self.addressFile, with: line)
         } catch {
-            MisuseLog.write("the device's address cannot be kept: \(error)")
+            MisuseLog.write("this device's address cannot be saved: \(error)")
         }
         return address
     }

@@ -43,7 +43,7 @@ final class TerminalAgent: CBPairingAgent {
         while let line = await ask("Type the passkey that \(name(peer)) shows: ", number) {
             if line.isEmpty { return nil }
             if line.utf8.count == 6, let passkey = UInt32(line), passkey <= 999_999 { return passkey }
-            write("A passkey has six digits; an empty line gives up.\n")
+            write("A passkey has six digits; an empty line cancels.\n")
         }
         return nil
     }
@@ -53,14 +53,14 @@ final class TerminalAgent: CBPairingAgent {
     }
 
     func consents(to peer: CBPairingPeer) async -> Bool {
-        isYes(await ask("Shall \(name(peer)) be paired with? [y/n] "))
+        isYes(await ask("Pair with \(name(peer))? [y/n] "))
     }
 
     func replacesBond(with peer: CBPairingPeer) async -> Bool {
         isYes(
             await ask(
-                "\(peer) is bonded already, and whoever pairs now did not prove to be it. If you have just reset it, the bond "
-                    + "can be replaced. Shall it? [y/n] "))
+                "\(peer) is bonded already, and the device that pairs now did not prove that it is the same one. If you "
+                    + "have just reset it, the bond can be replaced. Replace it? [y/n] "))
     }
 
     func ended(_ error: (any Error)?, with peer: CBPairingPeer) async {

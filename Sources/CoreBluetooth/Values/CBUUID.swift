@@ -29,7 +29,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     /// - Precondition: the count is one of those.
     public convenience init(data theData: Data) {
         guard let value = BluetoothUUID(mostSignificantFirst: theData) else {
-            fatalError("Data of \(theData.count) bytes is no UUID: it takes 2, 4 or 16")
+            fatalError("Data of \(theData.count) bytes is not a UUID: 2, 4 or 16 bytes are needed")
         }
         self.init(value)
     }
