@@ -7,8 +7,8 @@ extension Host {
     private static let claimPatience: Microseconds = .seconds(30)
 
     /// Whether the peer has shown that it is the device of its bond, and the link is encrypted since.
-    func isProven(_ slot: Int) -> Bool {
-        links[slot].security.isBondProven && links[slot].security.keyInUse != nil
+    func isProven(_ link: Link) -> Bool {
+        link.security.isBondProven && link.security.keyInUse != nil
     }
 
     // MARK: Before pairing
@@ -17,50 +17,50 @@ extension Host {
     /// then, and pairing is needed where more is asked for than the bond gives.
     /// - Returns: whether the operation has ended, or goes on without a pairing for now.
     mutating func pairOverBond(
-        _ slot: Int, _ options: PairingOptions, operation: OperationID, at now: Instant
+        _ link: Link, _ options: PairingOptions, operation: OperationID, at now: Instant
     ) -> Bool {
-        guard isPairingAvailable, let bond = bond(of: slot) else { return false }
-        if isProven(slot) {
-            guard let key = links[slot].security.keyInUse, key.isOfBond, key.satisfies(options),
-                links[slot].security.machine == nil
+        guard isPairingAvailable, let bond = bond(of: link) else { return false }
+        if isProven(link) {
+            guard let key = link.security.keyInUse, key.isOfBond, key.satisfies(options),
+                link.security.machine == nil
             else { return false }
-            complete(operation, .success(.paired(PairingSummary(linkSecurity(of: slot)))))
+            effects.complete(operation, .success(.paired(PairingSummary(linkSecurity(of: link)))))
             return true
         }
-        guard links[slot].role == .central, links[slot].security.machine == nil else { return false }
-        guard !links[slot].security.isBondRefused else {
-            complete(operation, .failure(.security(.keyMissingAtPeer)))
+        guard link.role == .central, link.security.machine == nil else { return false }
+        guard !link.security.isBondRefused else {
+            effects.complete(operation, .failure(.security(.keyMissingAtPeer)))
             return true
         }
         guard let key = bond.peerKey else {
-            complete(operation, .failure(.security(.wouldReplaceBond)))
+            effects.complete(operation, .failure(.security(.wouldReplaceBond)))
             return true
         }
-        links[slot].security.heldPairing = options
-        links[slot].security.pairOperations.append(operation)
-        if !links[slot].security.isChanging { encrypt(slot, with: key, bond.keyProperties, at: now) }
+        link.security.heldPairing = options
+        link.security.pairOperations.append(operation)
+        if !link.security.isChanging { encrypt(link, with: key, bond.keyProperties, at: now) }
         return true
     }
 
     /// The bond's key has encrypted the link: what was asked for beyond it is paired for now.
     /// - Returns: whether operations wait for a pairing.
-    mutating func followHeldPairing(_ slot: Int, at now: Instant) -> Bool {
-        guard let options = links[slot].security.heldPairing else { return false }
-        links[slot].security.heldPairing = nil
-        guard let key = links[slot].security.keyInUse, !key.satisfies(options), !links[slot].isClosing else {
+    mutating func followHeldPairing(_ link: Link, at now: Instant) -> Bool {
+        guard let options = link.security.heldPairing else { return false }
+        link.security.heldPairing = nil
+        guard let key = link.security.keyInUse, !key.satisfies(options), !link.isClosing else {
             return false
         }
-        let waiting = links[slot].security.pairOperations
-        links[slot].security.pairOperations = []
-        if let failure = beginPairing(slot, options, needsConsent: false, isCommanded: true, at: now) {
-            for operation in waiting { complete(operation, .failure(.security(failure))) }
+        let waiting = link.security.pairOperations
+        link.security.pairOperations = []
+        if let failure = beginPairing(link, options, needsConsent: false, isCommanded: true, at: now) {
+            for operation in waiting { effects.complete(operation, .failure(.security(failure))) }
             return false
         }
-        guard links[slot].security.isBusy else {
-            for operation in waiting { complete(operation, .failure(.security(.keyTooWeak))) }
+        guard link.security.isBusy else {
+            for operation in waiting { effects.complete(operation, .failure(.security(.keyTooWeak))) }
             return false
         }
-        links[slot].security.pairOperations = waiting
+        link.security.pairOperations = waiting
         return true
     }
 
@@ -68,28 +68,28 @@ extension Host {
 
     /// `nil` for a peer that would not be known again: it gave no keys, or came under a private address and did not say
     /// who it is.
-    mutating func newBond(_ slot: Int, _ outcome: PairingOutcome) -> Bond? {
+    mutating func newBond(_ link: Link, _ outcome: PairingOutcome) -> Bond? {
         guard outcome.localKey != nil || outcome.peerKey != nil else { return nil }
-        let address = identity(of: slot)
+        let address = identity(of: link)
         switch outcome.identity == nil ? address.randomKind : nil {
         case .resolvablePrivate?, .nonResolvablePrivate?, .reserved?: return nil
         case .static?, nil: break
         }
         var bond = outcome.bond(address: address)
-        bond.clientRecord = gattServer.clientRecord(of: links[slot].id)
+        bond.clientRecord = gattServer.clientRecord(of: link.id)
         bond.name = (bonds.bond(for: bond.identity) ?? bonds.bond(for: address))?.name
         return bond
     }
 
     /// Why a new bond is not kept, whatever anybody says. Several devices may have one resolving key: it proves nothing,
     /// and is no reason.
-    func refusal(of new: Bond, _ slot: Int) -> SecurityFailure? {
-        guard new.identity == identity(of: slot) || new.identity != information.identityAddress?.withoutIdentityMark
+    func refusal(of new: Bond, _ link: Link) -> SecurityFailure? {
+        guard new.identity == identity(of: link) || new.identity != information.identityAddress?.withoutIdentityMark
         else {
             return .refusedByUs(.keyRejected)
         }
-        let isByWord = links[slot].security.machine?.setup.options.replacesBond ?? false
-        guard let old = bonds.bond(for: new.identity), !(isByWord && new.identity == identity(of: slot)) else {
+        let isByWord = link.security.machine?.setup.options.replacesBond ?? false
+        guard let old = bonds.bond(for: new.identity), !(isByWord && new.identity == identity(of: link)) else {
             return nil
         }
         return old.refusal(
@@ -98,69 +98,69 @@ extension Host {
     }
 
     /// The bonded device that a new bond would put an end to, and that the peer has not proven to be.
-    func unprovenClaim(of new: Bond, _ slot: Int) -> DeviceAddress? {
-        let address = identity(of: slot)
-        let machine = links[slot].security.machine
+    func unprovenClaim(of new: Bond, _ link: Link) -> DeviceAddress? {
+        let address = identity(of: link)
+        let machine = link.security.machine
         let isAllowed =
-            isProven(slot) || machine?.mayReplaceBond ?? false || machine?.setup.options.replacesBond ?? false
+            isProven(link) || machine?.mayReplaceBond ?? false || machine?.setup.options.replacesBond ?? false
         // What was proven or said is about the device of the link, not about one that it names.
         if new.identity != address, bonds.bond(for: new.identity) != nil { return new.identity }
         return isAllowed ? nil : bonds.bond(for: address)?.identity
     }
 
     /// The user is asked; the keys wait.
-    mutating func askToReplace(_ identity: DeviceAddress, _ slot: Int, _ outcome: PairingOutcome, at now: Instant) {
-        links[slot].security.unsettled = .init(outcome: outcome, deadline: now.advanced(by: Self.claimPatience))
-        ask(.replaceBond(identity), slot)
+    mutating func askToReplace(_ identity: DeviceAddress, _ link: Link, _ outcome: PairingOutcome, at now: Instant) {
+        link.security.unsettled = .init(outcome: outcome, deadline: now.advanced(by: Self.claimPatience))
+        ask(.replaceBond(identity), link)
     }
 
-    mutating func answerClaim(_ slot: Int, _ answer: PairingAnswer, at now: Instant) -> Bool {
+    mutating func answerClaim(_ link: Link, _ answer: PairingAnswer, at now: Instant) -> Bool {
         switch answer {
         case .passkey: return false
-        case .confirm(false), .cancel: dropClaim(slot, .wouldReplaceBond, at: now)
+        case .confirm(false), .cancel: dropClaim(link, .wouldReplaceBond, at: now)
         case .confirm(true):
-            guard let outcome = links[slot].security.unsettled?.outcome, let new = newBond(slot, outcome),
-                refusal(of: new, slot) == nil, keep(new, slot, at: now)
+            guard let outcome = link.security.unsettled?.outcome, let new = newBond(link, outcome),
+                refusal(of: new, link) == nil, keep(new, link, at: now)
             else {
-                dropClaim(slot, .tooManyBonds, at: now)
+                dropClaim(link, .tooManyBonds, at: now)
                 return true
             }
-            pairingEnded(slot, outcome, isBonded: true, at: now)
+            pairingEnded(link, outcome, isBonded: true, at: now)
         }
         return true
     }
 
     /// The peer is told that its keys are not kept.
-    mutating func dropClaim(_ slot: Int, _ failure: SecurityFailure, at now: Instant) {
+    mutating func dropClaim(_ link: Link, _ failure: SecurityFailure, at now: Instant) {
         let reason: PairingFailedReason =
             switch failure {
             case .refusedByUs(let reason): reason
             case .wouldReplaceBond: .keyRejected
             default: .unspecifiedReason
             }
-        refuse(slot, reason, at: now)
+        refuse(link, reason, at: now)
         // Whoever came so far did not guess.
-        links[slot].security.machine = nil
-        pairingFailed(slot, failure, at: now)
+        link.security.machine = nil
+        pairingFailed(link, failure, at: now)
     }
 
     /// - Returns: `false` where there is no room.
-    mutating func keep(_ new: Bond, _ slot: Int, at now: Instant) -> Bool {
+    mutating func keep(_ new: Bond, _ link: Link, at now: Instant) -> Bool {
         var new = new
-        guard makeRoom(for: &new, on: slot) else { return false }
-        let address = identity(of: slot)
+        guard makeRoom(for: &new, on: link) else { return false }
+        let address = identity(of: link)
         // The device of the link's bond has come to be known by another identity.
-        if address != new.identity, bonds.remove(address) { events.append(.bondRemoved(address)) }
-        links[slot].security.identity = new.identity
-        if case .on(var key) = links[slot].security.encryption {
+        if address != new.identity, bonds.remove(address) { effects.events.append(.bondRemoved(address)) }
+        link.security.identity = new.identity
+        if case .on(var key) = link.security.encryption {
             key.isOfBond = true
-            links[slot].security.encryption = .on(key)
+            link.security.encryption = .on(key)
         }
         update(new)
         // A gate that a weak key has left closed opens as well.
-        if links[slot].security.isGated { links[slot].security.isBondProven = false }
-        openGate(slot, restoring: nil, at: now)
-        links[slot].security.isRecordDue = false
+        if link.security.isGated { link.security.isBondProven = false }
+        openGate(link, restoring: nil, at: now)
+        link.security.isRecordDue = false
         return true
     }
 }

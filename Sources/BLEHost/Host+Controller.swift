@@ -24,7 +24,7 @@ extension Host {
             case .ready:
                 radio.begin(with: information)
                 acl.configure(packetLength: information.aclDataLength, packetCount: information.aclDataCount)
-                events.append(.ready(information))
+                effects.events.append(.ready(information))
                 effects.needsConvergence = true
                 return
             }
@@ -38,9 +38,9 @@ extension Host {
     mutating func commandAnswered(
         _ opcode: HCIOpcode, credits: UInt8, parameters: RawSpan, at now: Instant
     ) throws(DecodingError) {
-        guard let purpose = commands.answered(opcode, credits: credits) else {
+        guard let purpose = effects.commands.answered(opcode, credits: credits) else {
             // Opcode 0 only returns credits; what else nobody asked for is late, or another process's.
-            if opcode.rawValue != 0 { counters.unexpectedEvents &+= 1 }
+            if opcode.rawValue != 0 { effects.counters.unexpectedEvents &+= 1 }
             return
         }
         let status = HCIStatus(rawValue: parameters.byte(at: 0) ?? HCIStatus.unspecifiedError.rawValue)
@@ -66,7 +66,7 @@ extension Host {
         case .link(let link, let procedure):
             linkCommandAnswered(procedure, on: link, status, opcode, parameters, at: now)
         case .client(let operation):
-            complete(operation, .success(.hciAnswer(parameters.copied())))
+            effects.complete(operation, .success(.hciAnswer(parameters.copied())))
         case .unattendedOnLink, .unattended: break
         }
     }
@@ -74,9 +74,9 @@ extension Host {
     // MARK: Time
 
     mutating func advanceController(to now: Instant) {
-        if commands.restoreCredit(at: now) { counters.commandTimeouts &+= 1 }
-        guard let command = commands.timeOut(at: now) else { return }
-        counters.commandTimeouts &+= 1
+        if effects.commands.restoreCredit(at: now) { effects.counters.commandTimeouts &+= 1 }
+        guard let command = effects.commands.timeOut(at: now) else { return }
+        effects.counters.commandTimeouts &+= 1
         switch command.purpose {
         case .startup(let step):
             if step.isRequired { recover(at: now) } else { continueStartup(at: now) }
@@ -87,7 +87,7 @@ extension Host {
             if procedure == .disconnect { return recover(at: now) }
             linkCommandFailed(procedure, on: link, .commandTimeout(command.opcode), at: now)
         case .client(let operation):
-            complete(operation, .failure(.commandTimeout(command.opcode)))
+            effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .unattendedOnLink, .unattended: break
         }
     }
@@ -101,28 +101,28 @@ extension Host {
         loseController(at: now)
         switch step {
         case .reset:
-            counters.controllerResets &+= 1
-            events.append(.recovering(.reset))
+            effects.counters.controllerResets &+= 1
+            effects.events.append(.recovering(.reset))
             startController(at: now)
         case .reopenTransport:
-            counters.transportReopenings &+= 1
+            effects.counters.transportReopenings &+= 1
             session.phase = .awaitingTransport
-            events.append(.recovering(.reopenTransport))
-            events.append(.reopenTransport)
+            effects.events.append(.recovering(.reopenTransport))
+            effects.events.append(.reopenTransport)
         case .giveUp:
             session.phase = .failed
             radio.endWishes(with: .controllerUnresponsive, into: &effects)
-            events.append(.failed(.controllerUnresponsive))
+            effects.events.append(.failed(.controllerUnresponsive))
             finishStopping(at: now)
         }
     }
 
     /// The controller forgot everything, or is gone: links and commands end, intents stay.
     mutating func loseController(at now: Instant) {
-        for slot in links.slotRange where links.isOccupied(slot) { linkEnded(slot, reason: .controllerLost, at: now) }
-        for purpose in commands.removeAll() {
+        for link in links.all { linkEnded(link, reason: .controllerLost, at: now) }
+        for purpose in effects.commands.removeAll() {
             if case .client(let operation) = purpose {
-                complete(operation, .failure(.controllerLost))
+                effects.complete(operation, .failure(.controllerLost))
             }
         }
         effects.packets.removeAll()

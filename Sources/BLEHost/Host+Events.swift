@@ -9,7 +9,7 @@ extension Host {
             throw .lengthMismatch(stated: length, actual: reader.remainingCount)
         }
         if isDeaf, code != .commandComplete, code != .commandStatus, code != .hardwareError {
-            counters.unexpectedEvents &+= 1
+            effects.counters.unexpectedEvents &+= 1
             return
         }
         switch code {
@@ -18,9 +18,9 @@ extension Host {
         case .numberOfCompletedPackets:
             var handles = try NumberOfCompletedPacketsView(decoding: reader.readRest())
             while let (handle, count) = try handles.next() {
-                guard let slot = links.slot(of: handle) else { continue }
-                acl.completed(Int(count), slot: slot, of: &links, at: now)
-                releaseDisconnect(slot)
+                guard let link = links[handle] else { continue }
+                acl.completed(Int(count), of: link, at: now)
+                releaseDisconnect(link)
             }
         case .commandComplete:
             let event = try CommandCompleteView(decoding: &reader)
@@ -43,7 +43,7 @@ extension Host {
             let event = try EncryptionKeyRefreshComplete(decoding: &reader)
             encryptionEnded(event.connectionHandle, isOn: true, status: event.status, isRefresh: true, at: now)
         case .hardwareError:
-            counters.hardwareErrors &+= 1
+            effects.counters.hardwareErrors &+= 1
             if configuration.ownership == .exclusive { recover(at: now) }
         default:
             // Enabled by another owner of the controller, or of no meaning to this host.

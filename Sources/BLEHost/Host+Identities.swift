@@ -10,7 +10,7 @@ extension Host {
         let random = address.resolvableParts.random
         for entry in bonds.resolving {
             let key = [UInt8](entry.key.octets.reversed())
-            desk.ask(
+            effects.desk.ask(
                 SecurityFunction.ah(key: key, random: random).request,
                 for: .resolution(pass: pass, identity: entry.identity))
         }
@@ -28,8 +28,8 @@ extension Host {
     }
 
     /// The link's peer is not who its address seemed to say: its bond's key does not encrypt.
-    mutating func refuteIdentity(of slot: Int) {
-        resolver.refute(identity(of: slot), behind: links[slot].security.peerAddress)
+    mutating func refuteIdentity(of link: Link) {
+        resolver.refute(identity(of: link), behind: link.security.peerAddress)
     }
 
     /// The hash of an address with one bond's key.
@@ -39,7 +39,7 @@ extension Host {
         guard let address = resolver.address(of: pass) else { return }
         let isMatch = hash == address.resolvableParts.hash
         guard let done = resolver.tried(identity, matches: isMatch, in: pass) else { return }
-        if done.matches.count > 1 { events.append(.ambiguousIdentity(done.address, done.matches)) }
+        if done.matches.count > 1 { effects.events.append(.ambiguousIdentity(done.address, done.matches)) }
         var found: DeviceAddress?
         if case .identity(let identity) = choose(done.answer) { found = identity }
         if let found, radio.connector.waits(for: done.address) { identityFound(found, behind: done.address) }
@@ -74,15 +74,15 @@ extension Host {
         let identity = identity.withoutIdentityMark
         let address = address.withoutIdentityMark
         guard address != identity, address.isResolvablePrivate else { return }
-        events.append(.identityFound(identity, behind: address))
+        effects.events.append(.identityFound(identity, behind: address))
         radio.connector.rename(address, to: identity)
         effects.needsConvergence = true
-        guard let slot = links.slot(ofPeer: identity) else { return }
-        for index in links[slot].waiting.indices where links[slot].waiting[index].request.peer == address {
-            links[slot].waiting[index].request.peer = identity
+        guard let link = links.link(to: identity) else { return }
+        for index in link.waiting.indices where link.waiting[index].request.peer == address {
+            link.waiting[index].request.peer = identity
         }
-        links[slot].waiting += radio.connector.take(identity)
-        if links[slot].state == .open { announce(slot) }
+        link.waiting += radio.connector.take(identity)
+        if link.state == .open { announce(link) }
     }
 
     /// Names the identity in a report where it is known.
@@ -120,7 +120,7 @@ extension Host {
             radio.ownAddress = address
             session.information.ownAddress = address
             radio.keepAddress(at: now)
-            if commands.isIdle { continueStartup(at: now) }
+            if effects.commands.isIdle { continueStartup(at: now) }
         case .ready:
             radio.privateAddress.state = .waiting(address)
             effects.needsConvergence = true
@@ -130,6 +130,6 @@ extension Host {
 
     /// The toolbox does not do its work: a start that waited for the address goes on without.
     private mutating func proceedWithoutAddress(at now: Instant) {
-        if session.isStarting, commands.isIdle { continueStartup(at: now) }
+        if session.isStarting, effects.commands.isIdle { continueStartup(at: now) }
     }
 }

@@ -11,21 +11,21 @@ extension Host {
 
     mutating func connect(_ request: ConnectRequest, operation: OperationID, client: ClientID, at now: Instant) {
         if let parameters = request.parameters, !parameters.isValid {
-            return complete(operation, .failure(.invalidRequest(.connectionParameters)))
+            return effects.complete(operation, .failure(.invalidRequest(.connectionParameters)))
         }
-        if let slot = links.slot(ofPeer: request.peer) {
+        if let link = links.link(to: request.peer) {
             let pending = Connector.Pending(
                 operation: operation, client: client, request: request, retriesLeft: request.establishmentRetries)
-            let peer = links[slot].peer.withoutIdentityMark
+            let peer = link.peer.withoutIdentityMark
             if peer != request.peer.withoutIdentityMark {
-                events.append(.identityFound(peer, behind: request.peer.withoutIdentityMark))
+                effects.events.append(.identityFound(peer, behind: request.peer.withoutIdentityMark))
             }
-            links[slot].waiting.append(pending)
-            if links[slot].state == .open { announce(slot) }
+            link.waiting.append(pending)
+            if link.state == .open { announce(link) }
             return
         }
         guard radio.connector.pending.count < configuration.limits.pendingConnections else {
-            return complete(operation, .failure(.limitReached))
+            return effects.complete(operation, .failure(.limitReached))
         }
         radio.connector.add(request, operation: operation, client: client)
         effects.needsConvergence = true
@@ -53,7 +53,7 @@ extension Host {
             radio.advertisingEnded(byConnection: status.isSuccess, at: now, into: &effects)
             guard status.isSuccess else { return }
         }
-        commands.removeWaiting(on: handle)
+        effects.commands.removeWaiting(on: handle)
         radio.noteNaming(of: peer, into: &effects)
         switch identity(behind: peer) {
         case .identity(let identity):
@@ -78,9 +78,9 @@ extension Host {
         privateAddresses: (local: DeviceAddress?, peer: DeviceAddress?), role: LinkRole,
         parameters: ConnectionParameters, at now: Instant
     ) {
-        if let stale = links.slot(of: handle) {
+        if let stale = links[handle] {
             // The controller gave the handle out again without saying that the old link ended.
-            counters.unexpectedEvents &+= 1
+            effects.counters.unexpectedEvents &+= 1
             linkEnded(stale, reason: .controller(.unspecifiedError), at: now)
         }
         if let address = privateAddresses.peer, role == .central, radio.connector.waits(for: address) {
@@ -89,28 +89,25 @@ extension Host {
         let waiting = role == .central ? radio.connector.take(peer) : []
         guard !links.isFull, role == .peripheral || !waiting.isEmpty else {
             // Nobody waits for it any more: the connection won the race against its cancellation.
-            for pending in waiting { complete(pending.operation, .failure(.limitReached)) }
-            commands.append(Disconnect(connectionHandle: handle), purpose: .unattendedOnLink(handle))
+            for pending in waiting { effects.complete(pending.operation, .failure(.limitReached)) }
+            effects.commands.append(Disconnect(connectionHandle: handle), purpose: .unattendedOnLink(handle))
             return
         }
-        var link = Link(
+        let link = Link(
             id: links.nextID(for: handle), peer: peer, role: role,
             state: .settingUp(deadline: now.advanced(by: Self.setupPatience)), parameters: parameters,
-            security: LinkSecurityState(
-                localAddress: privateAddresses.local ?? information.ownAddress
-                    ?? DeviceAddress(value: 0, kind: .public),
-                peerAddress: privateAddresses.peer ?? peer.withoutIdentityMark),
-            gatt: GATTClient(settings: gattSettings))
+            localAddress: privateAddresses.local ?? information.ownAddress ?? DeviceAddress(value: 0, kind: .public),
+            peerAddress: privateAddresses.peer ?? peer.withoutIdentityMark, gatt: gattSettings)
         link.waiting = waiting
         link.gatt.holdingClients = holdingClients
-        let slot = links.insert(link)
+        links.insert(link)
         if configuration.ownership == .exclusive {
             gattServer.connected(
-                link.id, security: serverSecurity(of: slot), at: now)
-            closeGate(slot)
-            secureAtConnection(slot, at: now)
+                link.id, security: serverSecurity(of: link), at: now)
+            closeGate(link)
+            secureAtConnection(link, at: now)
         }
-        setUp(slot, at: now)
+        setUp(link, at: now)
         drainServer(at: now)
         for packet in parked.take(for: handle, at: now) {
             do throws(DecodingError) {
@@ -129,43 +126,42 @@ extension Host {
         return settings
     }
 
-    private mutating func setUp(_ slot: Int, at now: Instant) {
-        let link = links[slot].id
+    private mutating func setUp(_ link: Link, at now: Instant) {
         if configuration.ownership == .shared {
             // The channels on it belong to the other owner's L2CAP; here the link layer alone is used.
-            links[slot].state = .open
-            announce(slot)
-            beginOwnOperation(.readRemoteFeatures, on: slot, at: now)
+            link.state = .open
+            announce(link)
+            beginOwnOperation(.readRemoteFeatures, on: link, at: now)
             return
         }
-        if links[slot].role == .central {
-            exchangeMTU(slot, at: now)
-            if links[slot].security.isGated, !links[slot].security.isChanging {
+        if link.role == .central {
+            exchangeMTU(link, at: now)
+            if link.security.isGated, !link.security.isChanging {
                 // The exchange waits until somebody wants something of the peer that it has to prove itself for.
-                links[slot].state = .open
-                announce(slot)
+                link.state = .open
+                announce(link)
             }
-            beginOwnOperation(.readRemoteFeatures, on: slot, at: now)
+            beginOwnOperation(.readRemoteFeatures, on: link, at: now)
         } else {
-            links[slot].state = .open
-            events.append(.centralConnected(links[slot].information))
+            link.state = .open
+            effects.events.append(.centralConnected(link.information))
         }
         if information.features.contains(.dataPacketLengthExtension), information.maximumTransmitOctets > 27 {
-            commands.append(
+            effects.commands.append(
                 LESetDataLength(
-                    connectionHandle: link.handle, transmitOctets: information.maximumTransmitOctets,
+                    connectionHandle: link.id.handle, transmitOctets: information.maximumTransmitOctets,
                     transmitTime: information.maximumTransmitMicroseconds),
-                purpose: .unattendedOnLink(link.handle))
+                purpose: .unattendedOnLink(link.id.handle))
         }
     }
 
-    mutating func exchangeMTU(_ slot: Int, at now: Instant) {
+    mutating func exchangeMTU(_ link: Link, at now: Instant) {
         lastOperation += 1
         let exchange = OperationID(rawValue: lastOperation)
-        links[slot].mtuExchange = exchange
-        links[slot].gatt.start(
+        link.mtuExchange = exchange
+        link.gatt.start(
             .exchangeMTU(preferred: configuration.timing.attMTU), id: exchange, client: .local, at: now)
-        drainGATT(slot, at: now)
+        drainGATT(link, at: now)
     }
 
     private mutating func connectionFailed(_ status: HCIStatus, target: Initiator.Plan?, at now: Instant) {
@@ -183,10 +179,10 @@ extension Host {
         for var pending in operations {
             if status == .connectionFailedToBeEstablished, pending.retriesLeft > 0 {
                 pending.retriesLeft -= 1
-                counters.connectionRetries &+= 1
+                effects.counters.connectionRetries &+= 1
                 again.append(pending)
             } else {
-                complete(pending.operation, .failure(.connectionFailed(status)))
+                effects.complete(pending.operation, .failure(.connectionFailed(status)))
             }
         }
         radio.connector.putBack(again)
@@ -194,99 +190,97 @@ extension Host {
     }
 
     /// Gives an open link to those that wait for it.
-    mutating func announce(_ slot: Int) {
-        setSigningNumbersAside(slot)
-        let waiting = links[slot].waiting
-        links[slot].waiting = []
-        let information = links[slot].information
+    mutating func announce(_ link: Link) {
+        setSigningNumbersAside(link)
+        let waiting = link.waiting
+        link.waiting = []
+        let information = link.information
         for pending in waiting {
-            if !links[slot].holders.contains(pending.client) {
-                links[slot].holders.append(pending.client)
-                events.append(.connected(information, pending.client))
+            if !link.holders.contains(pending.client) {
+                link.holders.append(pending.client)
+                effects.events.append(.connected(information, pending.client))
             }
-            complete(pending.operation, .success(.connected(information.id)))
+            effects.complete(pending.operation, .success(.connected(information.id)))
         }
     }
 
     // MARK: Disconnecting
 
     mutating func disconnect(_ id: LinkID, operation: OperationID, client: ClientID, at now: Instant) {
-        guard let slot = links.slot(of: id) else {
-            return complete(operation, .failure(.notConnected))
+        guard let link = links[id] else {
+            return effects.complete(operation, .failure(.notConnected))
         }
-        let holder = links[slot].holders.firstIndex(of: client)
+        let holder = link.holders.firstIndex(of: client)
         let wasHolder = holder != nil
         if let index = holder {
-            links[slot].holders.remove(at: index)
-            links[slot].gatt.clientLeft(client, at: now)
-            drainGATT(slot, at: now)
-            for opening in links[slot].security.channelOpenings where opening.client == client {
-                _ = cancelChannelOpening(opening.operation, slot: slot)
+            link.holders.remove(at: index)
+            link.gatt.clientLeft(client, at: now)
+            drainGATT(link, at: now)
+            for opening in link.security.channelOpenings where opening.client == client {
+                _ = cancelChannelOpening(opening.operation, link: link)
             }
-            links[slot].signalling.closeChannels(of: client, at: now)
-            drainChannels(slot, at: now)
-            for ended in links[slot].operations.cancelAll(of: client) {
-                complete(ended.id, .failure(.cancelled))
+            link.signalling.closeChannels(of: client, at: now)
+            drainChannels(link, at: now)
+            for ended in link.operations.cancelAll(of: client) {
+                effects.complete(ended.id, .failure(.cancelled))
             }
-            events.append(.disconnected(id, client, reason: .releasedByClient))
+            effects.events.append(.disconnected(id, client, reason: .releasedByClient))
         }
         // A link that a central made is the central's to end, unless who holds nothing of it asks for that.
-        let isServed = links[slot].role == .peripheral && wasHolder
-        guard links[slot].holders.isEmpty, links[slot].waiting.isEmpty, !isServed else {
-            return complete(operation, .success(.done))
+        let isServed = link.role == .peripheral && wasHolder
+        guard link.holders.isEmpty, link.waiting.isEmpty, !isServed else {
+            return effects.complete(operation, .success(.done))
         }
-        links[slot].closers.append(operation)
-        close(slot, reason: .remoteUserTerminatedConnection, isAsked: true, at: now)
+        link.closers.append(operation)
+        close(link, reason: .remoteUserTerminatedConnection, isAsked: true, at: now)
     }
 
     /// Asks the controller to end the link, once.
     /// - Parameter isAsked: whether a client wants the end, and so what was queued before it to arrive.
-    mutating func close(_ slot: Int, reason: HCIStatus, isAsked: Bool = false, at now: Instant) {
-        guard !links[slot].isClosing else { return }
-        let link = links[slot].id
+    mutating func close(_ link: Link, reason: HCIStatus, isAsked: Bool = false, at now: Instant) {
+        guard !link.isClosing else { return }
         let patience =
-            Self.closingPatience.rawValue + Int64(links[slot].parameters.supervisionTimeout.rawValue) * 10_000
-        links[slot].state = .closing(deadline: now.advanced(by: .microseconds(patience)))
+            Self.closingPatience.rawValue + Int64(link.parameters.supervisionTimeout.rawValue) * 10_000
+        link.state = .closing(deadline: now.advanced(by: .microseconds(patience)))
         // The bond that it would leave behind, nobody wants any more.
-        pairingLost(slot, at: now)
-        if holdDisconnect(slot, reason: reason, isAsked: isAsked, at: now) { return }
-        commands.append(
-            Disconnect(connectionHandle: link.handle, reason: reason), purpose: .link(link, .disconnect))
+        pairingLost(link, at: now)
+        if holdDisconnect(link, reason: reason, isAsked: isAsked, at: now) { return }
+        effects.commands.append(
+            Disconnect(connectionHandle: link.id.handle, reason: reason), purpose: .link(link.id, .disconnect))
     }
 
     mutating func disconnectionCompleted(_ event: DisconnectionComplete, at now: Instant) {
         guard event.status.isSuccess else { return }
-        commands.removeWaiting(on: event.connectionHandle)
+        effects.commands.removeWaiting(on: event.connectionHandle)
         if resolver.forget(event.connectionHandle) { return parked.linkClosed(event.connectionHandle, at: now) }
-        guard let slot = links.slot(of: event.connectionHandle) else { return }
-        linkEnded(slot, reason: .controller(event.reason), at: now)
+        guard let link = links[event.connectionHandle] else { return }
+        linkEnded(link, reason: .controller(event.reason), at: now)
     }
 
     /// The link is no more: everything on it ends, once.
-    mutating func linkEnded(_ slot: Int, reason: DisconnectionReason, at now: Instant) {
-        let proof = failure(ofProofEndedBy: reason, on: slot)
-        links[slot].gatt.bearerClosed(proof.map { .security($0) } ?? reason.gattFailure)
-        drainGATT(slot, at: now)
-        links[slot].signalling.linkLost()
-        drainChannels(slot, at: now)
-        tellOfLostSecurity(slot, reason, at: now)
-        let bond = bond(of: slot)
-        let link = links.remove(slot)
-        counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs
-        counters.unexpectedATTResponses &+= link.gatt.counters.unexpectedResponses
-        counters.droppedEarlyNotifications &+= link.gatt.counters.earlyNotificationsDropped
-        acl.reclaim(link, slot: slot)
+    mutating func linkEnded(_ link: Link, reason: DisconnectionReason, at now: Instant) {
+        let proof = failure(ofProofEndedBy: reason, on: link)
+        link.gatt.bearerClosed(proof.map { .security($0) } ?? reason.gattFailure)
+        drainGATT(link, at: now)
+        link.signalling.linkLost()
+        drainChannels(link, at: now)
+        tellOfLostSecurity(link, reason, at: now)
+        let bond = bond(of: link)
+        links.remove(link)
+        effects.counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs
+        effects.counters.unexpectedATTResponses &+= link.gatt.counters.unexpectedResponses
+        effects.counters.droppedEarlyNotifications &+= link.gatt.counters.earlyNotificationsDropped
+        acl.reclaim(link)
         parked.linkClosed(link.id.handle, at: now)
-        var operations = link.operations
-        for operation in operations.removeAll() {
-            complete(operation.id, .failure(.linkLost(reason)))
+        for operation in link.operations.removeAll() {
+            effects.complete(operation.id, .failure(.linkLost(reason)))
         }
-        for operation in link.security.pairOperations { complete(operation, .failure(.linkLost(reason))) }
+        for operation in link.security.pairOperations { effects.complete(operation, .failure(.linkLost(reason))) }
         for operation in link.security.encryptOperations {
-            complete(operation, .failure(proof.map { .security($0) } ?? .linkLost(reason)))
+            effects.complete(operation, .failure(proof.map { .security($0) } ?? .linkLost(reason)))
         }
         for opening in link.security.channelOpenings where opening.isWaiting {
-            complete(opening.operation, .failure(proof.map { .security($0) } ?? .linkLost(reason)))
+            effects.complete(opening.operation, .failure(proof.map { .security($0) } ?? .linkLost(reason)))
         }
         let record = gattServer.disconnected(
             link.id, isBonded: bond != nil && link.security.isBondProven, at: now)
@@ -296,48 +290,49 @@ extension Host {
         }
         drainServer(at: now)
         if link.role == .peripheral {
-            events.append(.centralDisconnected(link.id, reason: reason))
+            effects.events.append(.centralDisconnected(link.id, reason: reason))
             radio.centralLeft(into: &effects)
         }
-        for client in link.holders { events.append(.disconnected(link.id, client, reason: reason)) }
+        for client in link.holders { effects.events.append(.disconnected(link.id, client, reason: reason)) }
         if let proof {
-            for pending in link.waiting { complete(pending.operation, .failure(.security(proof))) }
+            for pending in link.waiting { effects.complete(pending.operation, .failure(.security(proof))) }
         } else if case .controller(let status) = reason {
             retry(link.waiting, after: status, at: now)
         } else {
             radio.connector.putBack(link.waiting)
         }
-        for operation in link.closers { complete(operation, .success(.done)) }
+        for operation in link.closers { effects.complete(operation, .success(.done)) }
         effects.needsConvergence = true
     }
 
     // MARK: Time
 
     mutating func advanceLinks(to now: Instant) {
-        for slot in links.slotRange where links.isOccupied(slot) {
-            if let deadline = links[slot].gatt.nextDeadline, deadline <= now {
-                links[slot].gatt.advance(to: now)
-                drainGATT(slot, at: now)
+        guard let due = links.nextDeadline, due <= now else { return }
+        for link in links.all {
+            if let deadline = link.gatt.nextDeadline, deadline <= now {
+                link.gatt.advance(to: now)
+                drainGATT(link, at: now)
             }
-            while let expired = links[slot].operations.expired(at: now) {
-                finishLinkOperation(expired, on: slot, with: .failure(.procedureTimeout), at: now)
+            while let expired = link.operations.expired(at: now) {
+                finishLinkOperation(expired, on: link, with: .failure(.procedureTimeout), at: now)
             }
-            if links[slot].signalling.advance(to: now) {
+            if link.signalling.advance(to: now) {
                 finishLinkOperation(
-                    .updateParameters, on: slot, with: .failure(.rejectedByPeer), at: now)
+                    .updateParameters, on: link, with: .failure(.rejectedByPeer), at: now)
             }
-            drainChannels(slot, at: now)
-            if let deadline = links[slot].security.nextDeadline, deadline <= now { advanceSecurity(slot, to: now) }
-            if links[slot].isStalled(at: now), !links[slot].isClosing {
-                counters.stalledLinks &+= 1
-                close(slot, reason: .remoteUserTerminatedConnection, at: now)
+            drainChannels(link, at: now)
+            if let deadline = link.security.nextDeadline, deadline <= now { advanceSecurity(link, to: now) }
+            if link.isStalled(at: now), !link.isClosing {
+                effects.counters.stalledLinks &+= 1
+                close(link, reason: .remoteUserTerminatedConnection, at: now)
             }
-            switch links[slot].state {
+            switch link.state {
             case .settingUp(let limit) where limit <= now:
-                links[slot].state = .open
-                announce(slot)
+                link.state = .open
+                announce(link)
             case .closing(let limit) where limit <= now:
-                linkEnded(slot, reason: .controllerLost, at: now)
+                linkEnded(link, reason: .controllerLost, at: now)
             default: break
             }
         }
@@ -346,23 +341,23 @@ extension Host {
     // MARK: Cancelling
 
     mutating func cancelOnLinks(_ operation: OperationID, at now: Instant) {
-        for slot in links.slotRange where links.isOccupied(slot) {
-            if let index = links[slot].waiting.firstIndex(where: { $0.operation == operation }) {
-                links[slot].waiting.remove(at: index)
-                complete(operation, .failure(.cancelled))
-                if links[slot].waiting.isEmpty, links[slot].holders.isEmpty {
-                    close(slot, reason: .remoteUserTerminatedConnection, at: now)
+        for link in links.all {
+            if let index = link.waiting.firstIndex(where: { $0.operation == operation }) {
+                link.waiting.remove(at: index)
+                effects.complete(operation, .failure(.cancelled))
+                if link.waiting.isEmpty, link.holders.isEmpty {
+                    close(link, reason: .remoteUserTerminatedConnection, at: now)
                 }
                 return
             }
-            if cancelChannelOpening(operation, slot: slot) { return }
-            if links[slot].signalling.cancelChannel(operation) { return drainChannels(slot, at: now) }
-            if links[slot].operations.cancel(operation) != nil {
-                return complete(operation, .failure(.cancelled))
+            if cancelChannelOpening(operation, link: link) { return }
+            if link.signalling.cancelChannel(operation) { return drainChannels(link, at: now) }
+            if link.operations.cancel(operation) != nil {
+                return effects.complete(operation, .failure(.cancelled))
             }
-            if cancelPairing(operation, slot: slot, at: now) { return }
-            links[slot].gatt.cancel(operation, at: now)
-            drainGATT(slot, at: now)
+            if cancelPairing(operation, link: link, at: now) { return }
+            link.gatt.cancel(operation, at: now)
+            drainGATT(link, at: now)
         }
     }
 }

@@ -19,19 +19,19 @@ extension Host {
     // MARK: Closed
 
     /// A link is there, or its peer's bond is: where the bond has a key for this role, the peer has to prove itself.
-    mutating func closeGate(_ slot: Int) {
-        guard configuration.ownership == .exclusive, !links[slot].security.isBondProven, let bond = bond(of: slot)
+    mutating func closeGate(_ link: Link) {
+        guard configuration.ownership == .exclusive, !link.security.isBondProven, let bond = bond(of: link)
         else { return }
-        links[slot].security.isGated = (links[slot].role == .central ? bond.peerKey : bond.localKey) != nil
-        links[slot].gatt.isPaused = links[slot].security.isGated
+        link.security.isGated = (link.role == .central ? bond.peerKey : bond.localKey) != nil
+        link.gatt.isPaused = link.security.isGated
     }
 
     /// Whether a PDU of ours is for a peer that has still to prove itself. As a peripheral this side serves strangers, so
     /// that only what it wants itself waits.
     @inline(__always)
-    func isGated(_ pdu: [UInt8], slot: Int) -> Bool {
-        guard links[slot].security.isGated else { return false }
-        guard links[slot].role == .peripheral, let octet = pdu.first else { return true }
+    func isGated(_ pdu: [UInt8], link: Link) -> Bool {
+        guard link.security.isGated else { return false }
+        guard link.role == .peripheral, let octet = pdu.first else { return true }
         switch ATTOpcode(rawValue: octet).kind {
         case .request, .command, .confirmation: return true
         case .response, .notification, .indication, .unknown: return false
@@ -39,48 +39,48 @@ extension Host {
     }
 
     /// Whether a PDU that came through a closed gate is taken notice of.
-    mutating func isAdmitted(_ pdu: RawSpan, slot: Int, at now: Instant) -> Bool {
-        let isRefused = links[slot].security.proofFailure != nil && links[slot].role == .central
+    mutating func isAdmitted(_ pdu: RawSpan, link: Link, at now: Instant) -> Bool {
+        let isRefused = link.security.proofFailure != nil && link.role == .central
         switch pdu.byte(at: 0).map({ ATTOpcode(rawValue: $0).kind }) {
         case .request?, .command?, .confirmation?, .unknown?:
             if !isRefused { return true }
         case .indication?:
             // A device that waits for the confirmation would say nothing for 30 s; it gets one when it is the right one.
-            if !isRefused { send(ATTHandleValueConfirmation().encoded(), on: .attributeProtocol, slot: slot, at: now) }
+            if !isRefused { send(ATTHandleValueConfirmation().encoded(), on: .attributeProtocol, link: link, at: now) }
         case .response?, .notification?, nil: break
         }
-        noteCleartext(slot)
+        noteCleartext(link)
         return false
     }
 
     /// Something came in the clear that only the bonded device may say.
-    mutating func noteCleartext(_ slot: Int) {
-        counters.refusedCleartext &+= 1
-        guard !links[slot].security.hasToldCleartext else { return }
-        links[slot].security.hasToldCleartext = true
-        events.append(.cleartextRefused(links[slot].id, identity(of: slot)))
+    mutating func noteCleartext(_ link: Link) {
+        effects.counters.refusedCleartext &+= 1
+        guard !link.security.hasToldCleartext else { return }
+        link.security.hasToldCleartext = true
+        effects.events.append(.cleartextRefused(link.id, identity(of: link)))
     }
 
     /// Has the peer prove that it is the bonded one, unless that is under way or has failed: as the central by
     /// encryption, as the peripheral by asking for it.
-    mutating func proveBond(_ slot: Int, at now: Instant) {
-        guard links[slot].security.isGated, links[slot].security.proofFailure == nil, !links[slot].security.isBusy,
-            !links[slot].isClosing
+    mutating func proveBond(_ link: Link, at now: Instant) {
+        guard link.security.isGated, link.security.proofFailure == nil, !link.security.isBusy,
+            !link.isClosing
         else { return }
-        guard let bond = bond(of: slot) else { return liftGate(slot, at: now) }
-        guard links[slot].role == .central else { return requestSecurity(slot, security.pairing, at: now) }
-        guard let key = bond.peerKey else { return liftGate(slot, at: now) }
-        encrypt(slot, with: key, bond.keyProperties, at: now)
+        guard let bond = bond(of: link) else { return liftGate(link, at: now) }
+        guard link.role == .central else { return requestSecurity(link, security.pairing, at: now) }
+        guard let key = bond.peerKey else { return liftGate(link, at: now) }
+        encrypt(link, with: key, bond.keyProperties, at: now)
     }
 
     /// Pairing has ended and the gate is closed all the same: what waits at it has the bond's key tried, or ends.
-    mutating func proveBondAgain(_ slot: Int, _ failure: SecurityFailure?, at now: Instant) {
-        let state = links[slot].security
-        guard state.isGated, !state.isBusy, !links[slot].isClosing, state.proofFailure == nil else { return }
-        if links[slot].role == .peripheral, let failure {
-            refuseGate(slot, failure, at: now)
-        } else if links[slot].gatt.isBusy || state.channelOpenings.contains(where: { $0.isWaiting }) {
-            proveBond(slot, at: now)
+    mutating func proveBondAgain(_ link: Link, _ failure: SecurityFailure?, at now: Instant) {
+        let state = link.security
+        guard state.isGated, !state.isBusy, !link.isClosing, state.proofFailure == nil else { return }
+        if link.role == .peripheral, let failure {
+            refuseGate(link, failure, at: now)
+        } else if link.gatt.isBusy || state.channelOpenings.contains(where: { $0.isWaiting }) {
+            proveBond(link, at: now)
         }
     }
 
@@ -88,81 +88,80 @@ extension Host {
 
     /// The bond's key has encrypted the link, or the link's key is the bond's from now on.
     /// - Parameter record: what the bond keeps of the peer as a client.
-    mutating func openGate(_ slot: Int, restoring record: GATTClientRecord?, at now: Instant) {
-        links[slot].security.owesRequestAnswer = false
-        guard !links[slot].security.isBondProven else { return }
-        links[slot].security.isBondProven = true
-        links[slot].security.proofFailure = nil
-        links[slot].security.isGated = false
-        links[slot].gatt.resume(at: now)
+    mutating func openGate(_ link: Link, restoring record: GATTClientRecord?, at now: Instant) {
+        link.security.owesRequestAnswer = false
+        guard !link.security.isBondProven else { return }
+        link.security.isBondProven = true
+        link.security.proofFailure = nil
+        link.security.isGated = false
+        link.gatt.resume(at: now)
         if let record {
-            gattServer.restore(record, on: links[slot].id, at: now)
+            gattServer.restore(record, on: link.id, at: now)
             drainServer(at: now)
         }
-        exchangeMTUAgain(slot, at: now)
+        exchangeMTUAgain(link, at: now)
     }
 
     /// The bond has gone, to make room for others as a rule: the peer is a stranger.
-    private mutating func liftGate(_ slot: Int, at now: Instant) {
-        links[slot].security.isGated = false
-        links[slot].gatt.resume(at: now)
-        releaseHeld(slot, at: now)
+    private mutating func liftGate(_ link: Link, at now: Instant) {
+        link.security.isGated = false
+        link.gatt.resume(at: now)
+        releaseHeld(link, at: now)
     }
 
     /// The exchange at the beginning of the link ended with the proof that failed.
-    private mutating func exchangeMTUAgain(_ slot: Int, at now: Instant) {
-        guard links[slot].role == .central, links[slot].mtuExchange == nil, !links[slot].isClosing else { return }
-        exchangeMTU(slot, at: now)
+    private mutating func exchangeMTUAgain(_ link: Link, at now: Instant) {
+        guard link.role == .central, link.mtuExchange == nil, !link.isClosing else { return }
+        exchangeMTU(link, at: now)
     }
 
     // MARK: Refused
 
     /// The peer could not prove itself: what waits for it ends, and so does what is asked of it from now on.
-    mutating func refuseGate(_ slot: Int, _ failure: SecurityFailure, at now: Instant) {
-        guard links[slot].security.isGated else { return }
+    mutating func refuseGate(_ link: Link, _ failure: SecurityFailure, at now: Instant) {
+        guard link.security.isGated else { return }
         // A central may come to it yet when it is asked another time.
-        if links[slot].role == .central { links[slot].security.proofFailure = failure }
-        dropHeldFrames(slot)
-        let link = links[slot].id
-        links[slot].gatt.endOperations(.security(failure), at: now)
-        drainGATT(slot, at: now)
-        if links.slot(of: link) != nil { securedForChannels(slot, failure, at: now) }
+        if link.role == .central { link.security.proofFailure = failure }
+        dropHeldFrames(link)
+        link.gatt.endOperations(.security(failure), at: now)
+        drainGATT(link, at: now)
+        securedForChannels(link, failure, at: now)
     }
 
-    private mutating func dropHeldFrames(_ slot: Int) {
-        let frames = links[slot].security.heldFrames
-        links[slot].security.heldFrames = []
+    private mutating func dropHeldFrames(_ link: Link) {
+        let frames = link.security.heldFrames
+        link.security.heldFrames = []
         for frame in frames {
-            if !isGated(frame.payload, slot: slot) {
-                links[slot].security.heldFrames.append(frame)
+            if !isGated(frame.payload, link: link) {
+                link.security.heldFrames.append(frame)
             } else if frame.tag == .none {
-                links[slot].unsentAnswers -= 1
+                link.unsentAnswers -= 1
             }
         }
     }
 
     /// A link that was encrypted is not any more, or has a weaker key: whatever comes or goes until its end could be
     /// anybody's.
-    mutating func forfeit(_ slot: Int, at now: Instant) {
-        keepClientRecord(of: slot, isLast: true, at: now)
-        links[slot].security.isForfeited = true
-        links[slot].security.heldFrames = []
-        links[slot].security.heldPDUs = []
-        acl.discardWaiting(slot, of: &links)
+    mutating func forfeit(_ link: Link, at now: Instant) {
+        keepClientRecord(of: link, isLast: true, at: now)
+        link.security.isForfeited = true
+        link.security.heldFrames = []
+        link.security.heldPDUs = []
+        acl.discardWaiting(of: link)
     }
 
     /// What the peer is told that asked for security while its bond's key was tried in vain.
-    mutating func answerOwedRequest(_ slot: Int, at now: Instant) {
-        guard links[slot].security.owesRequestAnswer else { return }
-        links[slot].security.owesRequestAnswer = false
-        events.append(.pairing(links[slot].id, .securityRequested))
-        send(SMPPacket.pairingFailed(.pairingNotSupported).encoded(), on: .securityManager, slot: slot, at: now)
+    mutating func answerOwedRequest(_ link: Link, at now: Instant) {
+        guard link.security.owesRequestAnswer else { return }
+        link.security.owesRequestAnswer = false
+        effects.events.append(.pairing(link.id, .securityRequested))
+        send(SMPPacket.pairingFailed(.pairingNotSupported).encoded(), on: .securityManager, link: link, at: now)
     }
 
     /// What an end of the link says of the proof that was under way; `nil` where there was none, or the link ended as any
     /// link may.
-    func failure(ofProofEndedBy reason: DisconnectionReason, on slot: Int) -> SecurityFailure? {
-        guard links[slot].security.isGated, links[slot].security.isChanging, !links[slot].isClosing,
+    func failure(ofProofEndedBy reason: DisconnectionReason, on link: Link) -> SecurityFailure? {
+        guard link.security.isGated, link.security.isChanging, !link.isClosing,
             case .controller(let status) = reason
         else { return nil }
         return Self.failure(ofProofEndedBy: status)

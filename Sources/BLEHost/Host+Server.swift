@@ -6,7 +6,7 @@ extension Host {
         _ command: HostCommand, operation: OperationID, client: ClientID, at now: Instant
     ) {
         guard configuration.ownership == .exclusive else {
-            return complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
+            return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
         var result: Result<HostResult, HostFailure> = .success(.done)
         do throws(GATTPublishError) {
@@ -29,7 +29,7 @@ extension Host {
             result = .failure(.publishing(error))
         }
         // First the result: whoever published hears what he has before he hears who is subscribed to it.
-        complete(operation, result)
+        effects.complete(operation, result)
         drainServer(at: now)
     }
 
@@ -38,16 +38,16 @@ extension Host {
         while let action = gattServer.nextAction() {
             switch action {
             case .send(let pdu, let link, let tag):
-                guard let slot = links.slot(of: link), !links[slot].isClosing else { continue }
-                send(pdu, on: .attributeProtocol, slot: slot, tag: .server(tag), at: now)
+                guard let link = links[link], !link.isClosing else { continue }
+                send(pdu, on: .attributeProtocol, link: link, tag: .server(tag), at: now)
             case .event(let event):
-                events.append(.server(event))
+                effects.events.append(.server(event))
             case .disconnect(let link, _):
-                guard let slot = links.slot(of: link) else { continue }
-                close(slot, reason: .remoteUserTerminatedConnection, at: now)
+                guard let link = links[link] else { continue }
+                close(link, reason: .remoteUserTerminatedConnection, at: now)
             case .computeHash(let message, let revision):
                 // The hash's key is all zeros (Core 5.4, Vol 3, Part G, 7.3.1).
-                desk.ask(
+                effects.desk.ask(
                     .authenticationCode(key: [UInt8](repeating: 0, count: 16), message: message),
                     for: .databaseHash(revision: revision))
             }

@@ -5,26 +5,26 @@ extension Host {
     // MARK: As a client
 
     mutating func writeSigned(
-        _ handle: AttributeHandle, _ value: [UInt8], slot: Int, operation: OperationID, client: ClientID,
+        _ handle: AttributeHandle, _ value: [UInt8], link: Link, operation: OperationID, client: ClientID,
         at now: Instant
     ) {
-        if links[slot].security.keyInUse != nil || links[slot].security.isGated {
+        if link.security.keyInUse != nil || link.security.isGated {
             // On an encrypted link a signature is not to be used, and nothing goes to a bonded peer on another. There a
             // signature would be no help: it proves us to the peer, not the peer to us.
-            links[slot].gatt.start(.writeCommand(handle, value: value), id: operation, client: client, at: now)
-            return drainGATT(slot, at: now)
+            link.gatt.start(.writeCommand(handle, value: value), id: operation, client: client, at: now)
+            return drainGATT(link, at: now)
         }
-        guard configuration.hasToolbox, var bond = bond(of: slot), let key = bond.localSigningKey else {
-            return complete(operation, .failure(.gatt(.security(.noKey))))
+        guard configuration.hasToolbox, var bond = bond(of: link), let key = bond.localSigningKey else {
+            return effects.complete(operation, .failure(.gatt(.security(.noKey))))
         }
-        let limit = Int(links[slot].gatt.mtu) - GATTClient.signedOverhead
+        let limit = Int(link.gatt.mtu) - GATTClient.signedOverhead
         guard value.count <= limit else {
-            return complete(operation, .failure(.gatt(.valueTooLong(limit: max(0, limit)))))
+            return effects.complete(operation, .failure(.gatt(.valueTooLong(limit: max(0, limit)))))
         }
         if signingNumbers.setAside(in: &bond) { update(bond) }
         // It is spent whether the write goes out or not.
         guard let counter = signingNumbers.take(from: bond) else {
-            return complete(operation, .failure(.gatt(.security(.noKey))))
+            return effects.complete(operation, .failure(.gatt(.security(.noKey))))
         }
         var message = PacketWriter()
         message.write(ATTOpcode.signedWriteCommand.rawValue)
@@ -32,15 +32,15 @@ extension Host {
         message.write(bytes: value)
         let function = SecurityFunction.signature(
             key: key.key.mostSignificantOctets, message: message.bytes, counter: counter)
-        desk.ask(
+        effects.desk.ask(
             function.request,
-            for: .signature(links[slot].id, operation, client, message: message.bytes, counter: counter))
+            for: .signature(link.id, operation, client, message: message.bytes, counter: counter))
     }
 
     /// A link to a device to which signed writes went before: the first numbers of this run are set aside before anybody
     /// hears of the link, so that the store has them by then.
-    mutating func setSigningNumbersAside(_ slot: Int) {
-        guard configuration.hasToolbox, var bond = bond(of: slot), let key = bond.localSigningKey, key.counter > 0,
+    mutating func setSigningNumbersAside(_ link: Link) {
+        guard configuration.hasToolbox, var bond = bond(of: link), let key = bond.localSigningKey, key.counter > 0,
             signingNumbers.setAside(in: &bond)
         else { return }
         update(bond)
@@ -50,16 +50,16 @@ extension Host {
         _ result: ToolboxResult, on link: LinkID, operation: OperationID, client: ClientID, message: [UInt8],
         counter: UInt32, at now: Instant
     ) {
-        guard let slot = links.slot(of: link) else { return complete(operation, .failure(.gatt(.notConnected))) }
+        guard let link = links[link] else { return effects.complete(operation, .failure(.gatt(.notConnected))) }
         guard case .octets(let code) = result, code.count == 16 else {
-            return complete(operation, .failure(.gatt(.security(.notAvailable))))
+            return effects.complete(operation, .failure(.gatt(.security(.notAvailable))))
         }
         var packet = PacketWriter()
         packet.write(bytes: message)
         packet.write(counter)
         packet.write(bytes: code.prefix(8).reversed())
-        links[slot].gatt.startSigned(packet.bytes, id: operation, client: client, at: now)
-        drainGATT(slot, at: now)
+        link.gatt.startSigned(packet.bytes, id: operation, client: client, at: now)
+        drainGATT(link, at: now)
     }
 
     // MARK: As a server
@@ -68,10 +68,10 @@ extension Host {
     private static let unkeptBondLimit = 1024
 
     /// A signed write came; it goes to the server once its signature is proved.
-    mutating func signedWriteReceived(_ pdu: [UInt8], slot: Int) {
+    mutating func signedWriteReceived(_ pdu: [UInt8], link: Link) {
         let codeLength = 8
         let counterOctets = 4
-        guard configuration.hasToolbox, links[slot].security.keyInUse == nil, let bond = bond(of: slot),
+        guard configuration.hasToolbox, link.security.keyInUse == nil, let bond = bond(of: link),
             let key = bond.peerSigningKey, pdu.count >= 3 + ATTSignedWriteCommand.signatureLength
         else { return gattServer.refuseSignedWrite() }
         let message = [UInt8](pdu.dropLast(ATTSignedWriteCommand.signatureLength))
@@ -82,16 +82,16 @@ extension Host {
         guard counter >= key.counter, counter < UInt32.max else { return gattServer.refuseSignedWrite() }
         // Each is told behind the number that forbids it a second time, and none before the store has that. A store that
         // does not come forward is not waited for without end.
-        guard events.changedBonds < Self.unkeptBondLimit else { return gattServer.refuseSignedWrite() }
+        guard effects.events.changedBonds < Self.unkeptBondLimit else { return gattServer.refuseSignedWrite() }
         let function = SecurityFunction.signature(
             key: key.key.mostSignificantOctets, message: message, counter: counter)
-        desk.ask(function.request, for: .verification(links[slot].id, pdu: pdu, counter: counter))
+        effects.desk.ask(function.request, for: .verification(link.id, pdu: pdu, counter: counter))
     }
 
     mutating func signatureComputed(
         _ result: ToolboxResult, on link: LinkID, pdu: [UInt8], counter: UInt32, at now: Instant
     ) {
-        guard let slot = links.slot(of: link), var bond = bond(of: slot), let key = bond.peerSigningKey else { return }
+        guard let link = links[link], var bond = bond(of: link), let key = bond.peerSigningKey else { return }
         guard case .octets(let code) = result, code.count == 16, counter >= key.counter,
             isEqualInConstantTime(code.prefix(8).reversed(), [UInt8](pdu.suffix(8)))
         else { return gattServer.refuseSignedWrite() }
@@ -99,7 +99,7 @@ extension Host {
         update(bond)
         var command = [UInt8](pdu.dropLast(ATTSignedWriteCommand.signatureLength))
         command[0] = ATTOpcode.writeCommand.rawValue
-        gattServer.receiveSigned(command.span.bytes, from: link)
+        gattServer.receiveSigned(command.span.bytes, from: link.id)
         drainServer(at: now)
     }
 
@@ -107,19 +107,20 @@ extension Host {
 
     mutating func outOfBandKeyPairMade(_ result: ToolboxResult, for operation: OperationID) {
         guard case .keyPair(let privateKey, let publicKey) = result else {
-            return complete(operation, .failure(.security(.notAvailable)))
+            return effects.complete(operation, .failure(.security(.notAvailable)))
         }
-        desk.ask(.random(count: 16), for: .outOfBandRandom(operation, privateKey: privateKey, publicKey: publicKey))
+        effects.desk.ask(
+            .random(count: 16), for: .outOfBandRandom(operation, privateKey: privateKey, publicKey: publicKey))
     }
 
     mutating func outOfBandRandomDrawn(
         _ result: ToolboxResult, for operation: OperationID, privateKey: [UInt8], publicKey: P256PublicKey
     ) {
         guard case .octets(let octets) = result, let random = Key128(mostSignificantFirst: octets) else {
-            return complete(operation, .failure(.security(.notAvailable)))
+            return effects.complete(operation, .failure(.security(.notAvailable)))
         }
         let data = LocalOutOfBandData(random: random, confirm: .zero, privateKey: privateKey, publicKey: publicKey)
-        desk.ask(
+        effects.desk.ask(
             SecurityFunction.f4(publicKey.x, publicKey.x, key: octets, 0).request,
             for: .outOfBandConfirm(operation, data))
     }
@@ -128,10 +129,10 @@ extension Host {
         _ result: ToolboxResult, for operation: OperationID, _ data: LocalOutOfBandData
     ) {
         guard case .octets(let octets) = result, let confirm = Key128(mostSignificantFirst: octets) else {
-            return complete(operation, .failure(.security(.notAvailable)))
+            return effects.complete(operation, .failure(.security(.notAvailable)))
         }
         var data = data
         data.confirm = confirm
-        complete(operation, .success(.outOfBandData(data)))
+        effects.complete(operation, .success(.outOfBandData(data)))
     }
 }

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The protocol engine of one controller: a value that turns inputs into packets and events.
+/// The protocol engine of one controller: a value that turns inputs into packets and effects.events.
 ///
 /// Everything that is not computed comes in as an input, in order: packets, commands, time, and the opening and loss of
 /// the transport. Nothing here reads a clock, waits or draws random numbers, so the same inputs give the same packets
@@ -88,7 +88,7 @@ public struct Host: ~Copyable {
             case .event: try receiveEvent(&reader, at: now)
             case .acl:
                 guard !isDeaf else {
-                    counters.strayPackets &+= 1
+                    effects.counters.strayPackets &+= 1
                     break
                 }
                 try receiveACL(reader.readRest(), at: now)
@@ -102,8 +102,8 @@ public struct Host: ~Copyable {
     }
 
     mutating func noteMalformedPacket(_ error: DecodingError) {
-        counters.malformedPackets &+= 1
-        events.append(.malformedPacket(error))
+        effects.counters.malformedPackets &+= 1
+        effects.events.append(.malformedPacket(error))
     }
 
     /// A client's command. Its end is told by `HostEvent.completed` with the identifier that is returned.
@@ -133,7 +133,7 @@ public struct Host: ~Copyable {
 
     /// The moment at which `advance(to:)` is to be called, if nothing comes before.
     public var nextDeadline: Instant? {
-        var deadline = commands.nextDeadline
+        var deadline = effects.commands.nextDeadline
         deadline = earliest(deadline, radio.nextDeadline(isReady: isReady))
         deadline = earliest(deadline, gattServer.nextDeadline)
         deadline = earliest(deadline, links.nextDeadline)
@@ -156,10 +156,7 @@ public struct Host: ~Copyable {
     public var isReady: Bool { session.phase == .ready }
 
     /// Counters since the creation of the engine.
-    public internal(set) var counters: HostCounters {
-        _read { yield effects.counters }
-        _modify { yield &effects.counters }
-    }
+    public var counters: HostCounters { effects.counters }
 
     // MARK: Commands
 
@@ -168,9 +165,9 @@ public struct Host: ~Copyable {
     ) {
         switch phase {
         case .failed:
-            return complete(operation, .failure(.controllerUnresponsive))
+            return effects.complete(operation, .failure(.controllerUnresponsive))
         case .stopping, .stopped:
-            guard case .stop = command else { return complete(operation, .failure(.invalidRequest(.stopped))) }
+            guard case .stop = command else { return effects.complete(operation, .failure(.invalidRequest(.stopped))) }
         default: break
         }
         switch command {
@@ -178,15 +175,17 @@ public struct Host: ~Copyable {
             radio.scanner.add(request, operation: operation, client: client)
             effects.needsConvergence = true
         case .changeScan(let scan, let request):
-            guard radio.scanner.change(scan, to: request) else { return complete(operation, .failure(.cancelled)) }
-            effects.needsConvergence = true
-            complete(operation, .success(.done))
-        case .changeAdvertising(let wish, let request):
-            guard radio.advertiser.change(wish, to: request, at: now) else {
-                return complete(operation, .failure(.cancelled))
+            guard radio.scanner.change(scan, to: request) else {
+                return effects.complete(operation, .failure(.cancelled))
             }
             effects.needsConvergence = true
-            complete(operation, .success(.done))
+            effects.complete(operation, .success(.done))
+        case .changeAdvertising(let wish, let request):
+            guard radio.advertiser.change(wish, to: request, at: now) else {
+                return effects.complete(operation, .failure(.cancelled))
+            }
+            effects.needsConvergence = true
+            effects.complete(operation, .success(.done))
         case .advertise(let request):
             radio.advertise(
                 request, operation: operation, client: client,
@@ -195,36 +194,36 @@ public struct Host: ~Copyable {
             connect(request, operation: operation, client: client, at: now)
         case .cancel(let target):
             cancel(target, at: now)
-            complete(operation, .success(.done))
+            effects.complete(operation, .success(.done))
         case .disconnect(let link):
             disconnect(link, operation: operation, client: client, at: now)
         case .gatt(let link, let request):
             guard configuration.ownership == .exclusive else {
-                return complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
+                return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
             }
-            guard let slot = links.slot(of: link), !links[slot].isClosing else {
-                return complete(operation, .failure(.notConnected))
+            guard let link = links[link], !link.isClosing else {
+                return effects.complete(operation, .failure(.notConnected))
             }
-            if links[slot].security.isGated {
-                if let failure = links[slot].security.proofFailure {
-                    return complete(operation, .failure(.gatt(.security(failure))))
+            if link.security.isGated {
+                if let failure = link.security.proofFailure {
+                    return effects.complete(operation, .failure(.gatt(.security(failure))))
                 }
-                proveBond(slot, at: now)
-                guard links.slot(of: link) != nil, !links[slot].isClosing else {
-                    return complete(operation, .failure(.notConnected))
+                proveBond(link, at: now)
+                guard !link.isClosing else {
+                    return effects.complete(operation, .failure(.notConnected))
                 }
             }
             if case .writeSigned(let handle, let value) = request {
-                return writeSigned(handle, value, slot: slot, operation: operation, client: client, at: now)
+                return writeSigned(handle, value, link: link, operation: operation, client: client, at: now)
             }
-            links[slot].gatt.start(request, id: operation, client: client, at: now)
-            drainGATT(slot, at: now)
+            link.gatt.start(request, id: operation, client: client, at: now)
+            drainGATT(link, at: now)
         case .sendHCICommand(let opcode, let parameters):
             guard parameters.count <= 255 else {
-                return complete(operation, .failure(.invalidRequest(.parametersTooLong)))
+                return effects.complete(operation, .failure(.invalidRequest(.parametersTooLong)))
             }
-            guard phase == .ready else { return complete(operation, .failure(.controllerLost)) }
-            commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
+            guard phase == .ready else { return effects.complete(operation, .failure(.controllerLost)) }
+            effects.commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
         case .pair, .answerPairing, .encrypt, .setSecurity, .restoreBonds, .removeBond, .setOutOfBandData,
             .createOutOfBandData, .unlockPasskey, .nameBond:
             performOnSecurity(command, operation: operation, client: client, at: now)
@@ -232,7 +231,7 @@ public struct Host: ~Copyable {
             stop(operation, at: now)
         case .holdIndications(let isHeld):
             holdIndications(isHeld, of: client, at: now)
-            complete(operation, .success(.done))
+            effects.complete(operation, .success(.done))
         case .publish, .removeService, .disableServices, .setDeviceName, .respond, .updateValue:
             performOnServer(command, operation: operation, client: client, at: now)
         case .listenForChannels, .stopListeningForChannels, .openChannel, .sendOnChannel, .consumeChannelData,
@@ -248,10 +247,6 @@ public struct Host: ~Copyable {
     private mutating func cancel(_ operation: OperationID, at now: Instant) {
         if radio.cancel(operation, into: &effects) { return }
         cancelOnLinks(operation, at: now)
-    }
-
-    mutating func complete(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
-        effects.complete(operation, result)
     }
 
     var isDeaf: Bool { session.isDeaf(effects.commands) }
@@ -274,8 +269,8 @@ public struct Host: ~Copyable {
         effects.sendCommands(at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
         links.noteDeadlines()
-        counters.droppedValues = events.droppedValues
-        counters.missedUpdates = gattServer.counters.missedUpdates
+        effects.counters.droppedValues = effects.events.droppedValues
+        effects.counters.missedUpdates = gattServer.counters.missedUpdates
     }
 
     private mutating func convergeRadio(at now: Instant) {
@@ -285,27 +280,13 @@ public struct Host: ~Copyable {
 
     private func isConnected(to peer: DeviceAddress) -> Bool {
         let peer = peer.withoutIdentityMark
-        return links.slotRange.contains { slot in
-            links.isOccupied(slot) && (identity(of: slot) == peer || links[slot].peer.withoutIdentityMark == peer)
-        }
+        return links.contains { identity(of: $0) == peer || $0.peer.withoutIdentityMark == peer }
     }
 
     // MARK: Rooms
 
     var phase: ControllerSession.Phase { session.phase }
     var information: ControllerInformation { session.information }
-    var events: EventQueue {
-        _read { yield effects.events }
-        _modify { yield &effects.events }
-    }
-    var commands: CommandQueue {
-        _read { yield effects.commands }
-        _modify { yield &effects.commands }
-    }
-    var desk: ToolboxDesk {
-        _read { yield effects.desk }
-        _modify { yield &effects.desk }
-    }
 
     // MARK: Stopping
 
@@ -323,13 +304,13 @@ public struct Host: ~Copyable {
         radio.endWishes(with: .cancelled, into: &effects)
         convergeRadio(at: now)
         session.phase = .stopping(deadline: now.advanced(by: Self.stopPatience))
-        for slot in links.slotRange where links.isOccupied(slot) {
-            close(slot, reason: .remoteUserTerminatedConnection, isAsked: true, at: now)
+        for link in links.all {
+            close(link, reason: .remoteUserTerminatedConnection, isAsked: true, at: now)
         }
     }
 
     private var isQuiet: Bool {
-        radio.isIdle && links.isEmpty && commands.isIdle
+        radio.isIdle && links.isEmpty && effects.commands.isIdle
     }
 
     mutating func finishStopping(at now: Instant) {
@@ -338,8 +319,8 @@ public struct Host: ~Copyable {
         // What the controller did not confirm in time is not waited for.
         loseController(at: now)
         radio.endWishes(with: .cancelled, into: &effects)
-        events.append(.stopped)
-        for operation in stopOperations { complete(operation, .success(.done)) }
+        effects.events.append(.stopped)
+        for operation in stopOperations { effects.complete(operation, .success(.done)) }
         stopOperations.removeAll()
     }
 }

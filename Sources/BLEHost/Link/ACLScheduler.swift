@@ -18,14 +18,14 @@ struct ACLScheduler {
     private(set) var packetLength = 27
     private var total = 1
     private var available = 1
-    /// Slots with something to send, in turn.
-    private var ring = Queue<Int>()
+    /// Links with something to send, in turn.
+    private var ring = Queue<Link>()
     /// How many of those in the ring have no packet with the controller.
     private var unservedInRing = 0
     /// Links that have packets with the controller.
     private var busyLinks = 0
-    /// Slots of which frames have gone whose senders have not heard of it.
-    private var passed = Queue<Int>()
+    /// Links of which frames have gone whose senders have not heard of it.
+    private var passed = Queue<Link>()
 
     mutating func configure(packetLength: UInt16, packetCount: UInt16) {
         self.packetLength = max(27, Int(packetLength))
@@ -37,69 +37,71 @@ struct ACLScheduler {
         passed.removeAll()
     }
 
-    mutating func append(_ frame: Link.OutgoingFrame, to slot: Int, of links: inout LinkTable) {
-        links[slot].queue.append(frame)
-        guard !links[slot].isInTransmitRing else { return }
-        links[slot].isInTransmitRing = true
-        ring.append(slot)
-        if links[slot].packetsInFlight == 0 { unservedInRing += 1 }
+    mutating func append(_ frame: Link.OutgoingFrame, to link: Link) {
+        link.queue.append(frame)
+        guard !link.isInTransmitRing else { return }
+        link.isInTransmitRing = true
+        ring.append(link)
+        if link.packetsInFlight == 0 { unservedInRing += 1 }
     }
 
     /// The controller has room again.
-    mutating func completed(_ count: Int, slot: Int, of links: inout LinkTable, at now: Instant) {
-        let confirmed = min(count, links[slot].packetsInFlight)
+    mutating func completed(_ count: Int, of link: Link, at now: Instant) {
+        let confirmed = min(count, link.packetsInFlight)
         guard confirmed > 0 else { return }
-        links[slot].packetsInFlight -= confirmed
-        links[slot].lastConfirmation = now
+        link.packetsInFlight -= confirmed
+        link.lastConfirmation = now
         available = min(total, available + confirmed)
-        guard links[slot].packetsInFlight == 0 else { return }
+        guard link.packetsInFlight == 0 else { return }
         busyLinks -= 1
-        if links[slot].isInTransmitRing { unservedInRing += 1 }
+        if link.isInTransmitRing { unservedInRing += 1 }
     }
 
     /// The link is gone, and what the controller held for it too (pain 11).
-    mutating func reclaim(_ link: Link, slot: Int) {
+    mutating func reclaim(_ link: Link) {
         available = min(total, available + link.packetsInFlight)
         if link.packetsInFlight > 0 { busyLinks -= 1 } else if link.isInTransmitRing { unservedInRing -= 1 }
-        ring.keep { $0 != slot }
-        passed.keep { $0 != slot }
+        ring.keep { $0 !== link }
+        passed.keep { $0 !== link }
     }
 
     /// Drops the frames of a link of which nothing has gone to the controller; their senders hear nothing.
-    mutating func discardWaiting(_ slot: Int, of links: inout LinkTable) { links[slot].queue.removeAll() }
+    func discardWaiting(of link: Link) { link.queue.removeAll() }
 
-    /// A slot of which frames have gone, for their senders to hear.
-    mutating func popSlotWithPassedFrames() -> Int? { passed.popFirst() }
+    /// A link of which frames have gone, for their senders to hear.
+    mutating func popLinkWithPassedFrames() -> Link? { passed.popFirst() }
 
     /// Sends what may be sent now.
+    /// - Parameter links: hears of what changes.
     mutating func pump(_ links: inout LinkTable, into outbox: inout Outbox, at now: Instant) {
-        while available > 0, let slot = nextSlot(of: links) {
-            if links[slot].packetsInFlight == 0 { unservedInRing -= 1 }
-            if sendFragment(of: &links[slot], in: slot, into: &outbox, at: now) {
-                ring.append(slot)
+        while available > 0, let link = nextLink(of: links.count) {
+            links.note(link)
+            if link.packetsInFlight == 0 { unservedInRing -= 1 }
+            if sendFragment(of: link, into: &outbox, at: now) {
+                ring.append(link)
             } else {
-                links[slot].isInTransmitRing = false
+                link.isInTransmitRing = false
             }
         }
     }
 
     /// Takes the next that may send from the ring.
-    private mutating func nextSlot(of links: LinkTable) -> Int? {
-        let reserve = min(links.count - busyLinks, total / 2)
+    private mutating func nextLink(of linkCount: Int) -> Link? {
+        let reserve = min(linkCount - busyLinks, total / 2)
         if available > reserve { return ring.popFirst() }
         guard unservedInRing > 0 else { return nil }
         // Each that is passed over has a packet with the controller: they are no more than its buffers.
         for _ in 0..<ring.count {
-            guard let slot = ring.popFirst() else { break }
-            if links[slot].packetsInFlight == 0 { return slot }
-            ring.append(slot)
+            guard let link = ring.popFirst() else { break }
+            if link.packetsInFlight == 0 { return link }
+            ring.append(link)
         }
         return nil
     }
 
     /// - Returns: whether the link has more to send.
     private mutating func sendFragment(
-        of link: inout Link, in slot: Int, into outbox: inout Outbox, at now: Instant
+        of link: Link, into outbox: inout Outbox, at now: Instant
     ) -> Bool {
         if link.current == nil {
             link.current = link.queue.popFirst()
@@ -134,7 +136,7 @@ struct ACLScheduler {
         if link.sentOctets == frameLength {
             if frame.tag != .none {
                 link.passedTags.append(frame.tag)
-                passed.append(slot)
+                passed.append(link)
             } else {
                 link.unsentAnswers -= 1
             }

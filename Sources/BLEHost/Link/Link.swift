@@ -1,7 +1,9 @@
 import BLEPackets
 
 /// One link: who holds it, what goes out and what comes in.
-struct Link {
+///
+/// `LinkTable` owns it and lends it; it is an object so that it lies in one place and is never copied.
+final class Link {
     /// A frame on its way to the controller.
     struct OutgoingFrame {
         var channel: L2CAPChannelIdentifier
@@ -19,6 +21,8 @@ struct Link {
     }
 
     let id: LinkID
+    /// Where it is in its table; `nil` when it is not there any more.
+    var place: Int?
     /// By its identity, once that is known.
     var peer: DeviceAddress
     let role: LinkRole
@@ -60,11 +64,24 @@ struct Link {
     /// What has gone to the controller, for its senders to hear.
     var passedTags: [ATTSendTag] = []
 
+    init(
+        id: LinkID, peer: DeviceAddress, role: LinkRole, state: State, parameters: ConnectionParameters,
+        localAddress: DeviceAddress, peerAddress: DeviceAddress, gatt: GATTClientSettings
+    ) {
+        self.id = id
+        self.peer = peer
+        self.role = role
+        self.state = state
+        self.parameters = parameters
+        security = LinkSecurityState(localAddress: localAddress, peerAddress: peerAddress)
+        self.gatt = GATTClient(settings: gatt)
+    }
+
     /// Whether something waits here, or with the controller.
     var hasUnconfirmedPackets: Bool { packetsInFlight > 0 || current != nil || !queue.isEmpty }
 
     /// Whether the controller has held packets for longer than it may without sending one.
-    mutating func isStalled(at now: Instant) -> Bool {
+    func isStalled(at now: Instant) -> Bool {
         guard let check = confirmationCheck, check <= now else { return false }
         confirmationCheck = nil
         guard packetsInFlight > 0 else { return false }
@@ -78,9 +95,6 @@ struct Link {
     }
 
     /// When `Host.advanceLinks` has something to do here.
-    ///
-    /// Inlined, or the whole link would be copied to be asked.
-    @inline(__always)
     var nextDeadline: Instant? {
         var deadline = earliest(gatt.nextDeadline, operations.nextDeadline)
         deadline = earliest(deadline, signalling.nextDeadline)

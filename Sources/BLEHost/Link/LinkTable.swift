@@ -1,102 +1,140 @@
 import BLEPackets
 
-/// The links, found by handle in O(1). A slot index stays valid while its link lives.
+/// The links of a controller, found by handle in O(1).
 ///
-/// The table knows when the first of its links is due without a walk over them: whatever was lent for a change is asked
-/// for its deadline once, at the end of the input (`noteDeadlines`).
+/// A link that was found stays what it is for as long as somebody has it: one that has ended is found no more, and a
+/// handle that is given out again belongs to another `Link`.
+///
+/// The table knows when the first of its links is due without a walk over them: each link that was lent is asked for its
+/// deadline once, at the end of the input (`noteDeadlines`).
 struct LinkTable {
-    private var slots: [Link?] = []
-    private var slotOfHandle: [UInt16: Int] = [:]
+    /// By their places; a place becomes free when its link ends.
+    private var places: [Link?] = []
+    /// The place of the link with a handle; `none` for a handle without a link.
+    private var placeOfHandle: [UInt16] = []
+    private static let none = UInt16.max
+    private(set) var count = 0
     private var deadlines = EarliestDeadline()
-    /// The slot whose link may have another deadline than is known, for most inputs the only one.
-    private var touched: Int?
+    /// The link that may have another deadline than is known, for most inputs the only one.
+    private var lent: Link?
     /// Further ones.
-    private var alsoTouched: [Int] = []
+    private var alsoLent: [Link] = []
     private var generation: UInt32 = 0
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    var isEmpty: Bool { slotOfHandle.isEmpty }
-    var count: Int { slotOfHandle.count }
-    var isFull: Bool { slotOfHandle.count >= limit }
+    var isEmpty: Bool { count == 0 }
+    var isFull: Bool { count >= limit }
 
-    /// Slots in use or free; whoever walks over them asks `isOccupied`.
-    var slotRange: Range<Int> { 0..<slots.count }
+    // MARK: Lending
 
-    func isOccupied(_ slot: Int) -> Bool { slots[slot] != nil }
-
-    subscript(slot: Int) -> Link {
-        // A slot index comes from this table and its link lives: both hold wherever the engine keeps one.
-        _read { yield slots[slot]! }
-        _modify {
-            touch(slot)
-            yield &slots[slot]!
+    /// The link that has this handle now.
+    subscript(handle: ConnectionHandle) -> Link? {
+        mutating get {
+            let index = Int(handle.rawValue)
+            guard index < placeOfHandle.count, placeOfHandle[index] != Self.none,
+                let link = places[Int(placeOfHandle[index])]
+            else { return nil }
+            note(link)
+            return link
         }
     }
 
-    private mutating func touch(_ slot: Int) {
-        guard slot != touched else { return }
-        if let touched, !alsoTouched.contains(touched) { alsoTouched.append(touched) }
-        touched = slot
+    /// Exactly this link; `nil` when it ended, even if its handle lives again.
+    subscript(id: LinkID) -> Link? {
+        mutating get {
+            guard let link = self[id.handle], link.id == id else { return nil }
+            return link
+        }
     }
+
+    /// Every link, in an order that depends on nothing but the inputs.
+    var all: [Link] {
+        mutating get {
+            let all = places.compactMap { $0 }
+            for link in all { note(link) }
+            return all
+        }
+    }
+
+    /// The link to a peer that is not about to end.
+    /// - Parameter peer: who it is, or the private address under which the link was made.
+    mutating func link(to peer: DeviceAddress) -> Link? {
+        let peer = peer.withoutIdentityMark
+        for case let link? in places where link.isWith(peer) && !link.isClosing {
+            note(link)
+            return link
+        }
+        return nil
+    }
+
+    func contains(where isIncluded: (Link) -> Bool) -> Bool {
+        places.contains { $0.map(isIncluded) ?? false }
+    }
+
+    func count(where isIncluded: (Link) -> Bool) -> Int {
+        places.count { $0.map(isIncluded) ?? false }
+    }
+
+    /// A link is about to change that did not come from here in this input.
+    mutating func note(_ link: Link) {
+        guard link !== lent else { return }
+        if let lent, !alsoLent.contains(where: { $0 === lent }) { alsoLent.append(lent) }
+        lent = link
+    }
+
+    // MARK: Deadlines
 
     /// When the first of all links is due; as of the last `noteDeadlines`.
     var nextDeadline: Instant? { deadlines.earliest }
 
     /// Asks the links that may have changed for their deadlines.
     mutating func noteDeadlines() {
-        guard let touched else { return }
-        self.touched = nil
-        noteDeadline(of: touched)
-        guard !alsoTouched.isEmpty else { return }
-        for slot in alsoTouched { noteDeadline(of: slot) }
-        alsoTouched.removeAll(keepingCapacity: true)
+        guard let lent else { return }
+        self.lent = nil
+        noteDeadline(of: lent)
+        guard !alsoLent.isEmpty else { return }
+        for link in alsoLent { noteDeadline(of: link) }
+        alsoLent.removeAll(keepingCapacity: true)
     }
 
-    private mutating func noteDeadline(of slot: Int) {
-        deadlines.set(isOccupied(slot) ? self[slot].nextDeadline : nil, of: slot)
+    private mutating func noteDeadline(of link: Link) {
+        guard let place = link.place else { return }
+        deadlines.set(link.nextDeadline, of: place)
     }
 
-    func slot(of handle: ConnectionHandle) -> Int? { slotOfHandle[handle.rawValue] }
-
-    /// The slot of exactly this link; `nil` when it ended, even if its handle lives again.
-    func slot(of id: LinkID) -> Int? {
-        guard let slot = slotOfHandle[id.handle.rawValue], slots[slot]?.id == id else { return nil }
-        return slot
-    }
-
-    /// The link to a peer that is not about to end.
-    /// - Parameter peer: who it is, or the private address under which the link was made.
-    func slot(ofPeer peer: DeviceAddress) -> Int? {
-        let peer = peer.withoutIdentityMark
-        return slots.firstIndex { $0.map { $0.isWith(peer) && !$0.isClosing } ?? false }
-    }
+    // MARK: Coming and going
 
     mutating func nextID(for handle: ConnectionHandle) -> LinkID {
         generation &+= 1
         return LinkID(handle: handle, generation: generation)
     }
 
-    mutating func insert(_ link: Link) -> Int {
-        let slot: Int
-        if let free = slots.firstIndex(where: { $0 == nil }) {
-            slot = free
-            slots[free] = link
+    /// Takes in a link whose handle no other has.
+    mutating func insert(_ link: Link) {
+        let place: Int
+        if let free = places.firstIndex(where: { $0 == nil }) {
+            place = free
+            places[free] = link
         } else {
-            slot = slots.count
-            slots.append(link)
+            place = places.count
+            places.append(link)
         }
-        touch(slot)
-        slotOfHandle[link.id.handle.rawValue] = slot
-        return slot
+        link.place = place
+        let index = Int(link.id.handle.rawValue)
+        while placeOfHandle.count <= index { placeOfHandle.append(Self.none) }
+        placeOfHandle[index] = UInt16(place)
+        count += 1
+        note(link)
     }
 
-    mutating func remove(_ slot: Int) -> Link {
-        let link = self[slot]
-        slotOfHandle[link.id.handle.rawValue] = nil
-        slots[slot] = nil
-        touch(slot)
-        return link
+    mutating func remove(_ link: Link) {
+        guard let place = link.place else { return }
+        link.place = nil
+        places[place] = nil
+        placeOfHandle[Int(link.id.handle.rawValue)] = Self.none
+        deadlines.set(nil, of: place)
+        count -= 1
     }
 }
