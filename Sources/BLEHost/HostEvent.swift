@@ -3,7 +3,7 @@ import BLEPackets
 /// Events for the owner of the engine.
 public enum HostEvent: Equatable, Sendable {
     /// The controller can be used; also told after every recovery.
-    case ready(ControllerInformation)
+    indirect case ready(ControllerInformation)
     /// The controller is being recovered; requests are kept, links are lost.
     case recovering(RecoveryStep)
     /// The controller could not be brought back; every operation has ended.
@@ -39,7 +39,7 @@ public enum HostEvent: Equatable, Sendable {
     /// counted (`HostCounters.refusedCleartext`). Told once for a link.
     case cleartextRefused(LinkID, DeviceAddress)
     /// A new or changed bond: save it in place of the one with the same identity.
-    case bondChanged(Bond)
+    indirect case bondChanged(Bond)
     /// The bond with this identity is to be forgotten.
     case bondRemoved(DeviceAddress)
     /// What happens on credit-based channels.

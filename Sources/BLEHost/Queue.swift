@@ -12,8 +12,8 @@ struct Queue<Element> {
 
     mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
-        let element = elements[head]
-        elements[head] = nil
+        var element: Element?
+        swap(&element, &elements[head])
         head += 1
         if head == elements.count {
             elements.removeAll(keepingCapacity: true)

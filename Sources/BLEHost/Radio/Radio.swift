@@ -164,7 +164,9 @@ struct Radio {
 
     // MARK: Time
 
+    /// Inlined, or the whole radio would be copied to be asked.
     /// - Parameter isReady: whether the controller takes commands; while it does not, most waits stand still.
+    @inline(__always)
     func nextDeadline(isReady: Bool) -> Instant? {
         var deadline = earliest(scanMachine.nextDeadline, scanner.nextDeadline)
         deadline = earliest(deadline, initiator.nextDeadline)

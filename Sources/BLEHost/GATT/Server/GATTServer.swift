@@ -51,6 +51,7 @@ public struct GATTServer {
     }
 
     /// When `advance` is due.
+    @inline(__always)
     public var nextDeadline: Instant? {
         var earliest = slowDeadline
         for client in clients {
