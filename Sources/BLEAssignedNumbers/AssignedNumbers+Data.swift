@@ -1,4 +1,4 @@
-// Made by Tools/generate-assigned-numbers; do not edit.
+// Made by Tools/AssignedNumbers/generate; do not edit.
 // Bluetooth SIG assigned numbers, through PyPI: bluetooth-numbers 1.1.2 of 2024-08-28, bumble 0.0.236 of 2026-10-15.
 
 extension AssignedNumbers {

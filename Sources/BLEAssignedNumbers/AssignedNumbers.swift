@@ -1,7 +1,7 @@
 /// The names that the Bluetooth SIG gives to numbers: companies, UUIDs, appearances.
 ///
 /// Look-up is a binary search in text that lies in the program as it is: nothing is unpacked at start, and nothing
-/// allocated but by who wants a `String`. `Tools/generate-assigned-numbers` makes the text.
+/// allocated but by who wants a `String`. `Tools/AssignedNumbers/generate` makes the text.
 public enum AssignedNumbers {
     /// The company with an identifier, as manufacturer data begins with (Assigned Numbers, 7).
     public static func company(_ identifier: UInt16) -> AssignedName? { find(identifier, companyLines) }

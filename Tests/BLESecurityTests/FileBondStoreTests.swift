@@ -41,7 +41,7 @@ struct FileBondStoreTests {
         long.clientRecord = GATTClientRecord(
             configurations: (1...100).map { .init(handle: AttributeHandle(rawValue: $0), modes: .notifications) },
             features: 0, knownTable: 0)
-        let store = FileBondStore(path: folder.path, lockPatienceMilliseconds: 3000, longestFile: 1000)
+        let store = FileBondStore(path: folder.path, lockTimeoutMilliseconds: 3000, longestFile: 1000)
         #expect(throws: BondStoreError.self) { try store.save(long) }
         #expect(try folder.store().load().bonds == [Self.full])
     }
@@ -251,7 +251,7 @@ struct FileBondStoreTests {
     @Test("who finds the lock taken gets it when its holder lets it go (pain: two processes)")
     func lockIsLetGo() throws {
         let folder = try Folder()
-        let store = FileBondStore(path: folder.path, lockPatienceMilliseconds: 600_000)
+        let store = FileBondStore(path: folder.path, lockTimeoutMilliseconds: 600_000)
         let lock = open(folder.path + "/lock", O_RDWR | O_CREAT, 0o600)
         #expect(flock(lock, LOCK_EX) == 0)
         // Lets go while the store waits, or before: both must do.
@@ -266,7 +266,7 @@ struct FileBondStoreTests {
     @Test("a lock that is never let go ends in an error, and each later change in one at once, until it is free again")
     func lockIsKept() throws {
         let folder = try Folder()
-        let store = FileBondStore(path: folder.path, lockPatienceMilliseconds: 30)
+        let store = FileBondStore(path: folder.path, lockTimeoutMilliseconds: 30)
         let lock = open(folder.path + "/lock", O_RDWR | O_CREAT, 0o600)
         #expect(flock(lock, LOCK_EX) == 0)
         for _ in 0..<3 {
@@ -274,7 +274,7 @@ struct FileBondStoreTests {
         }
         close(lock)
         // The wait that was left behind may have the lock for a moment.
-        try FileBondStore(path: folder.path, lockPatienceMilliseconds: 600_000).save(Self.full)
+        try FileBondStore(path: folder.path, lockTimeoutMilliseconds: 600_000).save(Self.full)
         #expect(try folder.store().load().bonds == [Self.full])
     }
 

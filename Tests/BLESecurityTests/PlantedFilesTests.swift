@@ -20,7 +20,7 @@ struct PlantedFilesTests {
 
     /// What each way to the bonds says; the same word for all, and bonds are never told of.
     private func refusals() -> Set<BondStoreError?> {
-        let store = FileBondStore(path: path, lockPatienceMilliseconds: 100)
+        let store = FileBondStore(path: path, lockTimeoutMilliseconds: 100)
         var errors: Set<BondStoreError?> = []
         func note(_ body: () throws(BondStoreError) -> Void) {
             do throws(BondStoreError) {

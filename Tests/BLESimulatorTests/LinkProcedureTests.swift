@@ -105,9 +105,9 @@ struct LinkProcedureTests {
     @Test("a device asks for other parameters by L2CAP, and notes the answer")
     func deviceAsks() throws {
         var heart = SimulatedPeripheral.jellingHeart
-        heart.link.wishedParameters = .init(
+        heart.link.requestedParameters = .init(
             minimumInterval: 40, maximumInterval: 80, latency: 4, supervisionTimeout: 600)
-        heart.link.wishDelayMicroseconds = 100_000
+        heart.link.requestDelayMicroseconds = 100_000
         let device = air.addPeripheral(heart)
         let link = try central.connect(to: heart.address)
         central.run(milliseconds: 200)

@@ -48,7 +48,7 @@ def tshark(path, *arguments):
 
 def check_with_tshark(path, at_least=1):
     """tshark reads every frame and finds none malformed."""
-    checker = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check-tshark')
+    checker = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'Checks', 'tshark')
     run = subprocess.run([checker, path], capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, f'{run.stdout}{run.stderr}'
     frames = int(re.search(r': (\d+) frames', run.stdout)[1])

@@ -27,6 +27,9 @@ public final class HostRunner {
     /// Where all of it runs.
     public let loop: EventLoop
     private let configuration: AdapterConfiguration
+    /// How a transport ended; `error` is `nil` when it ended without one.
+    private struct TransportEnd { let error: TransportError? }
+
     private let hostConfiguration: HostConfiguration
     private var host: Host
     private let bondKeeper: BondKeeper
@@ -36,8 +39,8 @@ public final class HostRunner {
     private var transportGeneration = 0
     private var deadline: EventLoop.Deadline?
     private var isSettling = false
-    /// The end, while something that was told before it waits.
-    private var untoldEnd: TransportError??
+    /// The end of the transport, until the events before it have been delivered.
+    private var pendingEnd: TransportEnd?
 
     /// Reads the bonds from their store.
     /// - Throws: `BondStoreError` when that cannot be done.
@@ -59,7 +62,7 @@ public final class HostRunner {
     /// What the engine met and survived.
     public var counters: HostCounters { host.counters }
     /// Whether a transport is open, or its end has not been told yet.
-    public var isOpen: Bool { transport != nil || untoldEnd != nil }
+    public var isOpen: Bool { transport != nil || pendingEnd != nil }
     /// The engine's clock.
     public var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
 
@@ -121,7 +124,7 @@ public final class HostRunner {
         old?.close()
         loop.runLater {
             do throws(TransportError) { try self.openTransport() } catch {
-                self.untoldEnd = .some(error)
+                self.pendingEnd = TransportEnd(error: error)
                 self.settle()
             }
         }
@@ -130,7 +133,7 @@ public final class HostRunner {
     private func transportClosed(_ error: TransportError?, generation: Int) {
         guard transport != nil, generation == transportGeneration else { return }
         transport = nil
-        untoldEnd = .some(error)
+        pendingEnd = TransportEnd(error: error)
         input(.transportClosed) { $0.transportClosed(at: $1) }
     }
 
@@ -174,7 +177,7 @@ public final class HostRunner {
         } else {
             deadline?.clear()
         }
-        if !bondKeeper.isKeeping, let error = untoldEnd.take() { handlers?.ended(error) }
+        if !bondKeeper.isKeeping, let end = pendingEnd.take() { handlers?.ended(end.error) }
     }
 
     private func flush() {

@@ -2,8 +2,8 @@ import Glibc
 
 /// Where the octets of a capture come from.
 struct InputFile: ~Copyable {
-    /// How long a wait for input goes on after it was cancelled, in milliseconds.
-    private static let patience: Int32 = 100
+    /// How often a wait for input looks for its cancellation, in milliseconds.
+    private static let cancellationCheckInterval: Int32 = 100
 
     private let descriptor: Int32
     private let memory: [UInt8]
@@ -68,6 +68,6 @@ struct InputFile: ~Copyable {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         repeat {
             if isCancelled() { throw SystemError(number: ECANCELED) }
-        } while unsafe poll(&waited, 1, Self.patience) == 0
+        } while unsafe poll(&waited, 1, Self.cancellationCheckInterval) == 0
     }
 }

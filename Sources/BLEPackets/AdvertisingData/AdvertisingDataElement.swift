@@ -18,7 +18,7 @@ public enum AdvertisingDataElement: ~Escapable {
     case manufacturerData(company: UInt16, RawSpan)
     /// A service, and data in the form that it defines.
     case serviceData(BluetoothUUID, RawSpan)
-    /// What the peripheral wishes of a link; the central need not heed it.
+    /// The connection intervals that the peripheral prefers; a hint to the central.
     case peripheralConnectionIntervalRange(ConnectionIntervalRange)
     /// Devices that the advertisement is meant for.
     case targetAddresses(AdvertisedAddressList)
@@ -74,9 +74,9 @@ public struct LERole: RawRepresentable, Hashable, Sendable {
 
 /// The connection intervals that a peripheral likes best (Core Specification Supplement, Part A, 1.9).
 public struct ConnectionIntervalRange: Hashable, Sendable {
-    /// In units of 1.25 ms, 6 to 3200; 0xFFFF: no wish.
+    /// In units of 1.25 ms, 6 to 3200; 0xFFFF: no preference.
     public var minimum: UInt16
-    /// In units of 1.25 ms, 6 to 3200; 0xFFFF: no wish.
+    /// In units of 1.25 ms, 6 to 3200; 0xFFFF: no preference.
     public var maximum: UInt16
 
     public init(minimum: UInt16, maximum: UInt16) {

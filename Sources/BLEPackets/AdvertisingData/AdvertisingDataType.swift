@@ -36,7 +36,7 @@ public struct AdvertisingDataType: RawRepresentable, Hashable, Sendable {
     /// One octet: what the sender of out-of-band data can do and which kind of address it has (Supplement, Part A,
     /// 1.7).
     public static let securityManagerOutOfBandFlags = AdvertisingDataType(rawValue: 0x11)
-    /// Connection intervals that the peripheral wishes: least and greatest, 16 bits each, in units of 1.25 ms
+    /// The preferred connection intervals: minimum and maximum, 16 bits each, in units of 1.25 ms
     /// (Supplement, Part A, 1.9).
     public static let peripheralConnectionIntervalRange = AdvertisingDataType(rawValue: 0x12)
     /// Services that the device wants of a central, with UUIDs of 16 bits (Supplement, Part A, 1.10).

@@ -32,20 +32,20 @@ public final class FileBondStore: BondStore {
     ///   - path: a folder of its own; it is made where it is missing, and closed to everybody but its owner.
     ///   - onDamage: called from whichever method meets a damaged file.
     public convenience init(path: String, onDamage: @escaping DamageHandler = { _ in }) {
-        self.init(path: path, lockPatienceMilliseconds: 3000, onDamage: onDamage)
+        self.init(path: path, lockTimeoutMilliseconds: 3000, onDamage: onDamage)
     }
 
     /// - Parameters:
-    ///   - lockPatienceMilliseconds: how long another process may hold the lock.
+    ///   - lockTimeoutMilliseconds: how long another process may hold the lock.
     ///   - longestFile: in octets; a longer one is not read whole, and never written.
     init(
-        path: String, lockPatienceMilliseconds: Int64, longestFile: Int = 16 << 20,
+        path: String, lockTimeoutMilliseconds: Int64, longestFile: Int = 16 << 20,
         onDamage: @escaping DamageHandler = { _ in }
     ) {
         self.path = path
         self.onDamage = onDamage
         self.longestFile = longestFile
-        lock = FileLock(name: "lock", patienceMilliseconds: lockPatienceMilliseconds)
+        lock = FileLock(name: "lock", timeoutMilliseconds: lockTimeoutMilliseconds)
     }
 
     /// What the folder holds. Where they are missing, the folder and the key of private addresses are made.

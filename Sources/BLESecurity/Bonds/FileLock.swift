@@ -12,15 +12,15 @@ import Synchronization
 final class FileLock: Sendable {
     /// The file that is locked; it is made where it is missing.
     private let name: String
-    private let patienceMilliseconds: Int64
+    private let timeoutMilliseconds: Int64
     fileprivate let isOverdue = Atomic(false)
 
-    init(name: String, patienceMilliseconds: Int64) {
+    init(name: String, timeoutMilliseconds: Int64) {
         self.name = name
-        self.patienceMilliseconds = patienceMilliseconds
+        self.timeoutMilliseconds = timeoutMilliseconds
     }
 
-    /// Waits for the lock, no longer than the patience.
+    /// Waits for the lock, no longer than the timeout.
     /// - Returns: a descriptor that holds the lock until it is closed.
     /// - Throws: `BondStoreError.busy` when another process keeps it, `system` when there can be no lock.
     func take(in folder: borrowing SafeFolder) throws(BondStoreError) -> Int32 {
@@ -34,7 +34,7 @@ final class FileLock: Sendable {
             let wait = LockWait(for: descriptor, of: self)
             code = wait.begin()
             if code == 0 {
-                guard let result = wait.result(withinMilliseconds: patienceMilliseconds) else {
+                guard let result = wait.result(withinMilliseconds: timeoutMilliseconds) else {
                     throw .busy(path: path)
                 }
                 code = result

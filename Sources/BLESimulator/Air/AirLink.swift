@@ -21,9 +21,9 @@ struct LinkParameters: Equatable {
     }
 
     /// The controllers of this air take the longest interval that the host allows.
-    init(_ wish: LEConnectionParameters) {
+    init(_ request: LEConnectionParameters) {
         self.init(
-            interval: wish.maximumInterval, latency: wish.latency, supervisionTimeout: wish.supervisionTimeout)
+            interval: request.maximumInterval, latency: request.latency, supervisionTimeout: request.supervisionTimeout)
     }
 }
 
@@ -55,7 +55,7 @@ enum LinkProcedure {
 
 /// How far a link is with its encryption.
 struct LinkEncryption {
-    /// What the central's host gave with its wish, until both ends are through with it.
+    /// What the central's host gave with its request, until both ends are through with it.
     struct Attempt {
         var key: Key128
         var randomNumber: UInt64

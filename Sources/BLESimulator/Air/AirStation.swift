@@ -57,7 +57,7 @@ protocol AirStation: AnyObject {
     func sent(_ count: Int, on link: AirLink)
     func closed(_ link: AirLink, reason: HCIStatus)
     func updated(_ link: AirLink, status: HCIStatus)
-    func parametersRequested(_ wish: LEConnectionParameters, on link: AirLink) -> ParameterAnswer
+    func parametersRequested(_ request: LEConnectionParameters, on link: AirLink) -> ParameterAnswer
     func featuresRead(_ features: LEFeatures, on link: AirLink)
     func versionRead(of peer: LinkCapabilities, on link: AirLink)
     func dataLengthChanged(on link: AirLink)
@@ -73,7 +73,7 @@ protocol AirStation: AnyObject {
 /// What a listener sends to an advertiser.
 enum RadioRequest { case scan, connect }
 
-/// A wish to connect that an advertisement has met.
+/// A request to connect that an advertisement has met.
 struct Initiation {
     var ownAddress: DeviceAddress
     var parameters: LEConnectionParameters

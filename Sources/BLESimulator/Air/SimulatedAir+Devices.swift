@@ -98,8 +98,8 @@ extension SimulatedAir {
     }
 
     /// Lets a device ask its central for other connection parameters, by L2CAP.
-    public func requestParameters(_ wish: L2CAPConnectionParameterUpdateRequest, from device: SimulatedDeviceID) {
-        self.device(device)?.requestParameters(wish)
+    public func requestParameters(_ request: L2CAPConnectionParameterUpdateRequest, from device: SimulatedDeviceID) {
+        self.device(device)?.requestParameters(request)
     }
 
     /// Lets a device send a payload on an L2CAP channel, unasked.

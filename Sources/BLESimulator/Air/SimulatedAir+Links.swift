@@ -138,9 +138,9 @@ extension SimulatedAir {
             link.anchor = nowMicroseconds
             station(side).updated(link, status: .success)
             if isChange { station(side.other).updated(link, status: .success) }
-        case .parameterRequest(let wish, let side):
-            switch station(side.other).parametersRequested(wish, on: link) {
-            case .accept: begin(.update(LinkParameters(wish), by: side), on: link, events: 6)
+        case .parameterRequest(let request, let side):
+            switch station(side.other).parametersRequested(request, on: link) {
+            case .accept: begin(.update(LinkParameters(request), by: side), on: link, events: 6)
             case .reject(let status): begin(.parameterReject(status, to: side), on: link)
             case .later: break
             }
@@ -152,8 +152,8 @@ extension SimulatedAir {
             station(side).versionRead(of: station(side.other).capabilities, on: link)
         case .dataLength:
             settleDataLength(of: link, central, peripheral)
-        case .phy(let wish, let side):
-            settlePHY(of: link, wish: wish, of: station(side), station(side.other))
+        case .phy(let request, let side):
+            settlePHY(of: link, request: request, of: station(side), station(side.other))
         case .encryptionRequest: requestKey(for: link, of: peripheral)
         case .encryptionReply(let key): settleEncryption(of: link, key: key)
         }
@@ -173,7 +173,9 @@ extension SimulatedAir {
         peripheral.dataLengthChanged(on: link)
     }
 
-    private func settlePHY(of link: AirLink, wish: PHYPreferences, of asking: any AirStation, _ asked: any AirStation) {
+    private func settlePHY(
+        of link: AirLink, request: PHYPreferences, of asking: any AirStation, _ asked: any AirStation
+    ) {
         guard !asked.capabilities.features.isDisjoint(with: [.le2MPHY, .leCodedPHY]) else {
             asking.phyUpdated(on: link, status: .unsupportedRemoteFeature)
             return
@@ -192,8 +194,8 @@ extension SimulatedAir {
             return common.contains(.leCoded) ? .leCoded : phy
         }
         let before = (link.centralTransmitPHY, link.peripheralTransmitPHY)
-        let ours = choose(wish, answer, now: link.transmitPHY(side))
-        let theirs = choose(answer, wish, now: link.transmitPHY(side.other))
+        let ours = choose(request, answer, now: link.transmitPHY(side))
+        let theirs = choose(answer, request, now: link.transmitPHY(side.other))
         link.centralTransmitPHY = side == .central ? ours : theirs
         link.peripheralTransmitPHY = side == .central ? theirs : ours
         asking.phyUpdated(on: link, status: .success)
@@ -268,13 +270,13 @@ extension SimulatedAir {
     private func supervise(_ link: AirLink, lastHeard: Int64) {
         guard !link.isSilent else { return }
         link.isSilent = true
-        let patience =
+        let timeout =
             link.isEstablished
             ? Int64(max(link.parameters.supervisionTimeout.microseconds, 100_000))
             : Self.establishmentEvents * link.interval
         let reason: HCIStatus = link.isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished
         let number = link.supervisionNumber
-        agenda.note(at: max(nowMicroseconds, lastHeard + patience)) { [unowned self] in
+        agenda.note(at: max(nowMicroseconds, lastHeard + timeout)) { [unowned self] in
             guard link.isOpen, link.supervisionNumber == number else { return }
             for case (_, .terminate(let side, _)) in link.procedures {
                 // Who wanted to leave has left, though the peer never heard it.

@@ -221,20 +221,20 @@ extension SimulatedController {
             return .success
         }
         guard !command.sets.isEmpty else { return .invalidCommandParameters }
-        for (position, wish) in command.sets.enumerated() {
-            guard let set = advertisingSet(wish.advertisingHandle), set.handle != AdvertisingSet.legacyHandle else {
+        for (position, entry) in command.sets.enumerated() {
+            guard let set = advertisingSet(entry.advertisingHandle), set.handle != AdvertisingSet.legacyHandle else {
                 return .unknownAdvertisingIdentifier
             }
             guard !command.sets[..<position].contains(where: { $0.advertisingHandle == set.handle }) else {
                 return .invalidCommandParameters
             }
-            if set.isHighDutyCycle, wish.duration == 0 || wish.duration > 128 { return .invalidCommandParameters }
+            if set.isHighDutyCycle, entry.duration == 0 || entry.duration > 128 { return .invalidCommandParameters }
             guard set.unfinishedData.isEmpty else { return .commandDisallowed }
         }
-        for wish in command.sets {
+        for entry in command.sets {
             let status = startAdvertising(
-                wish.advertisingHandle, duration: Int64(wish.duration) * 10_000,
-                maximumEvents: Int(wish.maximumEvents))
+                entry.advertisingHandle, duration: Int64(entry.duration) * 10_000,
+                maximumEvents: Int(entry.maximumEvents))
             guard status.isSuccess else { return status }
         }
         return .success

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// A wish to connect that no advertiser has met yet.
+/// A request to connect that no advertiser has met yet.
 struct InitiatingState {
     /// How one primary PHY is listened to, and what a link gets there.
     struct Receiver {

@@ -252,17 +252,17 @@ extension SimulatedController {
                 latency: link.parameters.latency, supervisionTimeout: link.parameters.supervisionTimeout))
     }
 
-    func parametersRequested(_ wish: LEConnectionParameters, on link: AirLink) -> ParameterAnswer {
+    func parametersRequested(_ request: LEConnectionParameters, on link: AirLink) -> ParameterAnswer {
         guard let position = position(of: link),
             configuration.features.contains(.connectionParametersRequestProcedure),
             isOn(.leMeta), settings.leEventMask.contains(.remoteConnectionParameterRequest)
         else { return .reject(.unsupportedRemoteFeature) }
-        ends[position].pendingRequest = wish
+        ends[position].pendingRequest = request
         send(
             le: LERemoteConnectionParameterRequest(
-                connectionHandle: ends[position].handle, minimumInterval: wish.minimumInterval,
-                maximumInterval: wish.maximumInterval, latency: wish.latency,
-                supervisionTimeout: wish.supervisionTimeout))
+                connectionHandle: ends[position].handle, minimumInterval: request.minimumInterval,
+                maximumInterval: request.maximumInterval, latency: request.latency,
+                supervisionTimeout: request.supervisionTimeout))
         return .later
     }
 

@@ -91,7 +91,6 @@ final class SimulatedController: AirStation {
         var transmitOctets: UInt16
         var disconnects = false
         var pendingRequest: LEConnectionParameters?
-        var phyWish: PHYPreferences?
         /// The host has been asked for its long term key and has not answered.
         var isKeyRequested = false
         var authenticatedPayloadTimeout: UInt16 = 3000

@@ -168,10 +168,10 @@ final class SimulatedDevice: AirStation {
         if case .script(let script) = host {
             for pdu in script.greeting { send(pdu, on: .attributeProtocol) }
         }
-        guard let wish = behaviour.wishedParameters else { return }
-        air.after(behaviour.wishDelayMicroseconds) { [unowned self] in
+        guard let request = behaviour.requestedParameters else { return }
+        air.after(behaviour.requestDelayMicroseconds) { [unowned self] in
             guard link.isOpen else { return }
-            requestParameters(wish)
+            requestParameters(request)
         }
     }
 
@@ -189,10 +189,10 @@ final class SimulatedDevice: AirStation {
         air.begin(.terminate(by: link.side(of: index), reason: reason), on: link)
     }
 
-    func requestParameters(_ wish: L2CAPConnectionParameterUpdateRequest) {
+    func requestParameters(_ request: L2CAPConnectionParameterUpdateRequest) {
         signallingIdentifier = signallingIdentifier == 0xFF ? 1 : signallingIdentifier + 1
         var packet = PacketWriter()
-        wish.encodePacket(identifier: signallingIdentifier, into: &packet)
+        request.encodePacket(identifier: signallingIdentifier, into: &packet)
         send(packet.bytes, on: .leSignalling)
     }
 
@@ -219,7 +219,7 @@ final class SimulatedDevice: AirStation {
         PHYPreferences(transmit: capabilities.phys, receive: capabilities.phys)
     }
 
-    func parametersRequested(_ wish: LEConnectionParameters, on link: AirLink) -> ParameterAnswer {
+    func parametersRequested(_ request: LEConnectionParameters, on link: AirLink) -> ParameterAnswer {
         behaviour.acceptsParameters ? .accept : .reject(.unacceptableConnectionParameters)
     }
 

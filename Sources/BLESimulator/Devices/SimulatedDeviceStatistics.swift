@@ -14,7 +14,7 @@ public struct SimulatedDeviceStatistics: Equatable, Sendable {
     public var lastDisconnectReason: HCIStatus?
     /// `nil` without a link.
     public var parameters: SimulatedLinkParameters?
-    /// How the central answered wishes for other parameters.
+    /// How the central answered requests for other parameters.
     public var parameterAnswers: [L2CAPConnectionParameterUpdateResponse.Result] = []
     /// ATT_MTU of the present link, in octets.
     public var mtu = 23

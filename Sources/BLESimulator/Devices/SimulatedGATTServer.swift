@@ -126,9 +126,9 @@ final class SimulatedGATTServer {
     }
 
     private func exchangeMTU(_ reader: inout PacketReader) throws -> [UInt8] {
-        let wish = Int(try reader.read(UInt16.self))
+        let offered = Int(try reader.read(UInt16.self))
         try reader.expectEnd()
-        mtu = max(23, min(wish, maximumMTU))
+        mtu = max(23, min(offered, maximumMTU))
         return [0x03] + UInt16(maximumMTU).octets
     }
 

@@ -87,10 +87,10 @@ public struct SimulatedLinkBehaviour: Equatable, Sendable {
     public var packetsPerConnectionEvent: Int
     /// From a request to its answer. Without a delay the answer comes in the same connection event, if it has room.
     public var responseDelayMicroseconds: Int64
-    /// What the device asks of the central by L2CAP once it is connected; `nil` for nothing.
-    public var wishedParameters: L2CAPConnectionParameterUpdateRequest?
-    /// From the link to that wish.
-    public var wishDelayMicroseconds: Int64
+    /// The parameters that the device requests from the central by L2CAP once connected; `nil` for no request.
+    public var requestedParameters: L2CAPConnectionParameterUpdateRequest?
+    /// From the connection to that request.
+    public var requestDelayMicroseconds: Int64
     /// How it answers when the central's controller asks for other parameters.
     public var acceptsParameters: Bool
     /// Instead of answering this ATT request of a link, counted from 1, the device ends the link; `nil` for never.
@@ -106,7 +106,7 @@ public struct SimulatedLinkBehaviour: Equatable, Sendable {
         features: LEFeatures = SimulatedControllerConfiguration.allFeatures, version: HCIVersion = .core53,
         manufacturer: CompanyIdentifier = CompanyIdentifier(rawValue: 0xFFFF), maximumDataLength: UInt16 = 251,
         phys: PHYSet = [.le1M, .le2M], packetsPerConnectionEvent: Int = 6, responseDelayMicroseconds: Int64 = 0,
-        wishedParameters: L2CAPConnectionParameterUpdateRequest? = nil, wishDelayMicroseconds: Int64 = 1_000_000,
+        requestedParameters: L2CAPConnectionParameterUpdateRequest? = nil, requestDelayMicroseconds: Int64 = 1_000_000,
         acceptsParameters: Bool = true, disconnectsAtRequest: Int? = nil, longTermKeys: [SimulatedLongTermKey] = [],
         identityResolvingKey: Key128? = nil, privateAddressMicroseconds: Int64 = 900_000_000
     ) {
@@ -117,8 +117,8 @@ public struct SimulatedLinkBehaviour: Equatable, Sendable {
         self.phys = phys
         self.packetsPerConnectionEvent = packetsPerConnectionEvent
         self.responseDelayMicroseconds = responseDelayMicroseconds
-        self.wishedParameters = wishedParameters
-        self.wishDelayMicroseconds = wishDelayMicroseconds
+        self.requestedParameters = requestedParameters
+        self.requestDelayMicroseconds = requestDelayMicroseconds
         self.acceptsParameters = acceptsParameters
         self.disconnectsAtRequest = disconnectsAtRequest
         self.longTermKeys = longTermKeys

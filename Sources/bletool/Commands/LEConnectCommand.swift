@@ -58,7 +58,7 @@ struct LEConnectCommand: ToolCommand {
                 address = try await session.find(peer, through: adapter, search)
             }
             return try await ControllerCommands(adapter: adapter, events: events)
-                .connect(to: address, ownAddressType: ownAddressType, patience: search.limit)
+                .connect(to: address, ownAddressType: ownAddressType, timeout: search.limit)
         }
         session.console.print(
             [

@@ -5,8 +5,8 @@ struct ControllerCommands: Sendable {
     let adapter: Adapter
     let events: EventWatch
 
-    /// How long a procedure between two controllers may take before it is given up.
-    static let patience = Duration.seconds(15)
+    /// The time limit of a procedure between two controllers.
+    static let procedureTimeout = Duration.seconds(15)
 
     /// Sends a command that is answered by Command Complete.
     /// - Throws: `Failure` when the controller refuses it, `AdapterError` when it does not answer.
@@ -29,7 +29,7 @@ struct ControllerCommands: Sendable {
     ///   - match: what the event that was waited for says; `nil` for another event.
     /// - Throws: `Failure` when the controller refuses the command or never tells its end.
     func send<Command: HCICommand, Value: Sendable>(
-        _ command: Command, patience: Duration? = patience,
+        _ command: Command, timeout: Duration? = procedureTimeout,
         giveUp: @escaping @Sendable (_ late: @Sendable () async -> Value?) async -> Void = { _ in },
         match: @escaping @Sendable (HCIEventPacket) -> Value?
     ) async throws -> Value {
@@ -40,7 +40,7 @@ struct ControllerCommands: Sendable {
         try Self.check(answer, Command.opcode)
         do {
             return try await withTimeout(
-                patience,
+                timeout,
                 overdue: Failure(
                     "the controller did not report the completion of "
                         + "\(CommandNames.text(of: Command.opcode))")

@@ -21,7 +21,7 @@ extension ControllerCommands {
     /// Makes a link that the engine knows nothing of: the kernel's stack adopts it.
     /// - Parameter peer: `nil` for the first device of the accept list.
     func connect(
-        to peer: DeviceAddress?, ownAddressType: OwnAddressType, patience: Duration?
+        to peer: DeviceAddress?, ownAddressType: OwnAddressType, timeout: Duration?
     ) async throws -> (handle: ConnectionHandle, peer: DeviceAddress) {
         let policy: InitiatorFilterPolicy = peer == nil ? .acceptList : .peerAddress
         let address = peer ?? DeviceAddress(value: 0, kind: .public)
@@ -42,12 +42,12 @@ extension ControllerCommands {
                 LEExtendedCreateConnection(
                     filterPolicy: policy, ownAddressType: ownAddressType, peerAddress: address,
                     le1M: LEExtendedCreateConnection.Parameters(connection: parameters)),
-                patience: patience, giveUp: giveUp, match: Attempt.init)
+                timeout: timeout, giveUp: giveUp, match: Attempt.init)
         } else {
             attempt = try await send(
                 LECreateConnection(
                     filterPolicy: policy, peerAddress: address, ownAddressType: ownAddressType, parameters: parameters),
-                patience: patience, giveUp: giveUp, match: Attempt.init)
+                timeout: timeout, giveUp: giveUp, match: Attempt.init)
         }
         try Self.check(attempt.status, "the connection could not be made")
         return (attempt.handle, attempt.peer)

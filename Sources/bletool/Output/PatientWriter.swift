@@ -54,7 +54,7 @@ final class PatientWriter: Sendable {
                     if errno == EINTR { continue }
                     guard errno == EAGAIN else { return errno }
                     // There is room, and too little of it.
-                    if isOutOfPatience { return ETIMEDOUT }
+                    if isTimedOut { return ETIMEDOUT }
                     usleep(10_000)
                     continue
                 }
@@ -76,15 +76,15 @@ final class PatientWriter: Sendable {
     /// - Returns: `false` when there was none until it was too late to wait.
     private func awaitRoom() -> Bool {
         while true {
-            let isImpatient = isOutOfPatience
+            let isLastLook = isTimedOut
             var waited = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            if poll(&waited, 1, isImpatient ? 0 : Self.slice) != 0 { return true }
-            if isImpatient { return false }
+            if poll(&waited, 1, isLastLook ? 0 : Self.slice) != 0 { return true }
+            if isLastLook { return false }
         }
     }
 
-    private var isOutOfPatience: Bool {
+    private var isTimedOut: Bool {
         guard let requestTime = interruption.requestTime else { return false }
-        return requestTime.duration(to: .now) >= Interruption.outputPatience
+        return requestTime.duration(to: .now) >= Interruption.outputTimeout
     }
 }

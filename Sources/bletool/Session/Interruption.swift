@@ -20,7 +20,7 @@ final class Interruption: Sendable {
 
     /// How long after the first signal what is printed may wait for a reader that does not read. It leaves time to hand
     /// the adapter back before a second signal counts.
-    static let outputPatience = Duration.milliseconds(500)
+    static let outputTimeout = Duration.milliseconds(500)
 
     /// Blocks the signals. Must be called before there is a second thread, for threads inherit what is blocked.
     func prepare() {

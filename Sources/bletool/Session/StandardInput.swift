@@ -3,7 +3,7 @@ import Glibc
 /// Standard input, line by line. A wait for a line ends with the task that waits.
 struct StandardInput {
     /// How long a cancelled task may go on waiting, in milliseconds.
-    private static let patience: Int32 = 100
+    private static let cancellationCheckInterval: Int32 = 100
 
     private let descriptor: Int32
     private var bytes: [UInt8] = []
@@ -34,7 +34,7 @@ struct StandardInput {
 
     private mutating func fill() {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&waited, 1, Self.patience) > 0 else { return }
+        guard poll(&waited, 1, Self.cancellationCheckInterval) > 0 else { return }
         var chunk = [UInt8](repeating: 0, count: 65536)
         let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
         if count > 0 {

@@ -3,7 +3,7 @@ import Glibc
 /// A file that the user named, read whole. A wait for a pipe ends with the task that waits.
 enum TextFile {
     /// How long a cancelled task may go on waiting, in milliseconds.
-    private static let patience: Int32 = 100
+    private static let cancellationCheckInterval: Int32 = 100
 
     /// What people write is far shorter: a device that never ends does not fill the memory.
     private static let greatestByteCount = 16 << 20
@@ -21,7 +21,7 @@ enum TextFile {
             var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             repeat {
                 if Task.isCancelled { throw Failure.interrupted }
-            } while poll(&waited, 1, patience) == 0
+            } while poll(&waited, 1, cancellationCheckInterval) == 0
             let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count >= 0 else { throw unreadable(path) }

@@ -8,9 +8,9 @@ public struct LEConnectionParameters: Hashable, Sendable {
     public var latency: UInt16
     /// How long the link may be silent; more than (1 + latency) × `maximumInterval` × 2.
     public var supervisionTimeout: SupervisionTimeout
-    /// Wish for the length of a connection event, in units of 0.625 ms; zero is no wish.
+    /// The preferred length of a connection event, in units of 0.625 ms; zero for no preference.
     public var minimumEventLength: UInt16
-    /// Wish for the length of a connection event, in units of 0.625 ms; zero is no wish.
+    /// The preferred length of a connection event, in units of 0.625 ms; zero for no preference.
     public var maximumEventLength: UInt16
 
     @inlinable

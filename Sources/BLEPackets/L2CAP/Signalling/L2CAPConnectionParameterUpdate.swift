@@ -46,7 +46,7 @@ public struct L2CAPConnectionParameterUpdateRequest: L2CAPSignallingCommand {
     }
 }
 
-/// Connection Parameter Update Response: what the central says to the wish (Core 5.4, Vol 3, Part A, 4.21).
+/// Connection Parameter Update Response: the central's answer (Core 5.4, Vol 3, Part A, 4.21).
 public struct L2CAPConnectionParameterUpdateResponse: L2CAPSignallingCommand {
     /// 0x13, from the central. An acceptance says that the central is going to ask its controller, not that the link
     /// has changed.
