@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "BLECapture", targets: ["BLECapture"]),
         .library(name: "BLEDecoder", targets: ["BLEDecoder"]),
         .library(name: "BLEAssignedNumbers", targets: ["BLEAssignedNumbers"]),
+        .library(name: "BLESensors", targets: ["BLESensors"]),
         .library(name: "BLESimulator", targets: ["BLESimulator"]),
         .library(name: "BLERecording", targets: ["BLERecording"]),
         .library(name: "BLEVirtualTransports", targets: ["BLEVirtualTransports"]),
@@ -40,6 +41,8 @@ let package = Package(
         .target(name: "BLECapture", dependencies: ["BLEPackets", "BLEStateFiles"], swiftSettings: common),
         // Names of numbers, apart from BLEPackets so that firmware need not carry them.
         .target(name: "BLEAssignedNumbers", swiftSettings: common),
+        // Pure: what the octets of sensors and of assigned characteristics mean, apart from what firmware carries.
+        .target(name: "BLESensors", dependencies: ["BLEPackets", "BLEAssignedNumbers"], swiftSettings: common),
         // Pure: imports nothing but the modules below it and the standard library.
         .target(
             name: "BLEDecoder", dependencies: ["BLEPackets", "BLECapture", "BLEAssignedNumbers", "BLEText"],
@@ -72,7 +75,7 @@ let package = Package(
             name: "bletool",
             dependencies: [
                 "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDecoder", "BLEJSON", "BLERecording", "BLESecurity",
-                "BLEStateFiles", "BLEText", "BLEVirtualTransports",
+                "BLESensors", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
@@ -113,6 +116,7 @@ let package = Package(
         .testTarget(
             name: "BLEDecoderTests", dependencies: ["BLEDecoder", "BLEAssignedNumbers", "BLECapture"],
             swiftSettings: common),
+        .testTarget(name: "BLESensorsTests", dependencies: ["BLESensors"], swiftSettings: common),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
         .testTarget(

@@ -21,6 +21,34 @@ public enum AssignedNumbers {
         find(value, appearanceLines) ?? find(value & 0xFFC0, appearanceLines)
     }
 
+    /// The services, characteristics, descriptors and declarations of a name, by their 16-bit UUIDs; case does not matter.
+    public static func uuids(named name: String) -> [UInt16] {
+        let wanted = Array(name.utf8)
+        let text = unsafe UnsafeBufferPointer(start: uuid16Lines.utf8Start, count: uuid16Lines.utf8CodeUnitCount)
+        var found: [UInt16] = []
+        var start = 0
+        while start + 4 <= text.count {
+            var end = start + 4
+            while unsafe end < text.count && text[end] != UInt8(ascii: "\n") { end += 1 }
+            if end - start - 4 == wanted.count,
+                (0..<wanted.count).allSatisfy({ lowercase(text[start + 4 + $0]) == lowercase(wanted[$0]) }),
+                let uuid = unsafe UInt16(String(decoding: text[start..<start + 4], as: UTF8.self), radix: 16)
+            {
+                found.append(uuid)
+            }
+            start = end + 1
+        }
+        return found
+    }
+
+    private static func lowercase(_ character: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(character) ? character | 0x20 : character
+    }
+
+    /// What follows a key in a table of the same form as those here: lines in order, each with four lower-case hexadecimal
+    /// digits before its text.
+    public static func line(of key: UInt16, in lines: StaticString) -> AssignedName? { find(key, lines) }
+
     /// Looks for the line that begins with four digits.
     ///
     /// Digits are compared as they stand: those of hexadecimal are in order as characters too.

@@ -23,7 +23,7 @@ struct ArgumentOrderTests {
         let first = try parse(["--json", "gatt", "BumblePeer", "write", "2A39", "01", "--command"])
         let write = try #require(first as? GATTWriteCommand)
         #expect(write.peer == .name("BumblePeer"))
-        #expect(write.value.bytes == [1])
+        #expect(write.value == "01")
         #expect(write.command)
         #expect(write.global.json)
         let second = try parse(["gatt", "--connect-timeout", "5", "-t", "sim", "C1:22:33:44:55:66/random", "discover"])
@@ -36,7 +36,7 @@ struct ArgumentOrderTests {
     func nameLikeAVerb() throws {
         let read = try #require(try parse(["gatt", "read", "read", "2A38"]) as? GATTReadCommand)
         #expect(read.peer == .name("read"))
-        #expect(read.target == .uuid(BluetoothUUID(UInt16(0x2A38)), service: nil))
+        #expect(read.target == [.uuid(BluetoothUUID(UInt16(0x2A38)), service: nil)])
     }
 
     @Test("-t behind lecup is hcitool's timeout, before it the transport")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEAssignedNumbers
 
 /// Octets in hexadecimal.
 struct HexBytes: ExpressibleByArgument, Equatable, Sendable {
@@ -25,7 +26,32 @@ struct ParameterBytes: ExpressibleByArgument, Equatable, Sendable {
 }
 
 extension BluetoothUUID: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
+    /// A UUID, or the assigned name of a service.
+    public init?(argument: String) {
+        if let uuid = BluetoothUUID(argument) {
+            self = uuid
+        } else {
+            let services: Range<UInt16> = 0x1800..<0x2800
+            // Some of their names end with what nobody says.
+            guard
+                let uuid = BluetoothUUID(named: argument, within: services)
+                    ?? BluetoothUUID(named: argument + " Service", within: services)
+            else { return nil }
+            self = uuid
+        }
+    }
+
+    /// The one UUID of these that the Bluetooth SIG calls so.
+    init?(named name: String, within range: Range<UInt16>) {
+        let found = AssignedNumbers.uuids(named: name).filter(range.contains)
+        guard found.count == 1 else { return nil }
+        self.init(found[0])
+    }
+
+    /// A UUID, or the assigned name of a characteristic or descriptor.
+    init?(attribute text: String) {
+        if let uuid = BluetoothUUID(text) { self = uuid } else { self.init(named: text, within: 0x2900..<0x3000) }
+    }
 }
 
 /// A number in decimal, or in hexadecimal behind `0x`.
@@ -139,7 +165,7 @@ struct AddressArgument: ExpressibleByArgument, Equatable, Sendable {
     }
 }
 
-/// What to read, write or subscribe to: `UUID`, `SERVICE/UUID` or `0xHANDLE`.
+/// What to read, write or subscribe to: `UUID` or its assigned name, `SERVICE/UUID` or `0xHANDLE`.
 enum TargetArgument: ExpressibleByArgument, Equatable, Sendable {
     case handle(AttributeHandle)
     case uuid(BluetoothUUID, service: BluetoothUUID?)
@@ -150,15 +176,15 @@ enum TargetArgument: ExpressibleByArgument, Equatable, Sendable {
             self = .handle(AttributeHandle(rawValue: handle))
             return
         }
-        let parts = argument.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        switch parts.count {
-        case 1:
-            guard let uuid = BluetoothUUID(parts[0]) else { return nil }
+        // A stroke may stand in a name too.
+        if let uuid = BluetoothUUID(attribute: argument) {
             self = .uuid(uuid, service: nil)
-        case 2:
-            guard let service = BluetoothUUID(parts[0]), let uuid = BluetoothUUID(parts[1]) else { return nil }
-            self = .uuid(uuid, service: service)
-        default: return nil
+            return
         }
+        let parts = argument.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let service = BluetoothUUID(argument: parts[0]),
+            let uuid = BluetoothUUID(attribute: parts[1])
+        else { return nil }
+        self = .uuid(uuid, service: service)
     }
 }

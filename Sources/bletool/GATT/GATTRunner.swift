@@ -19,10 +19,10 @@ struct GATTRunner: Sendable {
     func perform(_ step: GATTStep) async throws {
         switch step {
         case .discover(let service): try await discover(service)
-        case .read(let target): try await read(target)
+        case .read(let target, let form, let isNamed): try await read(target, form, isNamed: isNamed)
         case .write(let target, let value, let isCommand): try await write(target, value, isCommand: isCommand)
         case .subscribe(let target): try await subscribe(target)
-        case .wait(let count, let duration): try await wait(count: count, duration: duration)
+        case .wait(let count, let duration, let form): try await wait(count: count, duration: duration, form)
         }
     }
 
@@ -35,11 +35,14 @@ struct GATTRunner: Sendable {
         console.print(output.json, text: output.text)
     }
 
-    private func read(_ target: TargetArgument) async throws {
+    private func read(_ target: TargetArgument, _ form: ValueForm?, isNamed: Bool) async throws {
         let place = try await database.place(of: target)
         let value = try await peripheral.read(place.handle)
-        let event = event("value", place.handle, place.uuid, value)
-        console.print(event, text: ValueText.text(value))
+        let meaning = ValueMeaning(value, uuid: place.uuid, form: form)
+        let name = place.uuid?.textWithName ?? Hexadecimal.number(place.handle.rawValue, digits: 4)
+        console.print(
+            meaning.adding(to: event("value", place.handle, place.uuid, value).naming(place.uuid)),
+            text: isNamed ? "\(name)  \(meaning.text)" : meaning.text)
     }
 
     private func write(_ target: TargetArgument, _ value: [UInt8], isCommand: Bool) async throws {
@@ -85,14 +88,16 @@ struct GATTRunner: Sendable {
         try await subscribe(to: found)
     }
 
-    private func wait(count: Int?, duration: Duration?) async throws {
+    private func wait(count: Int?, duration: Duration?, _ form: ValueForm?) async throws {
         let console = console
         try await mailbox.wait(count: count, duration: duration, renew: renew) { arrival in
             let name = arrival.value.isIndication ? "indicated" : "notified"
             let characteristic = arrival.characteristic
+            let event = Self.event(name, characteristic.valueHandle, characteristic.uuid, arrival.value.bytes)
+            let meaning = ValueMeaning(arrival.value.bytes, uuid: characteristic.uuid, form: form)
             console.print(
-                Self.event(name, characteristic.valueHandle, characteristic.uuid, arrival.value.bytes),
-                text: "\(characteristic.uuid.textWithName) \(name) \(ValueText.text(arrival.value.bytes))")
+                meaning.adding(to: event.naming(characteristic.uuid)),
+                text: "\(characteristic.uuid.textWithName) \(name) \(meaning.text)")
         }
     }
 

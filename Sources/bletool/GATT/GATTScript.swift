@@ -3,7 +3,7 @@ import BLE
 /// A script of `gatt PEER script`: a step a line; what follows `#` is a comment.
 ///
 ///     discover [--service UUID]
-///     read TARGET
+///     read TARGET [--uint16 …]
 ///     write TARGET HEX [--command]
 ///     subscribe TARGET
 ///     wait [--count N] [--duration S]
@@ -24,13 +24,13 @@ struct GATTScript: Equatable, Sendable {
         var isSubscribed = false
         for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0.isNewline }) {
             number += 1
-            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }.map(String.init)
-            guard !words.isEmpty else { continue }
             do {
+                let words = try Self.words(line)
+                guard !words.isEmpty else { continue }
                 let step = try Self.step(words)
                 switch step {
                 case .subscribe: isSubscribed = true
-                case .wait(_, duration: nil) where !isSubscribed:
+                case .wait(_, duration: nil, form: _) where !isSubscribed:
                     throw Failure(
                         "wait has no subscription to wait for; subscribe first, or give --duration")
                 default: break
@@ -50,18 +50,46 @@ struct GATTScript: Equatable, Sendable {
         try self.init(String(decoding: try TextFile.bytes(of: path), as: UTF8.self))
     }
 
+    /// The words of a line before a comment; what stands between quotation marks is one.
+    private static func words(_ line: Substring) throws -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quotation: Character?
+        for character in line {
+            if let mark = quotation {
+                if character == mark { quotation = nil } else { word?.append(character) }
+            } else if character == "#" {
+                break
+            } else if character == "\"" || character == "'" {
+                quotation = character
+                word = word ?? ""
+            } else if character == " " || character == "\t" {
+                if let word { words.append(word) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        guard quotation == nil else { throw Failure("a quotation mark is missing") }
+        return words + (word.map { [$0] } ?? [])
+    }
+
     private static func step(_ words: [String]) throws -> GATTStep {
         var words = Words(words)
         let step: GATTStep
         let verb = words.popFirst() ?? ""
         switch verb {
         case "discover": step = .discover(service: try words.option("--service", BluetoothUUID.init(argument:)))
-        case "read": step = .read(try words.target())
+        case "read": step = .read(try words.target(), form: words.form(), isNamed: false)
         case "write":
             let isCommand = words.flag("--command")
             let target = try words.target()
-            guard let text = words.popFirst(), let bytes = text == "\"\"" ? [] : Hexadecimal.bytes(text) else {
-                throw Failure("write needs a hexadecimal value after the target (\"\" for an empty one)")
+            let form = words.form()
+            guard let text = words.popFirst(), let bytes = form.map({ $0.octets(of: text) }) ?? Hexadecimal.bytes(text)
+            else {
+                throw Failure(
+                    "write needs a hexadecimal value after the target (\"\" for an empty one), or one in the form that an "
+                        + "option names")
             }
             guard bytes.count <= 512 else { throw Failure("a value has at most 512 bytes") }
             step = .write(target, bytes, isCommand: isCommand)
@@ -69,7 +97,7 @@ struct GATTScript: Equatable, Sendable {
         case "wait":
             step = .wait(
                 count: try words.option("--count", Count.init(argument:))?.value,
-                duration: try words.option("--duration", Seconds.init(argument:))?.duration)
+                duration: try words.option("--duration", Seconds.init(argument:))?.duration, form: words.form())
         default:
             throw Failure("‘\(verb)’ is not one of discover, read, write, subscribe and wait")
         }
@@ -100,9 +128,12 @@ struct GATTScript: Equatable, Sendable {
             return value
         }
 
+        /// The form of values that an option names, if one does.
+        mutating func form() -> ValueForm? { ValueForm.allCases.first { flag("--" + $0.rawValue) } }
+
         mutating func target() throws -> TargetArgument {
             guard let text = popFirst(), let target = TargetArgument(argument: text) else {
-                throw Failure("a target is UUID, SERVICE/UUID or 0xHANDLE")
+                throw Failure("a target is a UUID or its name, SERVICE/UUID or 0xHANDLE")
             }
             return target
         }

@@ -59,7 +59,7 @@ struct PeripheralLog {
         tell(
             "written", link,
             Self.place(handle, uuid) + [.init(key: "value", value: .string(Hexadecimal.text(value)))],
-            " \(uuid) \(ValueText.text(value))")
+            " \(uuid) \(ValueMeaning(value, uuid: uuid, form: nil).text)")
     }
 
     func subscription(_ subscription: GATTSubscription, _ uuid: BluetoothUUID) {

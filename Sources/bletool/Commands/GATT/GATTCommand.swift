@@ -8,11 +8,11 @@ struct GATTCommand: CommandGroupHelp {
         abstract: "Connect to a device and use its services.",
         usage: "bletool gatt PEER discover|read|write|subscribe|script …",
         discussion: """
-            PEER is ADDRESS, ADDRESS/random or a name. TARGET is UUID, SERVICE/UUID or 0xHANDLE. For a name, or an \
-            address without a type, bletool scans first. The name under which a device was paired means that device \
-            only. The address that was chosen goes to standard error. The link is closed at the end. The link to a \
-            bonded device is encrypted. If a device refuses a request because the link is not secure, bletool pairs \
-            and repeats it.
+            PEER is ADDRESS, ADDRESS/random or a name. TARGET is a UUID or its assigned name, such as 'Battery Level', \
+            SERVICE/UUID or 0xHANDLE. For a name, or an address without a type, bletool scans first. The name under \
+            which a device was paired means that device only. The address that was chosen goes to standard error. The \
+            link is closed at the end. The link to a bonded device is encrypted. If a device refuses a request because \
+            the link is not secure, bletool pairs and repeats it.
 
               bletool gatt 24:6F:28:AA:BB:CC discover
               bletool gatt Thermometer read 180F/2A19
@@ -80,4 +80,4 @@ extension Session {
 
 /// The help of the peer argument, the same for every verb.
 let peerHelp: ArgumentHelp = "ADDRESS, ADDRESS/random or a name."
-let targetHelp: ArgumentHelp = "UUID, SERVICE/UUID or 0xHANDLE."
+let targetHelp: ArgumentHelp = "UUID or assigned name, SERVICE/UUID or 0xHANDLE."

@@ -3,16 +3,26 @@ import ArgumentParser
 struct GATTReadCommand: GATTVerb {
     static let configuration = CommandConfiguration(
         commandName: "read",
-        abstract: "Read a value, however long.",
-        usage: "bletool gatt PEER read TARGET",
-        discussion: "  bletool gatt Thermometer read 180F/2A19")
+        abstract: "Read values, however long.",
+        usage: "bletool gatt PEER read TARGET… [--text | --uint8 | --uint16 | --uint32 | --int8 | --int16 | --int32]",
+        discussion: """
+            Prints the bytes, and what they mean where the Bluetooth SIG defines it; with --text or an integer's width the \
+            value in that form.
+
+              bletool gatt Thermometer read 'Battery Level' 'Manufacturer Name String'
+              bletool gatt Thermometer read 0x0021 --uint16
+            """)
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var strength: KeyStrengthArguments
 
-    @Argument(help: peerHelp) var peer: PeerArgument
-    @Argument(help: targetHelp) var target: TargetArgument
+    @Flag(exclusivity: .exclusive) var form: ValueForm?
 
-    func lines() -> [(number: Int?, step: GATTStep)] { [(nil, .read(target))] }
+    @Argument(help: peerHelp) var peer: PeerArgument
+    @Argument(help: targetHelp) var target: [TargetArgument]
+
+    func lines() -> [(number: Int?, step: GATTStep)] {
+        target.map { (nil, .read($0, form: form, isNamed: target.count > 1)) }
+    }
 }

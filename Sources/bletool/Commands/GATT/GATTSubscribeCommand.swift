@@ -4,7 +4,7 @@ struct GATTSubscribeCommand: GATTVerb {
     static let configuration = CommandConfiguration(
         commandName: "subscribe",
         abstract: "Subscribe to a value and print its notifications or indications.",
-        usage: "bletool gatt PEER subscribe TARGET [--duration S] [--count N]",
+        usage: "bletool gatt PEER subscribe TARGET… [--duration S] [--count N] [--text | --uint8 | …]",
         discussion: """
             Prefers notifications to indications. Without --duration and --count it runs until ^C or the end of the \
             link. With both, it fails if too few values arrive in time. When the device changes its services, the \
@@ -23,10 +23,13 @@ struct GATTSubscribeCommand: GATTVerb {
     @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many values.", valueName: "n"))
     var count: Count?
 
+    @Flag(exclusivity: .exclusive) var form: ValueForm?
+
     @Argument(help: peerHelp) var peer: PeerArgument
-    @Argument(help: targetHelp) var target: TargetArgument
+    @Argument(help: targetHelp) var target: [TargetArgument]
 
     func lines() -> [(number: Int?, step: GATTStep)] {
-        [(nil, .subscribe(target)), (nil, .wait(count: count?.value, duration: duration?.duration))]
+        target.map { (nil, .subscribe($0)) }
+            + [(nil, .wait(count: count?.value, duration: duration?.duration, form: form))]
     }
 }
