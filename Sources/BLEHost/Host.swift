@@ -71,7 +71,7 @@ public struct Host: ~Copyable {
     /// The transport is gone. Links end; scans and pending connections do too, unless the transport is being reopened.
     public mutating func transportClosed(at now: Instant) {
         let isReopening = phase == .awaitingTransport
-        defer { links.noteDeadlines() }
+        defer { noteDeadline() }
         loseController(at: now)
         if isReopening { return }
         session.phase = .closed
@@ -132,13 +132,18 @@ public struct Host: ~Copyable {
     }
 
     /// The moment at which `advance(to:)` is to be called, if nothing comes before.
-    public var nextDeadline: Instant? {
+    ///
+    /// Stored at the end of each input: an owner who asks reads one field, and the engine is not copied to be asked.
+    public private(set) var nextDeadline: Instant?
+
+    private mutating func noteDeadline() {
+        links.noteDeadlines()
         var deadline = effects.commands.nextDeadline
         deadline = earliest(deadline, radio.nextDeadline(isReady: isReady))
         deadline = earliest(deadline, gattServer.nextDeadline)
         deadline = earliest(deadline, links.nextDeadline)
         if case .stopping(let limit) = phase { deadline = earliest(deadline, limit) }
-        return deadline
+        nextDeadline = deadline
     }
 
     // MARK: Outputs
@@ -268,7 +273,7 @@ public struct Host: ~Copyable {
         notePassedFrames(at: now)
         effects.sendCommands(at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
-        links.noteDeadlines()
+        noteDeadline()
         effects.counters.droppedValues = effects.events.droppedValues
         effects.counters.missedUpdates = gattServer.counters.missedUpdates
     }

@@ -164,10 +164,9 @@ struct Radio {
 
     // MARK: Time
 
-    /// Inlined, or the whole radio would be copied to be asked.
+    /// Mutating so that the radio is lent to be asked, and not copied.
     /// - Parameter isReady: whether the controller takes commands; while it does not, most waits stand still.
-    @inline(__always)
-    func nextDeadline(isReady: Bool) -> Instant? {
+    mutating func nextDeadline(isReady: Bool) -> Instant? {
         var deadline = earliest(scanMachine.nextDeadline, scanner.nextDeadline)
         deadline = earliest(deadline, initiator.nextDeadline)
         guard isReady else { return deadline }

@@ -201,7 +201,8 @@ struct RadioTests {
         let target = AdvertisingTarget(peer: DeviceAddress(value: 9, kind: .public), form: .highDutyCycle)
         let call = bench.advertise(target)
         _ = bench.run()
-        let deadline = try #require(bench.radio.nextDeadline(isReady: true))
+        let next = bench.radio.nextDeadline(isReady: true)
+        let deadline = try #require(next)
         bench.now = deadline
         bench.radio.advance(to: deadline, isReady: true, identityResolvingKey: nil, into: &bench.effects)
         #expect(bench.ends()[call] == .connectionFailed(.advertisingTimeout))
