@@ -196,7 +196,7 @@ extension ChannelSecurity {
     /// (Core 5.4, Vol 3, Part C, 10.3.1).
     /// - Parameter policy: what this side demands of every key.
     fileprivate func refusal(
-        of key: LinkSecurityState.Key?, hasKeys: Bool, _ policy: PairingOptions
+        of key: KeyProperties?, hasKeys: Bool, _ policy: PairingOptions
     ) -> L2CAPCreditBasedConnectionResult? {
         guard let key else { return hasKeys ? .insufficientEncryption : .insufficientAuthentication }
         if policy.requiresSecureConnections, !key.isSecureConnections { return .insufficientAuthentication }

@@ -264,8 +264,7 @@ extension Host {
                 effects.desk.ask(request, for: .pairing(id, link.security.machineNumber))
             case .display(let number): effects.events.append(.pairing(id, .displayPasskey(number)))
             case .question(let kind): ask(kind, link)
-            case .encrypt(let key):
-                guard let properties = link.security.machine?.outcome.keyProperties else { continue }
+            case .encrypt(let key, let properties):
                 encrypt(link, with: LongTermKey(key: key), properties, at: now)
             case .finished(let outcome): pairingFinished(link, outcome, at: now)
             case .failed(let failure): pairingFailed(link, failure, at: now)
@@ -359,7 +358,7 @@ extension Host {
         let machine = link.security.machine
         guard failure.isSuspicious || machine?.hasShownValue ?? false else { return }
         var entry: PairingGuard.FailedEntry?
-        if let machine, machine.model.isPasskey {
+        if let machine, machine.model?.isPasskey == true {
             entry = PairingGuard.FailedEntry(
                 role: link.role, fixed: machine.setup.options.passkey,
                 isDisclosed: machine.hasDisclosedPasskey)
@@ -406,17 +405,5 @@ extension Host {
         if let failure = beginPairing(link, options, needsConsent: options.asksConsent, at: now) {
             securityEnded(link, failure, at: now)
         }
-    }
-}
-
-extension DeviceAddress {
-    /// Whether it says nothing of who it is by itself.
-    fileprivate var isPrivate: Bool { randomKind == .resolvablePrivate || randomKind == .nonResolvablePrivate }
-}
-
-extension LinkSecurityState.Key {
-    /// Whether the key is what a peripheral asks for.
-    func satisfies(_ wanted: AuthenticationRequirements) -> Bool {
-        isAuthenticated || !wanted.contains(.mitm)
     }
 }

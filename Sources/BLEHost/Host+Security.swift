@@ -139,7 +139,7 @@ extension Host {
     // MARK: Encryption
 
     /// The central encrypts the link, or changes its key.
-    mutating func encrypt(_ link: Link, with key: LongTermKey, _ properties: LinkSecurityState.Key, at now: Instant) {
+    mutating func encrypt(_ link: Link, with key: LongTermKey, _ properties: KeyProperties, at now: Instant) {
         beginChange(link, to: properties, at: now)
         link.security.proofFailure = nil
         let id = link.id
@@ -150,7 +150,7 @@ extension Host {
             purpose: .link(id, .encrypt))
     }
 
-    private mutating func beginChange(_ link: Link, to key: LinkSecurityState.Key, at now: Instant) {
+    private mutating func beginChange(_ link: Link, to key: KeyProperties, at now: Instant) {
         link.security.encryption = .changing(
             key, deadline: now.advanced(by: Self.encryptionPatience), from: link.security.lastKey)
     }
@@ -180,14 +180,11 @@ extension Host {
 
     private func keyForRequest(
         _ event: LELongTermKeyRequest, _ link: Link
-    ) -> (Key128, LinkSecurityState.Key)? {
+    ) -> (Key128, KeyProperties)? {
         guard link.role == .peripheral else { return nil }
-        if let machine = link.security.machine, machine.awaitsEncryption {
+        if let awaited = link.security.machine?.awaitedKey {
             // What pairing leads to has neither diversifier nor random number.
-            guard let key = machine.linkKey, event.randomNumber == 0, event.encryptedDiversifier == 0 else {
-                return nil
-            }
-            return (key, machine.outcome.keyProperties)
+            return event.randomNumber == 0 && event.encryptedDiversifier == 0 ? awaited : nil
         }
         guard let bond = bond(of: link), let key = bond.localKey, key.answers(event) else { return nil }
         return (key.key, bond.keyProperties)

@@ -2,30 +2,6 @@ import BLEPackets
 
 /// Everything about the security of one link.
 struct LinkSecurityState {
-    /// What is known of a key.
-    struct Key: Equatable {
-        var isAuthenticated: Bool
-        var isSecureConnections: Bool
-        var size: UInt8
-        /// Whether it is kept for later links.
-        var isOfBond = false
-
-        /// The one measure of whether a key is strong enough, for operations, subscriptions and channels alike.
-        func satisfies(_ options: PairingOptions) -> Bool { shortfall(of: options) == nil }
-
-        /// What a key lacks of what is demanded, as an attribute server says it.
-        func shortfall(of options: PairingOptions) -> ATTError? {
-            if options.requiresAuthentication, !isAuthenticated { return .insufficientAuthentication }
-            if options.requiresSecureConnections, !isSecureConnections { return .insufficientAuthentication }
-            return size < options.leastKeySize ? .insufficientEncryptionKeySize : nil
-        }
-
-        /// Whether what another key protected is less safe with this one.
-        func isWeaker(than other: Key) -> Bool {
-            other.isAuthenticated && !isAuthenticated || size < other.size
-        }
-    }
-
     /// A pairing whose keys are there, and which waits for the user's word that it may replace a bond.
     struct Unsettled {
         var outcome: PairingOutcome
@@ -35,8 +11,8 @@ struct LinkSecurityState {
     enum Encryption: Equatable {
         case off
         /// The controllers are at it, towards this key; where the link was encrypted already, from another.
-        case changing(Key, deadline: Instant, from: Key?)
-        case on(Key)
+        case changing(KeyProperties, deadline: Instant, from: KeyProperties?)
+        case on(KeyProperties)
     }
 
     /// A frame that waits for the end of a change.
@@ -123,12 +99,12 @@ struct LinkSecurityState {
         if case .changing = encryption { true } else { false }
     }
 
-    var keyInUse: Key? {
+    var keyInUse: KeyProperties? {
         if case .on(let key) = encryption { key } else { nil }
     }
 
     /// The key that protects the link until a change is over, where there is one.
-    var lastKey: Key? {
+    var lastKey: KeyProperties? {
         switch encryption {
         case .off: nil
         case .changing(_, _, let old): old
@@ -157,13 +133,6 @@ struct LinkSecurityState {
     }
 }
 
-extension Bond {
-    var keyProperties: LinkSecurityState.Key {
-        LinkSecurityState.Key(
-            isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections, size: keySize, isOfBond: true)
-    }
-}
-
 extension PairingSummary {
     /// What a link has without a new pairing.
     init(_ security: LinkSecurity) {
@@ -171,12 +140,5 @@ extension PairingSummary {
             identity: security.identity, isSecureConnections: security.isSecureConnections,
             isAuthenticated: security.isAuthenticated, keySize: security.keySize, isBonded: security.isBonded,
             wasBonded: security.isBonded)
-    }
-}
-
-extension PairingOutcome {
-    var keyProperties: LinkSecurityState.Key {
-        LinkSecurityState.Key(
-            isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections, size: keySize)
     }
 }

@@ -1,4 +1,5 @@
 import BLEHost
+import BLEPackets
 import Crypto
 import CryptoExtras
 
@@ -55,14 +56,13 @@ public struct CryptoToolbox: SecurityToolbox {
     private func generateKeyPair() -> ToolboxResult {
         let key = P256.KeyAgreement.PrivateKey()
         let point = Array(key.publicKey.rawRepresentation)
-        guard point.count == 64 else { return .failure(.unavailable) }
-        return .keyPair(
-            privateKey: Array(key.rawRepresentation),
-            publicKey: P256PublicKey(x: Array(point[..<32]), y: Array(point[32...])))
+        guard let publicKey = P256PublicKey(x: Array(point.prefix(32)), y: Array(point.dropFirst(32))) else {
+            return .failure(.unavailable)
+        }
+        return .keyPair(privateKey: Array(key.rawRepresentation), publicKey: publicKey)
     }
 
     private func sharedSecret(privateKey: [UInt8], peerPublicKey: P256PublicKey) -> ToolboxResult {
-        guard peerPublicKey.x.count == 32, peerPublicKey.y.count == 32 else { return .failure(.invalidPublicKey) }
         let own: P256.KeyAgreement.PrivateKey
         do { own = try .init(rawRepresentation: privateKey) } catch { return .failure(.unavailable) }
         do {

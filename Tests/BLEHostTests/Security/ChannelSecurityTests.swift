@@ -167,10 +167,10 @@ struct ChannelSecurityTests {
     /// Shows the debug key as the first one that it makes.
     private final class DebugToolbox: SecurityToolbox, @unchecked Sendable {
         private let toolbox = CryptoToolbox()
-        private let key: BLEHost.P256PublicKey
+        private let key: P256PublicKey
         private var isFirst = true
 
-        init(x: [UInt8], y: [UInt8]) { key = BLEHost.P256PublicKey(x: x, y: y) }
+        init(x: [UInt8], y: [UInt8]) { key = P256PublicKey(x: x, y: y)! }
 
         func answer(_ request: ToolboxRequest) -> ToolboxResult {
             let result = toolbox.answer(request)

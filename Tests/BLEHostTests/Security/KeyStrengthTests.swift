@@ -84,7 +84,7 @@ import Testing
     func secureConnectionsOnly() {
         var options = PairingOptions(ioCapability: .keyboardOnly, minimumKeySize: 7)
         options.requireSecureConnectionsOnly()
-        typealias Key = LinkSecurityState.Key
+        typealias Key = KeyProperties
         #expect(Key(isAuthenticated: true, isSecureConnections: true, size: 16).satisfies(options))
         #expect(!Key(isAuthenticated: false, isSecureConnections: true, size: 16).satisfies(options))
         #expect(!Key(isAuthenticated: true, isSecureConnections: false, size: 16).satisfies(options))

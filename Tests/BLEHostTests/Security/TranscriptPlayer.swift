@@ -14,10 +14,13 @@ final class TranscriptPlayer {
     /// Whether a random value was drawn that the transcript does not show, because the pairing failed before: then the
     /// confirm value that it led to cannot be the same.
     private var isNonceUnknown = false
-    private var keyPair: (privateKey: [UInt8], publicKey: BLEHost.P256PublicKey)?
+    private var keyPair: (privateKey: [UInt8], publicKey: P256PublicKey)?
     private var displayed: [UInt32] = []
     private var compared: [UInt32] = []
     private var typed = 0
+    /// The Diffie-Hellman key that the toolbox computed, and the key of the check values.
+    private var secret: [UInt8]?
+    private var macKey: [UInt8]?
     private var failure: SecurityFailure?
     private var outcome: PairingOutcome?
     private var sent: [[UInt8]] = []
@@ -32,8 +35,7 @@ final class TranscriptPlayer {
         if let secret = transcript.localPrivateKeyLsbFirst, let pdu = publicKey {
             keyPair = (
                 privateKey: [UInt8](octets(secret).reversed()),
-                publicKey: BLEHost.P256PublicKey(
-                    x: [UInt8](pdu[1..<33].reversed()), y: [UInt8](pdu[33..<65].reversed()))
+                publicKey: try #require(P256PublicKey(octets: [UInt8](pdu.dropFirst())))
             )
         } else if publicKey != nil {
             Issue.record("the private key is missing")
@@ -98,7 +100,7 @@ final class TranscriptPlayer {
     }
 
     private static func outOfBand(
-        _ transcript: Transcript, _ keyPair: (privateKey: [UInt8], publicKey: BLEHost.P256PublicKey)?
+        _ transcript: Transcript, _ keyPair: (privateKey: [UInt8], publicKey: P256PublicKey)?
     ) -> OutOfBandData? {
         func key(_ text: String?) -> Key128? { text.flatMap { Key128(leastSignificantFirst: octets($0)) } }
         // The flag alone, where the other side has none: the key is there and of no use.
@@ -188,20 +190,21 @@ final class TranscriptPlayer {
     }
 
     private func checkKey() {
-        #expect(machine.isSecureConnections == (transcript.pairing == .secureConnections))
+        let properties = machine.awaitedKey?.properties
+        #expect(properties?.isSecureConnections == (transcript.pairing == .secureConnections))
         let expected = transcript.expected
         if let key = expected.ltkLsbFirst ?? expected.stkLsbFirst {
-            #expect(machine.linkKey == Key128(leastSignificantFirst: octets(key)))
+            #expect(machine.awaitedKey?.key == Key128(leastSignificantFirst: octets(key)))
         }
-        if let secret = expected.dhkeyMsbFirst { #expect(machine.secret == octets(secret)) }
-        if let key = expected.mackeyMsbFirst { #expect(machine.macKey.mostSignificantOctets == octets(key)) }
-        if let isAuthenticated = expected.authenticated { #expect(machine.isAuthenticated == isAuthenticated) }
+        if let secret = expected.dhkeyMsbFirst { #expect(self.secret == octets(secret)) }
+        if let key = expected.mackeyMsbFirst { #expect(macKey == octets(key)) }
+        if let isAuthenticated = expected.authenticated { #expect(properties?.isAuthenticated == isAuthenticated) }
     }
 
     private func checkMethod() {
         switch transcript.method {
         case .justWorks?: #expect(machine.model == .justWorks)
-        case .passkey?: #expect(machine.model.isPasskey)
+        case .passkey?: #expect(machine.model?.isPasskey == true)
         case .numericComparison?: #expect(machine.model == .numericComparison)
         case .outOfBand?, .oob?: #expect(machine.model == .outOfBand)
         case nil: break
@@ -303,7 +306,11 @@ final class TranscriptPlayer {
         case .random(let count): if let octets = distributed(count) { return .octets(octets) }
         case .generateKeyPair:
             if let keyPair { return .keyPair(privateKey: keyPair.privateKey, publicKey: keyPair.publicKey) }
-        default: break
+        // The function f6 takes two nonces, a secret, the features and two addresses.
+        case .authenticationCode(let key, let message): if message.count == 3 * 16 + 3 + 14 { macKey = key }
+        case .sharedSecret:
+            if case .octets(let octets) = CryptoToolbox().answer(request) { secret = octets }
+        case .encrypt: break
         }
         return CryptoToolbox().answer(request)
     }

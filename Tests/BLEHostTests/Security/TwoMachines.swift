@@ -68,12 +68,13 @@ final class TwoMachines {
 
     /// Whether a side ever heard of the pairing.
     func hasBegun(_ side: Side) -> Bool {
-        if case .start = machine(side).waiting { false } else { true }
+        if case .start = machine(side).state { false } else { true }
     }
 
     /// Runs until nothing moves; then, if somebody still waits, until the time is over.
     @discardableResult
     func run() -> TwoMachines {
+        for side in keepsNothing { machines[side]?.offer.authentication.remove(.bonding) }
         machines[.initiator]?.start(at: now)
         settle()
         if ends.count < 2 {
@@ -95,8 +96,7 @@ final class TwoMachines {
     private func drain(_ side: Side) {
         while let action = machines[side]?.nextAction() {
             switch action {
-            case .send(var packet):
-                if keepsNothing.contains(side) { packet = withoutBonding(packet, side) }
+            case .send(let packet):
                 let number = sent.count
                 let message = Sent(from: side, pdu: packet.encoded())
                 sent.append(message)
@@ -104,7 +104,7 @@ final class TwoMachines {
             case .ask(let request): machines[side]?.toolboxAnswered(toolbox.answer(request), at: now)
             case .display(let number): displayed.append(number)
             case .question(let kind): questions.append((side, kind))
-            case .encrypt(let key): encrypt(with: key)
+            case .encrypt(let key, _): encrypt(with: key)
             case .finished, .failed:
                 ends[side] = action
                 endCount += 1
@@ -112,28 +112,8 @@ final class TwoMachines {
         }
     }
 
-    /// The side's features without the flag, on the air and in its own memory.
-    private func withoutBonding(_ packet: SMPPacket, _ side: Side) -> SMPPacket {
-        switch packet {
-        case .pairingRequest(var features):
-            features.authentication.remove(.bonding)
-            let changed = SMPPacket.pairingRequest(features)
-            machines[side]?.initiatorFeatures = features
-            machines[side]?.requestOctets = changed.encoded()
-            return changed
-        case .pairingResponse(var features):
-            features.authentication.remove(.bonding)
-            let changed = SMPPacket.pairingResponse(features)
-            machines[side]?.responderFeatures = features
-            machines[side]?.responseOctets = changed.encoded()
-            machines[side]?.outcome.isBonding = false
-            return changed
-        default: return packet
-        }
-    }
-
     private func encrypt(with key: Key128) {
-        let isEqual = machine(.responder).awaitsEncryption && machine(.responder).linkKey == key
+        let isEqual = machine(.responder).awaitedKey?.key == key
         for side in Side.allCases {
             machines[side]?.encryptionChanged(
                 to: isEqual, status: isEqual ? .success : .pinOrKeyMissing, at: now)

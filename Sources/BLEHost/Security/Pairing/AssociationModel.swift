@@ -19,7 +19,7 @@ enum AssociationModel: Equatable {
     var isPasskey: Bool {
         switch self {
         case .passkeyShownByInitiator, .passkeyShownByResponder, .passkeyTypedByBoth: true
-        default: false
+        case .justWorks, .numericComparison, .outOfBand: false
         }
     }
 

@@ -4,8 +4,8 @@ import BLEPackets
 extension PairingMachine {
     /// The initiator begins.
     mutating func start(at now: Instant) {
-        guard isInitiator, case .start = waiting else { return }
-        if let question { return askUser(question, at: now) }
+        guard isInitiator, case .start = state else { return }
+        if let question { return askUser(question, .beforeRequest(question), at: now) }
         sendRequest(now)
     }
 
@@ -15,150 +15,146 @@ extension PairingMachine {
         return setup.needsConsent ? .consent : nil
     }
 
-    private mutating func sendRequest(_ now: Instant) {
-        let features = localFeatures(initiatorKeys: .all, responderKeys: .all)
-        initiatorFeatures = features
-        requestOctets = SMPPacket.pairingRequest(features).encoded()
-        send(.pairingRequest(features), at: now)
-        expect(.response)
+    mutating func sendRequest(_ now: Instant) {
+        var features = offer
+        // An initiator that offers Secure Connections does not know yet which of its values will be of use.
+        features.hasOutOfBandData =
+            setup.outOfBand.map { offersSecureConnections && $0.peer != nil || $0.temporaryKey != nil } ?? false
+        let packet = SMPPacket.pairingRequest(features)
+        send(packet, at: now)
+        expect(.response(Statement(features: features, octets: packet.encoded())))
     }
 
     /// The initiator's features came.
-    mutating func requested(_ features: PairingFeatures, _ pdu: RawSpan, _ now: Instant) {
-        initiatorFeatures = features
-        requestOctets = pdu.copied()
-        let response = localFeatures(initiatorKeys: features.initiatorKeys, responderKeys: features.responderKeys)
-        responderFeatures = response
-        responseOctets = SMPPacket.pairingResponse(response).encoded()
-        guard agree() else { return }
-        if let question { return askUser(question, at: now) }
-        sendResponse(now)
+    mutating func requested(_ request: Statement, _ now: Instant) {
+        let features = features(inReturnFor: request.features)
+        let response = Statement(features: features, octets: SMPPacket.pairingResponse(features).encoded())
+        let agreement = Agreement(initiator: request, responder: response)
+        guard isAcceptable(agreement) else { return }
+        if let question { return askUser(question, .beforeResponse(question, agreement), at: now) }
+        sendResponse(agreement, now)
     }
 
-    private mutating func sendResponse(_ now: Instant) {
-        guard let features = responderFeatures else { return }
-        send(.pairingResponse(features), at: now)
-        beginPhaseTwo(now)
-    }
-
-    mutating func consented(_ now: Instant) {
-        if isInitiator { sendRequest(now) } else { sendResponse(now) }
+    mutating func sendResponse(_ agreement: Agreement, _ now: Instant) {
+        send(.pairingResponse(agreement.responder.features), at: now)
+        beginPhaseTwo(agreement, now)
     }
 
     /// The responder's features came.
-    mutating func responded(_ features: PairingFeatures, _ pdu: RawSpan, _ now: Instant) {
-        responderFeatures = features
-        responseOctets = pdu.copied()
-        if agree() { beginPhaseTwo(now) }
+    mutating func responded(_ response: Statement, to request: Statement, _ now: Instant) {
+        let agreement = Agreement(initiator: request, responder: response)
+        if isAcceptable(agreement) { beginPhaseTwo(agreement, now) }
     }
 
-    /// What this side says of itself; of the keys what the other has not ruled out.
-    private func localFeatures(initiatorKeys: KeyDistribution, responderKeys: KeyDistribution) -> PairingFeatures {
-        let options = setup.options
-        var fromInitiator = options.isBonding ? options.initiatorKeys.intersection(initiatorKeys) : []
-        var fromResponder = options.isBonding ? options.responderKeys.intersection(responderKeys) : []
-        fromInitiator.remove(.link)
-        fromResponder.remove(.link)
-        if setup.localIdentity == nil {
-            if isInitiator { fromInitiator.remove(.identity) } else { fromResponder.remove(.identity) }
-        }
-        var hasOutOfBandData = false
-        if let data = setup.outOfBand {
-            // An initiator that offers Secure Connections does not know yet which of the two will be of use.
-            let mayBeLegacy = !usesSecureConnections(initiatorFeatures) || initiatorFeatures == nil
-            hasOutOfBandData =
-                usesSecureConnections(initiatorFeatures) && data.peer != nil || mayBeLegacy && data.temporaryKey != nil
-        }
-        return PairingFeatures(
-            ioCapability: options.ioCapability, hasOutOfBandData: hasOutOfBandData,
-            authentication: options.authentication, maximumKeySize: min(16, max(7, options.maximumKeySize)),
-            initiatorKeys: fromInitiator, responderKeys: fromResponder)
+    private var offersSecureConnections: Bool { setup.options.authentication.contains(.secureConnections) }
+
+    /// What a responder says; of the keys what the initiator has not ruled out.
+    private func features(inReturnFor peer: PairingFeatures) -> PairingFeatures {
+        var features = offer
+        features.initiatorKeys.formIntersection(peer.initiatorKeys)
+        features.responderKeys.formIntersection(peer.responderKeys)
+        let isSecureConnections = offersSecureConnections && peer.authentication.contains(.secureConnections)
+        features.hasOutOfBandData =
+            setup.outOfBand.map { isSecureConnections ? $0.peer != nil : $0.temporaryKey != nil } ?? false
+        return features
     }
 
-    /// Whether Secure Connections will be used, as far as it can be known: an initiator goes by what it offers.
-    private func usesSecureConnections(_ peer: PairingFeatures?) -> Bool {
-        setup.options.authentication.contains(.secureConnections)
-            && peer?.authentication.contains(.secureConnections) ?? true
-    }
-
-    /// Sees what both features lead to.
     /// - Returns: whether pairing goes on.
-    private mutating func agree() -> Bool {
-        guard let initiator = initiatorFeatures, let responder = responderFeatures else {
-            fail(.unspecifiedReason)
-            return false
-        }
-        isSecureConnections =
-            initiator.authentication.contains(.secureConnections)
-            && responder.authentication.contains(.secureConnections)
-        model = AssociationModel(initiator: initiator, responder: responder, isSecureConnections: isSecureConnections)
-        keySize = min(initiator.maximumKeySize, responder.maximumKeySize)
-        if let reason = refusal() {
+    private mutating func isAcceptable(_ agreement: Agreement) -> Bool {
+        model = agreement.model
+        if let reason = refusal(of: agreement) {
             fail(reason)
             return false
         }
-        if model.isPasskey, let failure = setup.passkeyRefusal {
+        if agreement.model.isPasskey, let failure = setup.passkeyRefusal {
             refusePasskey(failure)
             return false
         }
-        outcome.isSecureConnections = isSecureConnections
-        outcome.isAuthenticated = model.isAuthenticated
-        outcome.keySize = keySize
-        outcome.isBonding = initiator.authentication.isBonding && responder.authentication.isBonding
         return true
     }
 
-    private func refusal() -> PairingFailedReason? {
+    private func refusal(of agreement: Agreement) -> PairingFailedReason? {
         let options = setup.options
+        let (model, isSecureConnections) = (agreement.model, agreement.isSecureConnections)
         if options.requiresSecureConnections, !isSecureConnections { return .authenticationRequirements }
         if options.requiresAuthentication, !model.isAuthenticated { return .authenticationRequirements }
-        if keySize < options.leastKeySize { return .encryptionKeySize }
+        if agreement.keySize < options.leastKeySize { return .encryptionKeySize }
         if model == .outOfBand, !isSecureConnections, setup.outOfBand?.temporaryKey == nil {
             return .outOfBandNotAvailable
         }
         // A flag stands for values that went the other way, and those have to be here: a peer that sets its own and never
         // got ours would prove nothing with its check value.
         if model == .outOfBand, isSecureConnections {
-            if localHasOutOfBandData, setup.outOfBand?.peer == nil { return .outOfBandNotAvailable }
-            if peerHasOutOfBandData, setup.outOfBand?.local == nil { return .outOfBandNotAvailable }
+            if localStatement(agreement).features.hasOutOfBandData, setup.outOfBand?.peer == nil {
+                return .outOfBandNotAvailable
+            }
+            if peerStatement(agreement).features.hasOutOfBandData, setup.outOfBand?.local == nil {
+                return .outOfBandNotAvailable
+            }
         }
         return setup.bond?.refusal(
-            secureConnections: isSecureConnections, authenticated: model.isAuthenticated, keySize: keySize)
+            secureConnections: isSecureConnections, authenticated: model.isAuthenticated, keySize: agreement.keySize)
     }
 
-    private mutating func beginPhaseTwo(_ now: Instant) {
-        guard isSecureConnections else { return beginLegacy(now) }
-        if isInitiator { makeKeyPair(now) } else { expect(.publicKey) }
+    func localStatement(_ agreement: Agreement) -> Statement { isInitiator ? agreement.initiator : agreement.responder }
+
+    func peerStatement(_ agreement: Agreement) -> Statement { isInitiator ? agreement.responder : agreement.initiator }
+
+    private mutating func beginPhaseTwo(_ agreement: Agreement, _ now: Instant) {
+        guard agreement.isSecureConnections else { return beginLegacy(agreement, now) }
+        if isInitiator { makeKeyPair(.initiator(agreement), now) } else { expect(.publicKey(agreement)) }
     }
 
     // MARK: Passkey
 
     /// Gets the passkey from settings, a random number or the user.
-    mutating func obtainPasskey(_ now: Instant) {
-        let isShownHere =
-            switch model {
-            case .passkeyShownByInitiator: isInitiator
-            case .passkeyShownByResponder: !isInitiator
-            default: false
-            }
+    /// - Parameter isShownByInitiator: `nil` where both users type it.
+    mutating func obtainPasskey(isShownByInitiator: Bool?, for use: PasskeyUse, _ now: Instant) {
+        let isShownHere = isShownByInitiator == isInitiator
         if let number = setup.options.passkey, number <= 999_999 {
             if isShownHere { display(number) }
-            return passkeyKnown(number, now)
+            return passkeyKnown(number, use, now)
         }
-        if isShownHere { ask(.random(count: 8), for: .passkey) } else { askUser(.enterPasskey, at: now) }
+        if isShownHere {
+            ask(.random(count: 8), for: .passkey(use))
+        } else {
+            askUser(.enterPasskey, .enterPasskey(use), at: now)
+        }
     }
 
-    mutating func passkeyDrawn(_ octets: [UInt8], _ now: Instant) {
-        guard octets.count == 8 else { return fail(.unspecifiedReason) }
+    mutating func passkeyDrawn(_ octets: [UInt8], _ use: PasskeyUse, _ now: Instant) {
+        guard octets.count == 8 else { return toolboxFailed() }
         // Of 2⁶⁴ numbers the surplus behind the last whole million weighs nothing.
         let number = octets.reduce(0 as UInt64) { $0 << 8 | UInt64($1) } % 1_000_000
         display(UInt32(number))
-        passkeyKnown(UInt32(number), now)
+        passkeyKnown(UInt32(number), use, now)
     }
 
-    mutating func passkeyKnown(_ number: UInt32, _ now: Instant) {
-        passkey = Key128(rawValue: UInt128(number))
-        if isSecureConnections { beginRound(now) } else { drawLegacyRandom() }
+    mutating func passkeyKnown(_ number: UInt32, _ use: PasskeyUse, _ now: Instant) {
+        let passkey = Key128(rawValue: UInt128(number))
+        switch use {
+        case .legacy(let agreement): draw(.legacyRandom(agreement, temporaryKey: passkey))
+        case .secureConnections(let shared): draw(.nonce(Round(shared: shared, proof: .passkey(passkey, round: 0))))
+        }
+    }
+}
+
+extension PairingFeatures {
+    /// What a side would say of itself if the other had ruled nothing out. Out-of-band data is left open.
+    init(offeredBy setup: PairingMachine.Setup) {
+        let options = setup.options
+        var fromInitiator: KeyDistribution = options.isBonding ? options.initiatorKeys.subtracting(.link) : []
+        var fromResponder: KeyDistribution = options.isBonding ? options.responderKeys.subtracting(.link) : []
+        if setup.localIdentity == nil {
+            switch setup.role {
+            case .initiator: fromInitiator.remove(.identity)
+            case .responder: fromResponder.remove(.identity)
+            }
+        }
+        self.init(
+            ioCapability: options.ioCapability, authentication: options.authentication,
+            maximumKeySize: min(16, max(7, options.maximumKeySize)), initiatorKeys: fromInitiator,
+            responderKeys: fromResponder)
     }
 }
 

@@ -3,99 +3,120 @@ import BLEPackets
 /// What both sides give each other on the encrypted link: the responder first, each key in its turn
 /// (Core 5.4, Vol 3, Part H, 3.6.1). The features alone decide: a peer that keeps no bond waits for our keys all the same.
 extension PairingMachine {
-    private var initiatorGives: KeyDistribution { agreed { $0.initiatorKeys } }
-    private var responderGives: KeyDistribution { agreed { $0.responderKeys } }
-    private var localGives: KeyDistribution { isInitiator ? initiatorGives : responderGives }
-    private var peerGives: KeyDistribution { isInitiator ? responderGives : initiatorGives }
-
-    /// Keys that both sides named, and that there are.
-    private func agreed(_ keys: (PairingFeatures) -> KeyDistribution) -> KeyDistribution {
-        guard let initiator = initiatorFeatures, let responder = responderFeatures else { return [] }
-        var both = keys(initiator).intersection(keys(responder))
-        both.remove(.link)
-        if isSecureConnections { both.remove(.encryption) }
-        return both
-    }
-
-    mutating func beginDistribution(_ now: Instant) {
-        if isSecureConnections, let linkKey {
-            outcome.localKey = LongTermKey(key: linkKey)
-            outcome.peerKey = outcome.localKey
-        }
-        if peerGives.contains(.encryption) { missingKeys += [.encryptionInformation, .centralIdentification] }
-        if peerGives.contains(.identity) { missingKeys += [.identityInformation, .identityAddressInformation] }
-        if peerGives.contains(.signing) { missingKeys.append(.signingInformation) }
-        if localGives.isDisjoint(with: [.encryption, .signing]) {
-            keysDrawn([], now)
-        } else {
-            ask(.random(count: Self.drawnOctets), for: .distribution)
-        }
-    }
-
     /// A long term key, its diversifier and random number, a signing key.
     private static let drawnOctets = 16 + 2 + 8 + 16
 
-    mutating func keysDrawn(_ octets: [UInt8], _ now: Instant) {
-        if !octets.isEmpty {
-            guard octets.count == Self.drawnOctets, let key = Key128(mostSignificantFirst: [UInt8](octets.prefix(16))),
-                let signingKey = Key128(mostSignificantFirst: [UInt8](octets.suffix(16)))
-            else { return fail(.unspecifiedReason) }
-            if localGives.contains(.encryption) {
-                // With Rand and EDIV of zero a link layer takes the key for one of Secure Connections.
-                let diversifier = octets[16..<18].reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
-                let number = octets[18..<26].reduce(0 as UInt64) { $0 << 8 | UInt64($1) } | 1
-                let short = key.shortened(to: keySize)
-                outcome.localKey = LongTermKey(key: short, encryptedDiversifier: diversifier, randomNumber: number)
-                sentKeys.append(.encryptionInformation(short))
-                sentKeys.append(.centralIdentification(encryptedDiversifier: diversifier, randomNumber: number))
-            }
-            if localGives.contains(.signing) { outcome.localSigningKey = SigningKey(key: signingKey) }
+    mutating func beginDistribution(_ agreement: Agreement, linkKey: Key128, _ now: Instant) {
+        var outcome = PairingOutcome(agreement)
+        if agreement.isSecureConnections {
+            outcome.localKey = LongTermKey(key: linkKey)
+            outcome.peerKey = outcome.localKey
         }
-        if localGives.contains(.identity), let identity = setup.localIdentity {
-            sentKeys.append(.identityInformation(identity.resolvingKey))
-            sentKeys.append(.identityAddressInformation(identity.address))
+        let fromPeer = isInitiator ? agreement.keysOfResponder : agreement.keysOfInitiator
+        var missing: [SMPOpcode] = []
+        if fromPeer.contains(.encryption) { missing += [.encryptionInformation, .centralIdentification] }
+        if fromPeer.contains(.identity) { missing += [.identityInformation, .identityAddressInformation] }
+        if fromPeer.contains(.signing) { missing.append(.signingInformation) }
+        let distribution = Distribution(agreement: agreement, outcome: outcome, missing: missing)
+        if localKeys(agreement).isDisjoint(with: [.encryption, .signing]) {
+            give(distribution, now)
+        } else {
+            ask(.random(count: Self.drawnOctets), for: .distribution(distribution))
         }
-        if let key = outcome.localSigningKey { sentKeys.append(.signingInformation(key.key)) }
-        if !isInitiator { sendKeys(now) }
-        continueDistribution(now)
     }
 
-    private mutating func sendKeys(_ now: Instant) {
-        for key in sentKeys { send(key, at: now) }
-        sentKeys.removeAll()
+    private func localKeys(_ agreement: Agreement) -> KeyDistribution {
+        isInitiator ? agreement.keysOfInitiator : agreement.keysOfResponder
     }
 
-    private mutating func continueDistribution(_ now: Instant) {
-        guard missingKeys.isEmpty else { return expect(.key) }
-        sendKeys(now)
-        end(.finished(outcome))
+    mutating func keysDrawn(_ octets: [UInt8], _ distribution: Distribution, _ now: Instant) {
+        guard octets.count == Self.drawnOctets, let key = Key128(mostSignificantFirst: [UInt8](octets.prefix(16))),
+            let signingKey = Key128(mostSignificantFirst: [UInt8](octets.suffix(16)))
+        else { return toolboxFailed() }
+        var distribution = distribution
+        let keys = localKeys(distribution.agreement)
+        if keys.contains(.encryption) {
+            // With Rand and EDIV of zero a link layer takes the key for one of Secure Connections.
+            let diversifier = octets[16..<18].reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
+            let number = octets[18..<26].reduce(0 as UInt64) { $0 << 8 | UInt64($1) } | 1
+            let short = key.shortened(to: distribution.agreement.keySize)
+            distribution.outcome.localKey = LongTermKey(
+                key: short, encryptedDiversifier: diversifier, randomNumber: number)
+            distribution.unsent.append(.encryptionInformation(short))
+            distribution.unsent.append(.centralIdentification(encryptedDiversifier: diversifier, randomNumber: number))
+        }
+        if keys.contains(.signing) { distribution.outcome.localSigningKey = SigningKey(key: signingKey) }
+        give(distribution, now)
     }
 
-    mutating func keyReceived(_ packet: SMPPacket, _ now: Instant) {
-        guard packet.opcode == missingKeys.first else { return fail(.unspecifiedReason) }
-        missingKeys.removeFirst()
+    /// All keys of this side are there.
+    private mutating func give(_ distribution: Distribution, _ now: Instant) {
+        var distribution = distribution
+        if localKeys(distribution.agreement).contains(.identity), let identity = setup.localIdentity {
+            distribution.unsent.append(.identityInformation(identity.resolvingKey))
+            distribution.unsent.append(.identityAddressInformation(identity.address))
+        }
+        if let key = distribution.outcome.localSigningKey { distribution.unsent.append(.signingInformation(key.key)) }
+        if !isInitiator { send(&distribution.unsent, now) }
+        proceed(distribution, now)
+    }
+
+    private mutating func send(_ keys: inout [SMPPacket], _ now: Instant) {
+        for key in keys { send(key, at: now) }
+        keys.removeAll()
+    }
+
+    private mutating func proceed(_ distribution: Distribution, _ now: Instant) {
+        guard distribution.missing.isEmpty else { return expect(.key(distribution)) }
+        var distribution = distribution
+        send(&distribution.unsent, now)
+        end(.finished(distribution.outcome))
+    }
+
+    mutating func keyReceived(_ packet: SMPPacket, _ distribution: Distribution, _ now: Instant) {
+        var distribution = distribution
+        guard packet.opcode == distribution.missing.first else { return pduOutOfTurn() }
+        distribution.missing.removeFirst()
         switch packet {
         case .encryptionInformation(let key):
             // Everybody knows a key of zeros.
             guard key != .zero else { return fail(.keyRejected) }
-            outcome.peerKey = LongTermKey(key: key)
+            distribution.outcome.peerKey = LongTermKey(key: key)
         case .centralIdentification(let diversifier, let number):
-            outcome.peerKey?.encryptedDiversifier = diversifier
-            outcome.peerKey?.randomNumber = number
+            distribution.outcome.peerKey?.encryptedDiversifier = diversifier
+            distribution.outcome.peerKey?.randomNumber = number
         case .identityInformation(let key):
-            outcome.identityResolvingKey = key == .zero ? nil : key
+            distribution.outcome.identityResolvingKey = key == .zero ? nil : key
         case .identityAddressInformation(let address):
             guard address.isPossibleIdentity else { return fail(.invalidParameters) }
             // Whoever says that it is us would have what we are trusted with.
             guard address != setup.localIdentity?.address, address != localAddress.withoutIdentityMark else {
                 return fail(.keyRejected)
             }
-            outcome.identity = address
+            distribution.outcome.identity = address
         // Anybody can sign with a key of zeros: it is no key.
-        case .signingInformation(let key): outcome.peerSigningKey = key == .zero ? nil : SigningKey(key: key)
-        default: break
+        case .signingInformation(let key):
+            distribution.outcome.peerSigningKey = key == .zero ? nil : SigningKey(key: key)
+        case .pairingRequest, .pairingResponse, .pairingConfirm, .pairingRandom, .pairingFailed, .securityRequest,
+            .pairingPublicKey, .pairingDHKeyCheck, .keypressNotification:
+            return pduOutOfTurn()
         }
-        continueDistribution(now)
+        proceed(distribution, now)
+    }
+}
+
+extension PairingMachine.Agreement {
+    fileprivate var keysOfInitiator: KeyDistribution {
+        keys(of: initiator.features.initiatorKeys.intersection(responder.features.initiatorKeys))
+    }
+
+    fileprivate var keysOfResponder: KeyDistribution {
+        keys(of: initiator.features.responderKeys.intersection(responder.features.responderKeys))
+    }
+
+    /// Keys that there are, of those that both sides named.
+    private func keys(of named: KeyDistribution) -> KeyDistribution {
+        isSecureConnections ? named.subtracting([.link, .encryption]) : named.subtracting(.link)
     }
 }
 

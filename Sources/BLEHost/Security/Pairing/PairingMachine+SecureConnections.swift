@@ -9,250 +9,240 @@ extension PairingMachine {
     // MARK: Public keys
 
     /// The key pair is new for each pairing, but for one whose values were told out of band.
-    mutating func makeKeyPair(_ now: Instant) {
+    mutating func makeKeyPair(_ step: KeyPairStep, _ now: Instant) {
         if let local = setup.outOfBand?.local, model == .outOfBand {
-            return keyPairMade(local.privateKey, local.publicKey, now)
+            return keyPairMade(KeyPair(privateKey: local.privateKey, publicKey: local.publicKey), step, now)
         }
-        ask(.generateKeyPair, for: .keyPair)
+        askForKeyPair(step)
     }
 
-    mutating func keyPairMade(_ privateKey: [UInt8], _ publicKey: P256PublicKey, _ now: Instant) {
-        guard let packetKey = BLEPackets.P256PublicKey(publicKey) else { return fail(.unspecifiedReason) }
-        self.privateKey = privateKey
-        localPublicKey = publicKey
-        if isInitiator {
-            send(.pairingPublicKey(packetKey), at: now)
-            expect(.publicKey)
-        } else {
-            makeSecret()
+    mutating func keyPairMade(_ pair: KeyPair, _ step: KeyPairStep, _ now: Instant) {
+        switch step {
+        case .initiator(let agreement):
+            send(.pairingPublicKey(pair.publicKey), at: now)
+            expect(.publicKeyInReturn(agreement, pair))
+        case .responder(let agreement, let peerKey): makeSecret(of: pair, and: peerKey, agreement)
         }
     }
 
-    mutating func publicKeyReceived(_ key: BLEPackets.P256PublicKey, _ now: Instant) {
-        peerPublicKey = P256PublicKey(key)
-        guard setup.options.acceptsDebugKeys || !peerPublicKey.isDebugKey else { return fail(.invalidParameters) }
-        if isInitiator { makeSecret() } else { makeKeyPair(now) }
+    mutating func publicKeyReceived(_ key: P256PublicKey, _ agreement: Agreement, _ now: Instant) {
+        guard isAllowed(key) else { return fail(.invalidParameters) }
+        makeKeyPair(.responder(agreement, peerKey: key), now)
     }
+
+    mutating func publicKeyReceived(_ key: P256PublicKey, _ agreement: Agreement, inReturnFor pair: KeyPair) {
+        guard isAllowed(key) else { return fail(.invalidParameters) }
+        makeSecret(of: pair, and: key, agreement)
+    }
+
+    private func isAllowed(_ key: P256PublicKey) -> Bool { setup.options.acceptsDebugKeys || !key.isDebugKey }
 
     /// A peer that shows our own key, with whichever y, would agree with us on everything and know nothing.
-    private mutating func makeSecret() {
-        guard peerPublicKey.x != localPublicKey.x else { return fail(.invalidParameters) }
-        ask(.sharedSecret(privateKey: privateKey, peerPublicKey: peerPublicKey), for: .secret)
+    private mutating func makeSecret(of pair: KeyPair, and peerKey: P256PublicKey, _ agreement: Agreement) {
+        guard peerKey.x != pair.publicKey.x else { return fail(.invalidParameters) }
+        ask(
+            .sharedSecret(privateKey: pair.privateKey, peerPublicKey: peerKey),
+            for: .secret(agreement, local: pair.publicKey, peer: peerKey))
     }
 
-    mutating func secretKnown(_ octets: [UInt8], _ now: Instant) {
-        secret = octets
-        if !isInitiator {
-            guard let packetKey = BLEPackets.P256PublicKey(localPublicKey) else { return fail(.unspecifiedReason) }
-            send(.pairingPublicKey(packetKey), at: now)
-        }
-        switch model {
-        case .justWorks, .numericComparison: drawNonce()
-        case .passkeyShownByInitiator, .passkeyShownByResponder, .passkeyTypedByBoth: obtainPasskey(now)
+    mutating func secretKnown(_ shared: SharedSecret, _ now: Instant) {
+        if !isInitiator { send(.pairingPublicKey(shared.local), at: now) }
+        let use = PasskeyUse.secureConnections(shared)
+        switch shared.agreement.model {
+        case .justWorks: draw(.nonce(Round(shared: shared, proof: .none)))
+        case .numericComparison: draw(.nonce(Round(shared: shared, proof: .comparison)))
+        case .passkeyShownByInitiator: obtainPasskey(isShownByInitiator: true, for: use, now)
+        case .passkeyShownByResponder: obtainPasskey(isShownByInitiator: false, for: use, now)
+        case .passkeyTypedByBoth: obtainPasskey(isShownByInitiator: nil, for: use, now)
         case .outOfBand:
-            guard let peer = setup.outOfBand?.peer, localHasOutOfBandData else { return drawNonce() }
+            guard localStatement(shared.agreement).features.hasOutOfBandData, let peer = setup.outOfBand?.peer else {
+                return draw(.nonce(Round(shared: shared, proof: .outOfBand)))
+            }
             compute(
-                .f4(peerPublicKey.x, peerPublicKey.x, key: peer.random.mostSignificantOctets, 0),
-                for: .outOfBandConfirm)
+                .f4(shared.peer.x, shared.peer.x, key: peer.random.mostSignificantOctets, 0),
+                for: .outOfBandConfirm(shared, told: peer.confirm))
         }
     }
 
-    mutating func outOfBandConfirmKnown(_ value: Key128, _ now: Instant) {
-        guard let peer = setup.outOfBand?.peer, isEqualInConstantTime(value.octets, peer.confirm.octets) else {
-            return fail(.confirmValueFailed)
-        }
-        drawNonce()
-    }
-
-    var localHasOutOfBandData: Bool {
-        (isInitiator ? initiatorFeatures : responderFeatures)?.hasOutOfBandData ?? false
-    }
-
-    var peerHasOutOfBandData: Bool {
-        (isInitiator ? responderFeatures : initiatorFeatures)?.hasOutOfBandData ?? false
+    mutating func outOfBandConfirmKnown(_ value: Key128, _ shared: SharedSecret, told: Key128) {
+        guard isEqualInConstantTime(value.octets, told.octets) else { return fail(.confirmValueFailed) }
+        draw(.nonce(Round(shared: shared, proof: .outOfBand)))
     }
 
     // MARK: Confirm and random
 
-    mutating func beginRound(_ now: Instant) { drawNonce() }
-
-    private mutating func drawNonce() { ask(.random(count: 16), for: .nonce) }
-
-    mutating func nonceDrawn(_ value: Key128, _ now: Instant) {
-        localRandom = value
-        switch model {
+    mutating func nonceDrawn(_ nonce: Key128, _ round: Round, _ now: Instant) {
+        switch round.proof {
         case .outOfBand:
-            if isInitiator { send(.pairingRandom(value), at: now) }
-            expect(.random)
-        case .justWorks, .numericComparison:
+            if isInitiator { send(.pairingRandom(nonce), at: now) }
+            expect(.random(round, nonce: nonce))
+        case .none, .comparison:
             // The responder alone commits itself: the initiator shows its value first.
-            if isInitiator { expect(.confirm) } else { computeConfirm() }
-        case .passkeyShownByInitiator, .passkeyShownByResponder, .passkeyTypedByBoth: computeConfirm()
+            if isInitiator { expect(.confirm(round, nonce: nonce)) } else { computeConfirm(round, nonce) }
+        case .passkey: computeConfirm(round, nonce)
         }
     }
 
-    private mutating func computeConfirm() {
+    private mutating func computeConfirm(_ round: Round, _ nonce: Key128) {
         compute(
-            .f4(localPublicKey.x, peerPublicKey.x, key: localRandom.mostSignificantOctets, roundBit), for: .confirm)
+            .f4(round.shared.local.x, round.shared.peer.x, key: nonce.mostSignificantOctets, round.proof.bit),
+            for: .confirm(round, nonce: nonce))
     }
 
-    /// The bit of the passkey that this round is about; zero where there are no rounds.
-    private var roundBit: UInt8 {
-        guard model.isPasskey else { return 0 }
-        return 0x80 | UInt8(truncatingIfNeeded: passkey.rawValue >> UInt128(round)) & 1
-    }
-
-    mutating func confirmKnown(_ value: Key128, _ now: Instant) {
-        localConfirm = value
-        if !model.isPasskey {
+    mutating func confirmKnown(_ value: Key128, _ round: Round, _ nonce: Key128, _ now: Instant) {
+        switch round.proof {
+        case .none, .comparison, .outOfBand:
             send(.pairingConfirm(value), at: now)
-            return expect(.random)
+            expect(.random(round, nonce: nonce))
+        case .passkey:
+            if isInitiator { send(.pairingConfirm(value), at: now) }
+            expect(.confirmInReturn(round, nonce: nonce, confirm: value))
         }
-        if isInitiator { send(.pairingConfirm(value), at: now) }
-        expect(.confirm)
     }
 
-    mutating func confirmReceived(_ value: Key128, _ now: Instant) {
-        guard value != localConfirm || !model.isPasskey else { return fail(.confirmValueFailed) }
-        peerIsCommitted(by: value, now)
+    /// The responder has committed itself: the initiator shows its value.
+    mutating func confirmReceived(_ value: Key128, _ round: Round, _ nonce: Key128, _ now: Instant) {
+        send(.pairingRandom(nonce), at: now)
+        expect(.committedRandom(round, nonce: nonce, peerConfirm: value))
     }
 
     /// The initiator shows what it has committed to; the responder commits itself first.
-    mutating func peerIsCommitted(by value: Key128, _ now: Instant) {
-        peerConfirm = value
-        if isInitiator {
-            send(.pairingRandom(localRandom), at: now)
-        } else {
-            send(.pairingConfirm(localConfirm), at: now)
-        }
-        expect(.random)
+    mutating func confirmReceived(
+        _ value: Key128, _ round: Round, _ nonce: Key128, inReturnFor confirm: Key128, _ now: Instant
+    ) {
+        guard value != confirm else { return fail(.confirmValueFailed) }
+        send(isInitiator ? .pairingRandom(nonce) : .pairingConfirm(confirm), at: now)
+        expect(.committedRandom(round, nonce: nonce, peerConfirm: value))
     }
 
-    mutating func randomReceived(_ value: Key128, _ now: Instant) {
-        guard value != localRandom else { return fail(.confirmValueFailed) }
-        peerRandom = value
-        let isCommitted = model.isPasskey || isInitiator
-        guard model != .outOfBand, isCommitted else {
-            if !isInitiator { send(.pairingRandom(localRandom), at: now) }
-            return randomsKnown(now)
-        }
-        compute(.f4(peerPublicKey.x, localPublicKey.x, key: value.mostSignificantOctets, roundBit), for: .peerConfirm)
+    mutating func randomReceived(_ value: Key128, _ round: Round, _ nonce: Key128, _ now: Instant) {
+        guard value != nonce else { return fail(.confirmValueFailed) }
+        if !isInitiator { send(.pairingRandom(nonce), at: now) }
+        noncesKnown(Nonces(round: round, local: nonce, peer: value))
     }
 
-    mutating func peerConfirmKnown(_ value: Key128, _ now: Instant) {
+    mutating func randomReceived(_ value: Key128, _ round: Round, _ nonce: Key128, committedBy confirm: Key128) {
+        guard value != nonce else { return fail(.confirmValueFailed) }
+        compute(
+            .f4(round.shared.peer.x, round.shared.local.x, key: value.mostSignificantOctets, round.proof.bit),
+            for: .peerConfirm(Nonces(round: round, local: nonce, peer: value), peerConfirm: confirm))
+    }
+
+    mutating func peerConfirmKnown(_ value: Key128, _ nonces: Nonces, peerConfirm: Key128, _ now: Instant) {
         guard isEqualInConstantTime(value.octets, peerConfirm.octets) else { return fail(.confirmValueFailed) }
-        guard model.isPasskey else { return randomsKnown(now) }
-        if !isInitiator { send(.pairingRandom(localRandom), at: now) }
-        round += 1
-        if round < Self.roundCount { drawNonce() } else { deriveKeys(now) }
+        guard case .passkey(let passkey, let number) = nonces.round.proof else { return noncesKnown(nonces) }
+        if !isInitiator { send(.pairingRandom(nonces.local), at: now) }
+        guard number + 1 < Self.roundCount else { return deriveKeys(nonces) }
+        draw(.nonce(Round(shared: nonces.round.shared, proof: .passkey(passkey, round: number + 1))))
     }
 
-    private mutating func randomsKnown(_ now: Instant) {
-        guard model == .numericComparison else { return deriveKeys(now) }
-        let initiatorKey = isInitiator ? localPublicKey : peerPublicKey
-        let responderKey = isInitiator ? peerPublicKey : localPublicKey
+    private mutating func noncesKnown(_ nonces: Nonces) {
+        guard case .comparison = nonces.round.proof else { return deriveKeys(nonces) }
+        let (local, peer) = (nonces.round.shared.local, nonces.round.shared.peer)
         compute(
             .g2(
-                initiatorKey.x, responderKey.x, key: initiatorRandom.mostSignificantOctets,
-                responderRandom.mostSignificantOctets),
-            for: .number)
+                isInitiator ? local.x : peer.x, isInitiator ? peer.x : local.x,
+                key: initiatorNonce(nonces).mostSignificantOctets, responderNonce(nonces).mostSignificantOctets),
+            for: .number(nonces))
     }
 
-    private var initiatorRandom: Key128 { isInitiator ? localRandom : peerRandom }
-    private var responderRandom: Key128 { isInitiator ? peerRandom : localRandom }
+    private func initiatorNonce(_ nonces: Nonces) -> Key128 { isInitiator ? nonces.local : nonces.peer }
+    private func responderNonce(_ nonces: Nonces) -> Key128 { isInitiator ? nonces.peer : nonces.local }
 
-    mutating func numberKnown(_ octets: [UInt8], _ now: Instant) {
-        guard octets.count == 4 else { return fail(.unspecifiedReason) }
-        askUser(.compare(octets.reduce(0 as UInt32) { $0 << 8 | UInt32($1) } % 1_000_000), at: now)
+    mutating func numberKnown(_ octets: [UInt8], _ nonces: Nonces, _ now: Instant) {
+        guard octets.count == 4 else { return toolboxFailed() }
+        let number = octets.reduce(0 as UInt32) { $0 << 8 | UInt32($1) } % 1_000_000
+        askUser(.compare(number), .compare(nonces), at: now)
     }
 
     // MARK: Check
 
-    mutating func deriveKeys(_ now: Instant) {
+    mutating func deriveKeys(_ nonces: Nonces) {
         compute(
             .f5(
-                secret, initiatorNonce: initiatorRandom.mostSignificantOctets,
-                responderNonce: responderRandom.mostSignificantOctets, initiator: setup.initiatorAddress,
+                nonces.round.shared.secret, initiatorNonce: initiatorNonce(nonces).mostSignificantOctets,
+                responderNonce: responderNonce(nonces).mostSignificantOctets, initiator: setup.initiatorAddress,
                 responder: setup.responderAddress),
-            for: .keys)
+            for: .keys(nonces))
     }
 
-    mutating func keysKnown(_ octets: [UInt8], _ now: Instant) {
+    mutating func keysKnown(_ octets: [UInt8], _ nonces: Nonces) {
         guard let macKey = Key128(mostSignificantFirst: [UInt8](octets.prefix(16))),
             let longTermKey = Key128(mostSignificantFirst: [UInt8](octets.dropFirst(16)))
-        else { return fail(.unspecifiedReason) }
-        self.macKey = macKey
-        linkKey = longTermKey.shortened(to: keySize)
-        if isInitiator { computeCheck() } else { expect(.check) }
+        else { return toolboxFailed() }
+        let keys = DerivedKeys(
+            nonces: nonces, macKey: macKey,
+            longTermKey: longTermKey.shortened(to: nonces.round.shared.agreement.keySize))
+        if isInitiator { computeCheck(keys) } else { expect(.check(keys)) }
     }
 
-    private mutating func computeCheck() {
-        guard let features = isInitiator ? initiatorFeatures : responderFeatures else { return }
-        guard let peerSecret else { return fail(.outOfBandNotAvailable) }
+    private mutating func computeCheck(_ keys: DerivedKeys) {
+        let (agreement, nonces) = (keys.nonces.round.shared.agreement, keys.nonces)
+        guard let peerSecret = peerSecret(nonces.round) else { return fail(.outOfBandNotAvailable) }
         compute(
             .f6(
-                key: macKey.mostSignificantOctets, localRandom.mostSignificantOctets,
-                peerRandom.mostSignificantOctets, peerSecret.mostSignificantOctets, features: features, localAddress,
-                peerAddress),
-            for: .check)
+                key: keys.macKey.mostSignificantOctets, nonces.local.mostSignificantOctets,
+                nonces.peer.mostSignificantOctets, peerSecret.mostSignificantOctets,
+                features: localStatement(agreement).features, localAddress, peerAddress),
+            for: .check(keys))
     }
 
     /// What the peer gave us beside its nonce: the passkey, or its value told out of band; zero where it told none, `nil`
     /// where it should have.
-    private var peerSecret: Key128? {
-        if model.isPasskey { return passkey }
-        return model == .outOfBand && localHasOutOfBandData ? setup.outOfBand?.peer?.random : .zero
+    private func peerSecret(_ round: Round) -> Key128? {
+        switch round.proof {
+        case .none, .comparison: .zero
+        case .passkey(let passkey, _): passkey
+        case .outOfBand:
+            localStatement(round.shared.agreement).features.hasOutOfBandData ? setup.outOfBand?.peer?.random : .zero
+        }
     }
 
     /// What we gave the peer, likewise.
-    private var localSecret: Key128? {
-        if model.isPasskey { return passkey }
-        return model == .outOfBand && peerHasOutOfBandData ? setup.outOfBand?.local?.random : .zero
+    private func localSecret(_ round: Round) -> Key128? {
+        switch round.proof {
+        case .none, .comparison: .zero
+        case .passkey(let passkey, _): passkey
+        case .outOfBand:
+            peerStatement(round.shared.agreement).features.hasOutOfBandData ? setup.outOfBand?.local?.random : .zero
+        }
     }
 
-    mutating func checkKnown(_ value: Key128, _ now: Instant) {
+    mutating func checkKnown(_ value: Key128, _ keys: DerivedKeys, _ now: Instant) {
         send(.pairingDHKeyCheck(value), at: now)
         if isInitiator {
-            expect(.check)
-        } else if let linkKey {
-            encrypt(with: linkKey)
+            expect(.check(keys))
+        } else {
+            encrypt(with: keys.longTermKey, keys.nonces.round.shared.agreement)
         }
     }
 
-    mutating func checkReceived(_ value: Key128, _ now: Instant) {
-        guard let features = isInitiator ? responderFeatures : initiatorFeatures else { return }
-        guard let localSecret else { return fail(.outOfBandNotAvailable) }
-        peerCheck = value
+    mutating func checkReceived(_ value: Key128, _ keys: DerivedKeys) {
+        let (agreement, nonces) = (keys.nonces.round.shared.agreement, keys.nonces)
+        guard let localSecret = localSecret(nonces.round) else { return fail(.outOfBandNotAvailable) }
         compute(
             .f6(
-                key: macKey.mostSignificantOctets, peerRandom.mostSignificantOctets,
-                localRandom.mostSignificantOctets, localSecret.mostSignificantOctets, features: features, peerAddress,
-                localAddress),
-            for: .peerCheck)
+                key: keys.macKey.mostSignificantOctets, nonces.peer.mostSignificantOctets,
+                nonces.local.mostSignificantOctets, localSecret.mostSignificantOctets,
+                features: peerStatement(agreement).features, peerAddress, localAddress),
+            for: .peerCheck(keys, peerCheck: value))
     }
 
-    mutating func peerCheckKnown(_ value: Key128, _ now: Instant) {
+    mutating func peerCheckKnown(_ value: Key128, _ keys: DerivedKeys, peerCheck: Key128) {
         guard isEqualInConstantTime(value.octets, peerCheck.octets) else { return fail(.dhKeyCheckFailed) }
-        if !isInitiator {
-            computeCheck()
-        } else if let linkKey {
-            encrypt(with: linkKey)
+        if isInitiator {
+            encrypt(with: keys.longTermKey, keys.nonces.round.shared.agreement)
+        } else {
+            computeCheck(keys)
         }
     }
 }
 
-extension P256PublicKey {
-    /// As it travels: both coordinates the other way round.
-    init(_ key: BLEPackets.P256PublicKey) {
-        self.init(x: key.octets.prefix(32).reversed(), y: key.octets.dropFirst(32).reversed())
-    }
-}
-
-extension BLEPackets.P256PublicKey {
-    /// `nil` where a coordinate has not 32 octets.
-    init?(_ key: BLEHost.P256PublicKey) {
-        guard key.x.count == 32, key.y.count == 32 else { return nil }
-        self.init(octets: key.x.reversed() + key.y.reversed())
+extension PairingMachine.Proof {
+    /// The bit of the passkey that a round is about; zero where there are no rounds.
+    fileprivate var bit: UInt8 {
+        guard case .passkey(let passkey, let round) = self else { return 0 }
+        return 0x80 | UInt8(truncatingIfNeeded: passkey.rawValue >> UInt128(round)) & 1
     }
 }
 

@@ -3,16 +3,22 @@ import BLEPackets
 /// Pairing with one peer on one link, once: LE legacy and LE Secure Connections, as initiator or responder
 /// (Core 5.4, Vol 3, Part H, 2.3).
 ///
-///     features ──▶ legacy: passkey ─ confirm ─ random ──────────────────┐
-///        │                                                              ├──▶ encryption ──▶ keys ──▶ finished
-///        └───────▶ Secure Connections: public key ─ confirm and random, ─┘
-///                  once or twenty times ─ check
+///     start ──▶ features ──▶ legacy: passkey ─ random ─ confirm ─ random ───────────┐
+///                  │                                                                ├─▶ encryption ─▶ keys ─▶ over
+///                  └───────▶ Secure Connections: public key ─ secret ─ passkey ─────┤
+///                            ─ confirm and random, once or twenty times ─ check ────┘
 ///
-///     anywhere ── wrong PDU, wrong value, no, silence of 30 s ──▶ failed
+///     anywhere ── wrong PDU, wrong value, no, silence of 30 s ──▶ over
 ///
-/// It knows no clock, no link and no cipher: it waits for one thing at a time (the peer, the toolbox, the user, or the
-/// encryption of the link) and what is to be done is fetched with `nextAction` after each input. PDUs that come while it
-/// waits for toolbox or user are kept, within a bound, and taken in their order.
+/// It knows no clock, no link and no cipher: it waits for one thing at a time, and `State` says for which, with all that
+/// is known by then:
+///
+///     peer      a PDU                         ┐            ┌ keyPair   ┐
+///     user      a yes, or a passkey           ├── leads to ┤ octets    ├ the toolbox
+///     the link is encrypted                   ┘            └ value     ┘
+///
+/// What is to be done is fetched with `nextAction` after each input. PDUs that come while it waits for toolbox or user
+/// are kept, within a bound, and taken in their order. A PDU out of its turn ends pairing.
 struct PairingMachine {
     enum Role: Equatable { case initiator, responder }
 
@@ -45,28 +51,9 @@ struct PairingMachine {
         /// The answer goes to `userAnswered`.
         case question(PairingQuestion.Kind)
         /// The initiator encrypts the link with this key, diversifier and random number being zero.
-        case encrypt(Key128)
+        case encrypt(Key128, KeyProperties)
         case finished(PairingOutcome)
         case failed(SecurityFailure)
-    }
-
-    enum Expectation: Equatable { case response, publicKey, confirm, random, check, key }
-
-    /// What an answer of the toolbox is for.
-    enum Work: Equatable {
-        case passkey
-        case legacyRandom, legacyConfirm, legacyPeerConfirm, shortTermKey
-        case keyPair, secret, nonce, confirm, peerConfirm, number, outOfBandConfirm, keys, check, peerCheck
-        case distribution
-    }
-
-    enum Waiting {
-        case start
-        case peer(Expectation)
-        case toolbox(Work, SecurityFunction?)
-        case user(PairingQuestion.Kind)
-        case encryption
-        case over
     }
 
     /// How long both sides may take for the next PDU (Core 5.4, Vol 3, Part H, 3.4).
@@ -75,73 +62,47 @@ struct PairingMachine {
     static let inboxLimit = 6
 
     let setup: Setup
-    var waiting = Waiting.start
+    /// What this side would say if nobody had said anything.
+    var offer: PairingFeatures
+    var state = State.start
     private(set) var deadline: Instant?
     private var inbox = Queue<[UInt8]>()
     private var actions: [Action] = []
     private var taken = 0
 
-    // The features, as values and as they stood in the PDUs.
-    var initiatorFeatures: PairingFeatures?
-    var responderFeatures: PairingFeatures?
-    var requestOctets: [UInt8] = []
-    var responseOctets: [UInt8] = []
-    var isSecureConnections = false
-    var model = AssociationModel.justWorks
-    var keySize: UInt8 = 16
-
-    /// The passkey, or the temporary key of legacy pairing.
-    var passkey = Key128.zero
-    var localRandom = Key128.zero
-    var localConfirm = Key128.zero
-    var peerRandom = Key128.zero
-    var peerConfirm = Key128.zero
-
-    // Secure Connections.
-    var privateKey: [UInt8] = []
-    var localPublicKey = P256PublicKey(x: [], y: [])
-    var peerPublicKey = P256PublicKey(x: [], y: [])
-    var secret: [UInt8] = []
-    var macKey = Key128.zero
-    var peerCheck = Key128.zero
+    /// How the devices make sure of each other; `nil` before both have said what they can do.
+    var model: AssociationModel?
     /// Whether the peer has had a value from which it may learn something of the passkey.
     private(set) var hasShownValue = false
     /// Whether the peer has had enough to find the passkey by itself, at leisure: in legacy pairing the initiator's
     /// random value, which goes out before the responder has proven anything.
-    private(set) var hasDisclosedPasskey = false
-    /// Rounds of passkey entry that are over, of twenty.
-    var round = 0
-
-    /// The key of the link, once it is agreed on: a short term key in legacy pairing, else the long term key.
-    var linkKey: Key128?
-    var isEncrypted = false
+    var hasDisclosedPasskey = false
     /// Whether the user has said that the bond of `Setup.unprovenIdentity` may be replaced.
     private(set) var mayReplaceBond = false
-    var sentKeys: [SMPPacket] = []
-    /// What the peer still has to send, in order.
-    var missingKeys: [SMPOpcode] = []
-    var outcome = PairingOutcome()
 
-    init(_ setup: Setup) { self.setup = setup }
+    init(_ setup: Setup) {
+        self.setup = setup
+        offer = PairingFeatures(offeredBy: setup)
+    }
 
     var isInitiator: Bool { setup.role == .initiator }
     var localAddress: DeviceAddress { isInitiator ? setup.initiatorAddress : setup.responderAddress }
     var peerAddress: DeviceAddress { isInitiator ? setup.responderAddress : setup.initiatorAddress }
 
     var isOver: Bool {
-        if case .over = waiting { true } else { false }
+        if case .over = state { true } else { false }
+    }
+
+    /// The key that the link is to be encrypted with next: a short term key in legacy pairing, else the long term key.
+    var awaitedKey: (key: Key128, properties: KeyProperties)? {
+        if case .encryption(let agreement, let key) = state { (key, agreement.keyProperties) } else { nil }
     }
 
     /// Whether the next thing that has to come is the encryption of the link.
-    var awaitsEncryption: Bool {
-        if case .encryption = waiting { true } else { false }
-    }
+    var awaitsEncryption: Bool { awaitedKey != nil }
 
     /// Whether this pairing is one by passkey, or may become one.
-    var mayEnterPasskey: Bool { !isOver && (responderFeatures == nil || model.isPasskey) }
-
-    /// Whether the link is encrypted with a key that protects against a man in the middle.
-    var isAuthenticated: Bool { model.isAuthenticated }
+    var mayEnterPasskey: Bool { !isOver && model?.isPasskey ?? true }
 
     mutating func nextAction() -> Action? {
         guard taken < actions.count else {
@@ -174,15 +135,18 @@ struct PairingMachine {
         case .securityRequest where isInitiator: return
         case .securityRequest: return fail(.commandNotSupported)
         case .pairingRequest where isInitiator: return fail(.commandNotSupported)
-        default: break
+        case .pairingRequest, .pairingResponse, .pairingConfirm, .pairingRandom, .encryptionInformation,
+            .centralIdentification, .identityInformation, .identityAddressInformation, .signingInformation,
+            .pairingPublicKey, .pairingDHKeyCheck:
+            break
         }
         deadline = now.advanced(by: Self.patience)
-        switch waiting {
+        switch state {
         case .over: break
-        case .toolbox, .user:
-            guard inbox.count < Self.inboxLimit else { return fail(.unspecifiedReason) }
-            inbox.append(pdu.copied())
         case .start, .peer, .encryption: take(packet, pdu, now)
+        case .keyPair, .octets, .value, .user:
+            guard inbox.count < Self.inboxLimit else { return pduOutOfTurn() }
+            inbox.append(pdu.copied())
         }
         pump(now)
     }
@@ -190,27 +154,36 @@ struct PairingMachine {
     /// The answer to the request that was asked last.
     mutating func toolboxAnswered(_ result: ToolboxResult, at now: Instant) {
         advance(to: now)
-        guard case .toolbox(let work, let begun) = waiting else { return }
-        switch result {
-        case .failure(.invalidPublicKey): return fail(.invalidParameters)
-        case .failure(.unavailable): return fail(.unspecifiedReason)
-        case .keyPair(let privateKey, let publicKey):
-            guard work == .keyPair else { return fail(.unspecifiedReason) }
-            keyPairMade(privateKey, publicKey, now)
-        case .octets(let octets):
-            guard var function = begun else {
-                worked(work, octets, now)
-                break
-            }
-            switch function.take(octets) {
-            case .ask:
-                waiting = .toolbox(work, function)
-                actions.append(.ask(function.request))
-            case .done(let result): worked(work, result, now)
-            case .broken: return fail(.unspecifiedReason)
-            }
+        switch (state, result) {
+        case (.start, _), (.peer, _), (.user, _), (.encryption, _), (.over, _): return
+        case (_, .failure(.invalidPublicKey)): return fail(.invalidParameters)
+        case (_, .failure(.unavailable)): return toolboxFailed()
+        case (.keyPair(let step), .keyPair(let privateKey, let publicKey)):
+            keyPairMade(KeyPair(privateKey: privateKey, publicKey: publicKey), step, now)
+        case (.octets(let step, let function), .octets(let octets)):
+            if let result = proceed(function, octets, { .octets(step, $0) }) { take(result, step, now) }
+        case (.value(let step, let function), .octets(let octets)):
+            if let result = proceed(function, octets, { .value(step, $0) }) { take(result, step, now) }
+        case (.keyPair, .octets), (.octets, .keyPair), (.value, .keyPair): return toolboxFailed()
         }
         pump(now)
+    }
+
+    /// - Returns: the result, where no function is under way that needs another answer for it.
+    private mutating func proceed(
+        _ function: SecurityFunction?, _ octets: [UInt8], _ next: (SecurityFunction) -> State
+    ) -> [UInt8]? {
+        guard var function else { return octets }
+        switch function.take(octets) {
+        case .ask:
+            state = next(function)
+            actions.append(.ask(function.request))
+            return nil
+        case .done(let result): return result
+        case .broken:
+            toolboxFailed()
+            return nil
+        }
     }
 
     /// The user's answer; one that does not answer the question that is open is passed over.
@@ -218,34 +191,45 @@ struct PairingMachine {
     @discardableResult
     mutating func userAnswered(_ answer: PairingAnswer, at now: Instant) -> Bool {
         advance(to: now)
-        guard case .user(let question) = waiting else { return false }
-        switch (question, answer) {
-        case (.enterPasskey, .passkey(let number)) where number <= 999_999: passkeyKnown(number, now)
+        guard case .user(let step) = state else { return false }
+        switch (step, answer) {
+        case (.enterPasskey(let use), .passkey(let number)) where number <= 999_999: passkeyKnown(number, use, now)
         case (.enterPasskey, .passkey), (.enterPasskey, .cancel): fail(.passkeyEntryFailed)
-        case (.compare, .confirm(true)): deriveKeys(now)
+        case (.enterPasskey, .confirm): return false
+        case (.compare(let nonces), .confirm(true)): deriveKeys(nonces)
         case (.compare, .confirm(false)), (.compare, .cancel): fail(.numericComparisonFailed)
-        case (.consent, .confirm(true)): consented(now)
-        case (.consent, .confirm(false)), (.consent, .cancel): fail(.unspecifiedReason)
-        case (.replaceBond, .confirm(true)):
-            mayReplaceBond = true
-            consented(now)
-        case (.replaceBond, .confirm(false)), (.replaceBond, .cancel):
-            actions.append(.send(.pairingFailed(.unspecifiedReason)))
-            end(.failed(.wouldReplaceBond))
-        default: return false
+        case (.beforeRequest(let question), .confirm(true)):
+            agreed(to: question)
+            sendRequest(now)
+        case (.beforeResponse(let question, let agreement), .confirm(true)):
+            agreed(to: question)
+            sendResponse(agreement, now)
+        case (.beforeRequest(let question), .confirm(false)), (.beforeRequest(let question), .cancel),
+            (.beforeResponse(let question, _), .confirm(false)), (.beforeResponse(let question, _), .cancel):
+            denied(question)
+        case (.compare, .passkey), (.beforeRequest, .passkey), (.beforeResponse, .passkey): return false
         }
         pump(now)
         return true
     }
 
+    private mutating func agreed(to question: PairingQuestion.Kind) {
+        if case .replaceBond = question { mayReplaceBond = true }
+    }
+
+    private mutating func denied(_ question: PairingQuestion.Kind) {
+        guard case .replaceBond = question else { return fail(.unspecifiedReason) }
+        actions.append(.send(.pairingFailed(.unspecifiedReason)))
+        end(.failed(.wouldReplaceBond))
+    }
+
     /// The link was encrypted, or could not be.
     mutating func encryptionChanged(to isOn: Bool, status: HCIStatus = .success, at now: Instant) {
         advance(to: now)
-        guard awaitsEncryption else { return }
+        guard case .encryption(let agreement, let key) = state else { return }
         guard isOn, status.isSuccess else { return end(.failed(.encryptionFailed(status))) }
-        isEncrypted = true
         deadline = now.advanced(by: Self.patience)
-        beginDistribution(now)
+        beginDistribution(agreement, linkKey: key, now)
         pump(now)
     }
 
@@ -257,7 +241,7 @@ struct PairingMachine {
     mutating func advance(to now: Instant) {
         guard let deadline, deadline <= now, !isOver else { return }
         // The peer has heard nothing yet: it is our user who was silent, and that means no.
-        if requestOctets.isEmpty { return fail(.unspecifiedReason) }
+        if case .user(.beforeRequest) = state { return fail(.unspecifiedReason) }
         end(.failed(.timedOut))
     }
 
@@ -265,7 +249,7 @@ struct PairingMachine {
 
     /// Takes what came too early, until something else is waited for.
     private mutating func pump(_ now: Instant) {
-        while case .peer = waiting, let pdu = inbox.popFirst() {
+        while case .peer = state, let pdu = inbox.popFirst() {
             // It was decoded when it came.
             guard let packet = try? SMPPacket(pdu.span.bytes) else { return fail(.invalidParameters) }
             take(packet, pdu.span.bytes, now)
@@ -273,49 +257,62 @@ struct PairingMachine {
     }
 
     private mutating func take(_ packet: SMPPacket, _ pdu: RawSpan, _ now: Instant) {
-        switch (waiting, packet) {
-        case (.start, .pairingRequest(let features)) where !isInitiator: requested(features, pdu, now)
-        case (.peer(.response), .pairingResponse(let features)): responded(features, pdu, now)
-        case (.peer(.publicKey), .pairingPublicKey(let key)): publicKeyReceived(key, now)
-        case (.peer(.confirm), .pairingConfirm(let value)):
-            if isSecureConnections { confirmReceived(value, now) } else { legacyConfirmReceived(value, now) }
-        case (.peer(.random), .pairingRandom(let value)):
-            if isSecureConnections { randomReceived(value, now) } else { legacyRandomReceived(value, now) }
-        case (.peer(.check), .pairingDHKeyCheck(let value)): checkReceived(value, now)
-        case (.peer(.key), _): keyReceived(packet, now)
-        default: fail(.unspecifiedReason)
+        switch (state, packet) {
+        case (.start, .pairingRequest(let features)) where !isInitiator:
+            requested(Statement(features: features, octets: pdu.copied()), now)
+        case (.peer(.response(let own)), .pairingResponse(let features)):
+            responded(Statement(features: features, octets: pdu.copied()), to: own, now)
+        case (.peer(.legacyConfirm(let exchange, let confirm)), .pairingConfirm(let value)):
+            legacyConfirmReceived(value, exchange, confirm, now)
+        case (.peer(.legacyRandom(let exchange, let confirm)), .pairingRandom(let value)):
+            legacyRandomReceived(value, exchange, peerConfirm: confirm)
+        case (.peer(.publicKey(let agreement)), .pairingPublicKey(let key)):
+            publicKeyReceived(key, agreement, now)
+        case (.peer(.publicKeyInReturn(let agreement, let pair)), .pairingPublicKey(let key)):
+            publicKeyReceived(key, agreement, inReturnFor: pair)
+        case (.peer(.confirm(let round, let nonce)), .pairingConfirm(let value)):
+            confirmReceived(value, round, nonce, now)
+        case (.peer(.confirmInReturn(let round, let nonce, let confirm)), .pairingConfirm(let value)):
+            confirmReceived(value, round, nonce, inReturnFor: confirm, now)
+        case (.peer(.random(let round, let nonce)), .pairingRandom(let value)):
+            randomReceived(value, round, nonce, now)
+        case (.peer(.committedRandom(let round, let nonce, let confirm)), .pairingRandom(let value)):
+            randomReceived(value, round, nonce, committedBy: confirm)
+        case (.peer(.check(let keys)), .pairingDHKeyCheck(let value)): checkReceived(value, keys)
+        case (.peer(.key(let distribution)), _): keyReceived(packet, distribution, now)
+        case (.start, _), (.peer, _), (.encryption, _), (.keyPair, _), (.octets, _), (.value, _), (.user, _),
+            (.over, _):
+            pduOutOfTurn()
         }
     }
 
-    private mutating func worked(_ work: Work, _ octets: [UInt8], _ now: Instant) {
-        switch work {
-        case .keyPair: fail(.unspecifiedReason)
-        case .passkey: passkeyDrawn(octets, now)
-        case .secret:
-            guard octets.count == 32 else { return fail(.unspecifiedReason) }
-            secretKnown(octets, now)
-        case .number: numberKnown(octets, now)
-        case .keys: keysKnown(octets, now)
-        case .distribution: keysDrawn(octets, now)
-        default:
-            guard let value = Key128(mostSignificantFirst: octets) else { return fail(.unspecifiedReason) }
-            worked(work, value, now)
+    private mutating func take(_ octets: [UInt8], _ step: OctetsStep, _ now: Instant) {
+        switch step {
+        case .passkey(let use): passkeyDrawn(octets, use, now)
+        case .secret(let agreement, let local, let peer):
+            guard octets.count == 32 else { return toolboxFailed() }
+            secretKnown(SharedSecret(agreement: agreement, local: local, peer: peer, secret: octets), now)
+        case .number(let nonces): numberKnown(octets, nonces, now)
+        case .keys(let nonces): keysKnown(octets, nonces)
+        case .distribution(let distribution): keysDrawn(octets, distribution, now)
         }
     }
 
-    private mutating func worked(_ work: Work, _ value: Key128, _ now: Instant) {
-        switch work {
-        case .legacyRandom: legacyRandomDrawn(value, now)
-        case .legacyConfirm: legacyConfirmKnown(value, now)
-        case .legacyPeerConfirm: legacyPeerConfirmKnown(value, now)
-        case .shortTermKey: shortTermKeyKnown(value, now)
-        case .nonce: nonceDrawn(value, now)
-        case .confirm: confirmKnown(value, now)
-        case .peerConfirm: peerConfirmKnown(value, now)
-        case .outOfBandConfirm: outOfBandConfirmKnown(value, now)
-        case .check: checkKnown(value, now)
-        case .peerCheck: peerCheckKnown(value, now)
-        default: fail(.unspecifiedReason)
+    private mutating func take(_ octets: [UInt8], _ step: ValueStep, _ now: Instant) {
+        guard let value = Key128(mostSignificantFirst: octets) else { return toolboxFailed() }
+        switch step {
+        case .legacyRandom(let agreement, let key):
+            legacyRandomDrawn(LegacyExchange(agreement: agreement, temporaryKey: key, random: value))
+        case .legacyConfirm(let exchange): legacyConfirmKnown(value, exchange, now)
+        case .legacyPeerConfirm(let exchange, let confirm, let random):
+            legacyPeerConfirmKnown(value, exchange, peerConfirm: confirm, peerRandom: random)
+        case .shortTermKey(let exchange): shortTermKeyKnown(value, exchange, now)
+        case .outOfBandConfirm(let shared, let told): outOfBandConfirmKnown(value, shared, told: told)
+        case .nonce(let round): nonceDrawn(value, round, now)
+        case .confirm(let round, let nonce): confirmKnown(value, round, nonce, now)
+        case .peerConfirm(let nonces, let confirm): peerConfirmKnown(value, nonces, peerConfirm: confirm, now)
+        case .check(let keys): checkKnown(value, keys, now)
+        case .peerCheck(let keys, let check): peerCheckKnown(value, keys, peerCheck: check)
         }
     }
 
@@ -324,35 +321,49 @@ struct PairingMachine {
     mutating func send(_ packet: SMPPacket, at now: Instant) {
         deadline = now.advanced(by: Self.patience)
         if packet.opcode == .pairingConfirm || packet.opcode == .pairingRandom { hasShownValue = true }
-        if packet.opcode == .pairingRandom, isInitiator, !isSecureConnections { hasDisclosedPasskey = true }
         actions.append(.send(packet))
     }
 
-    mutating func expect(_ expectation: Expectation) { waiting = .peer(expectation) }
+    mutating func expect(_ step: PeerStep) { state = .peer(step) }
 
-    mutating func ask(_ request: ToolboxRequest, for work: Work) {
-        waiting = .toolbox(work, nil)
+    mutating func askForKeyPair(_ step: KeyPairStep) {
+        state = .keyPair(step)
+        actions.append(.ask(.generateKeyPair))
+    }
+
+    mutating func ask(_ request: ToolboxRequest, for step: OctetsStep) {
+        state = .octets(step, nil)
         actions.append(.ask(request))
     }
 
-    mutating func compute(_ function: SecurityFunction, for work: Work) {
-        waiting = .toolbox(work, function)
+    /// Draws a random value.
+    mutating func draw(_ step: ValueStep) {
+        state = .value(step, nil)
+        actions.append(.ask(.random(count: 16)))
+    }
+
+    mutating func compute(_ function: SecurityFunction, for step: ValueStep) {
+        state = .value(step, function)
+        actions.append(.ask(function.request))
+    }
+
+    mutating func compute(_ function: SecurityFunction, for step: OctetsStep) {
+        state = .octets(step, function)
         actions.append(.ask(function.request))
     }
 
     /// The user has as long as the peer waits, or as it would wait where it is not asked yet.
-    mutating func askUser(_ question: PairingQuestion.Kind, at now: Instant) {
+    mutating func askUser(_ question: PairingQuestion.Kind, _ step: UserStep, at now: Instant) {
         if deadline == nil { deadline = now.advanced(by: Self.patience) }
-        waiting = .user(question)
+        state = .user(step)
         actions.append(.question(question))
     }
 
     mutating func display(_ number: UInt32) { actions.append(.display(number)) }
 
-    mutating func encrypt(with key: Key128) {
-        linkKey = key
-        waiting = .encryption
-        if isInitiator { actions.append(.encrypt(key)) }
+    mutating func encrypt(with key: Key128, _ agreement: Agreement) {
+        state = .encryption(agreement, key: key)
+        if isInitiator { actions.append(.encrypt(key, agreement.keyProperties)) }
     }
 
     /// This side gives pairing up and says why.
@@ -361,22 +372,23 @@ struct PairingMachine {
         end(.failed(.refusedByUs(reason)))
     }
 
+    /// The peer does not keep to the order of the protocol.
+    mutating func pduOutOfTurn() { fail(.unspecifiedReason) }
+
+    /// The toolbox does not do its work.
+    mutating func toolboxFailed() { fail(.unspecifiedReason) }
+
     /// This side has had too many failures of passkey entry.
     mutating func refusePasskey(_ failure: SecurityFailure) {
         actions.append(.send(.pairingFailed(.repeatedAttempts)))
         end(.failed(failure))
     }
 
-    /// Nothing more happens; secrets are forgotten.
+    /// Nothing more happens; secrets are forgotten with the state that held them.
     mutating func end(_ action: Action) {
-        waiting = .over
+        state = .over
         deadline = nil
         inbox.removeAll()
         actions.append(action)
-        linkKey = nil
-        secret = []
-        privateKey = []
-        macKey = .zero
-        passkey = .zero
     }
 }

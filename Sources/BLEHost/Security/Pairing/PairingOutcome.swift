@@ -15,11 +15,11 @@ public struct LocalIdentity: Equatable, Sendable {
 
 /// The keys that pairing left with this side.
 struct PairingOutcome: Equatable {
-    var isSecureConnections = false
-    var isAuthenticated = false
+    let isSecureConnections: Bool
+    let isAuthenticated: Bool
     /// Whether both sides wanted to keep the keys.
-    var isBonding = false
-    var keySize: UInt8 = 16
+    let isBonding: Bool
+    let keySize: UInt8
     var localKey: LongTermKey?
     var peerKey: LongTermKey?
     /// What the peer told; `nil` for a key of zeros, which resolves nothing.
@@ -27,6 +27,16 @@ struct PairingOutcome: Equatable {
     var identity: DeviceAddress?
     var localSigningKey: SigningKey?
     var peerSigningKey: SigningKey?
+
+    /// Without any key yet.
+    init(_ agreement: PairingMachine.Agreement) {
+        isSecureConnections = agreement.isSecureConnections
+        isAuthenticated = agreement.model.isAuthenticated
+        isBonding =
+            agreement.initiator.features.authentication.isBonding
+            && agreement.responder.features.authentication.isBonding
+        keySize = agreement.keySize
+    }
 
     /// - Parameter address: of the link, for a peer that told no identity.
     func bond(address: DeviceAddress) -> Bond {

@@ -1,3 +1,5 @@
+import BLEPackets
+
 /// Work of cryptography that the engine wants done: it asks, and the answer comes as an input, so that the engine links
 /// no library for it and a recording can repeat the run.
 ///
@@ -35,20 +37,6 @@ public enum ToolboxFailure: Error, Hashable, Sendable {
     case unavailable
 }
 
-/// A public key on the curve P-256: two coordinates of 32 octets each, most significant first. It may come from a peer
-/// and be no point of the curve.
-public struct P256PublicKey: Hashable, Sendable {
-    /// 32 octets, most significant first.
-    public var x: [UInt8]
-    /// 32 octets, most significant first.
-    public var y: [UInt8]
-
-    public init(x: [UInt8], y: [UInt8]) {
-        self.x = x
-        self.y = y
-    }
-}
-
 /// A request with the number that its answer has to carry.
 public struct ToolboxQuestion: Equatable, Sendable {
     /// What the answer has to carry.
@@ -65,7 +53,25 @@ public protocol SecurityToolbox: Sendable {
 }
 
 #if !hasFeature(Embedded)
-extension P256PublicKey: Codable {}
+extension P256PublicKey: Codable {
+    private enum CodingKeys: String, CodingKey { case x, y }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let y = try container.decode([UInt8].self, forKey: .y)
+        guard let key = P256PublicKey(x: try container.decode([UInt8].self, forKey: .x), y: y) else {
+            throw Swift.DecodingError.dataCorruptedError(
+                forKey: .x, in: container, debugDescription: "a coordinate does not have 32 octets")
+        }
+        self = key
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(x, forKey: .x)
+        try container.encode(y, forKey: .y)
+    }
+}
 extension ToolboxFailure: Codable {}
 extension ToolboxResult: Codable {}
 #endif

@@ -1,4 +1,5 @@
 import BLEHost
+import BLEPackets
 
 /// The cryptography under a fuzzed engine: whatever is computed is one octet again and again. So a peer gives fitting
 /// confirm and check values without computing any, and pairing gets to its end.
@@ -15,7 +16,7 @@ struct FuzzedToolbox {
             return .keyPair(
                 privateKey: [UInt8](repeating: octet, count: 32),
                 publicKey: P256PublicKey(
-                    x: [UInt8](repeating: octet, count: 32), y: [UInt8](repeating: octet, count: 32)))
+                    x: [UInt8](repeating: octet, count: 32), y: [UInt8](repeating: octet, count: 32)) ?? .zero)
         case .sharedSecret(_, let peer):
             // A point that is none: its coordinates begin alike.
             if peer.x.first == 0xFF { return .failure(.invalidPublicKey) }
