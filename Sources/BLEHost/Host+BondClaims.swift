@@ -1,7 +1,6 @@
 import BLEPackets
 
-/// Whose bond a pairing may touch: anybody can come under a device's address, or say in pairing that it is that device.
-/// A bond is replaced over a link that it has encrypted, or by the operator's word; nothing else ends it.
+/// Pairing with a device that is bonded, or says so.
 extension Host {
     /// How long the user may take to say whether a bond is replaced, when the keys are there already.
     private static let claimPatience: Microseconds = .seconds(30)
@@ -66,46 +65,23 @@ extension Host {
 
     // MARK: After pairing
 
-    /// `nil` for a peer that would not be known again: it gave no keys, or came under a private address and did not say
-    /// who it is.
     mutating func newBond(_ link: Link, _ outcome: PairingOutcome) -> Bond? {
-        guard outcome.localKey != nil || outcome.peerKey != nil else { return nil }
-        let address = identity(of: link)
-        switch outcome.identity == nil ? address.randomKind : nil {
-        case .resolvablePrivate?, .nonResolvablePrivate?, .reserved?: return nil
-        case .static?, nil: break
-        }
-        var bond = outcome.bond(address: address)
-        bond.clientRecord = gattServer.clientRecord(of: link.id)
-        bond.name = (bonds.bond(for: bond.identity) ?? bonds.bond(for: address))?.name
-        return bond
+        bonds.bond(
+            from: outcome, address: identity(of: link), clientRecord: gattServer.clientRecord(of: link.id))
     }
 
-    /// Why a new bond is not kept, whatever anybody says. Several devices may have one resolving key: it proves nothing,
-    /// and is no reason.
     func refusal(of new: Bond, _ link: Link) -> SecurityFailure? {
-        guard new.identity == identity(of: link) || new.identity != information.identityAddress?.withoutIdentityMark
-        else {
-            return .refusedByUs(.keyRejected)
-        }
-        let isByWord = link.security.machine?.setup.options.replacesBond ?? false
-        guard let old = bonds.bond(for: new.identity), !(isByWord && new.identity == identity(of: link)) else {
-            return nil
-        }
-        return old.refusal(
-            secureConnections: new.isSecureConnections, authenticated: new.isAuthenticated, keySize: new.keySize
-        ).map { .refusedByUs($0) }
+        bonds.refusal(
+            of: new, address: identity(of: link), own: session.information.identityAddress,
+            isByWord: link.security.machine?.setup.options.replacesBond ?? false)
     }
 
-    /// The bonded device that a new bond would put an end to, and that the peer has not proven to be.
     func unprovenClaim(of new: Bond, _ link: Link) -> DeviceAddress? {
-        let address = identity(of: link)
         let machine = link.security.machine
-        let isAllowed =
-            isProven(link) || machine?.mayReplaceBond ?? false || machine?.setup.options.replacesBond ?? false
-        // What was proven or said is about the device of the link, not about one that it names.
-        if new.identity != address, bonds.bond(for: new.identity) != nil { return new.identity }
-        return isAllowed ? nil : bonds.bond(for: address)?.identity
+        return bonds.unprovenClaim(
+            of: new, address: identity(of: link),
+            isAllowed: isProven(link) || machine?.mayReplaceBond ?? false
+                || machine?.setup.options.replacesBond ?? false)
     }
 
     /// The user is asked; the keys wait.
@@ -146,17 +122,18 @@ extension Host {
 
     /// - Returns: `false` where there is no room.
     mutating func keep(_ new: Bond, _ link: Link, at now: Instant) -> Bool {
-        var new = new
-        guard makeRoom(for: &new, on: link) else { return false }
-        let address = identity(of: link)
-        // The device of the link's bond has come to be known by another identity.
-        if address != new.identity, bonds.remove(address) { effects.events.append(.bondRemoved(address)) }
+        let connected = links.all.map { identity(of: $0) }
+        guard
+            bonds.keep(
+                new, inPlaceOf: identity(of: link),
+                isAskedFor: link.role == .central || !link.security.pairOperations.isEmpty, connected: connected,
+                into: &effects)
+        else { return false }
         link.security.identity = new.identity
         if case .on(var key) = link.security.encryption {
             key.isOfBond = true
             link.security.encryption = .on(key)
         }
-        update(new)
         // A gate that a weak key has left closed opens as well.
         if link.security.isGated { link.security.isBondProven = false }
         openGate(link, restoring: nil, at: now)

@@ -127,7 +127,7 @@ extension Host {
         }
         effects.packets.removeAll()
         parked.removeAll()
-        resolver.controllerLost()
+        bonds.resolver.controllerLost()
         radio.controllerLost(into: &effects)
     }
 }

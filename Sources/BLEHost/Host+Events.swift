@@ -147,6 +147,6 @@ extension Host {
         var report = report
         radio.heard(&report, at: now, into: &effects)
         guard nameIdentity(in: &report, data: data) else { return }
-        radio.received(report, data: data, resolving: bonds.resolving, at: now, into: &effects)
+        radio.received(report, data: data, resolving: bonds.table.resolving, at: now, into: &effects)
     }
 }

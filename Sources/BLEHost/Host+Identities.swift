@@ -4,44 +4,16 @@ import BLEPackets
 extension Host {
     /// Who is behind an address of the air.
     mutating func identity(behind address: DeviceAddress) -> IdentityResolver.Answer {
-        guard configuration.hasToolbox, address.isResolvablePrivate, !bonds.resolving.isEmpty else { return .stranger }
-        if let known = resolver.answer(for: address, revision: bonds.resolvingRevision) { return choose(known) }
-        let pass = resolver.begin(address, keys: bonds.resolving.count)
-        let random = address.resolvableParts.random
-        for entry in bonds.resolving {
-            let key = [UInt8](entry.key.octets.reversed())
-            effects.desk.ask(
-                SecurityFunction.ah(key: key, random: random).request,
-                for: .resolution(pass: pass, identity: entry.identity))
-        }
-        return .pending(pass: pass)
-    }
-
-    /// Of several identities with one key that which somebody waits for, else any that has not been refuted.
-    private func choose(_ answer: IdentityResolver.Answer) -> IdentityResolver.Answer {
-        guard case .several(let all, let refuted) = answer else { return answer }
-        let identities = all.dropLast(refuted)
-        guard let chosen = identities.first(where: { radio.connector.waits(for: $0) }) ?? identities.first else {
-            return .stranger
-        }
-        return .identity(chosen)
-    }
-
-    /// The link's peer is not who its address seemed to say: its bond's key does not encrypt.
-    mutating func refuteIdentity(of link: Link) {
-        resolver.refute(identity(of: link), behind: link.security.peerAddress)
+        bonds.identity(behind: address, into: &effects).choosing { radio.connector.waits(for: $0) }
     }
 
     /// The hash of an address with one bond's key.
     mutating func hashMade(_ result: ToolboxResult, pass: UInt32, identity: DeviceAddress, at now: Instant) {
-        var hash: [UInt8] = []
-        if case .octets(let octets) = result, octets.count == 16 { hash = [UInt8](octets.suffix(3)) }
-        guard let address = resolver.address(of: pass) else { return }
-        let isMatch = hash == address.resolvableParts.hash
-        guard let done = resolver.tried(identity, matches: isMatch, in: pass) else { return }
-        if done.matches.count > 1 { effects.events.append(.ambiguousIdentity(done.address, done.matches)) }
+        guard let done = bonds.hashMade(result, pass: pass, identity: identity, into: &effects) else { return }
         var found: DeviceAddress?
-        if case .identity(let identity) = choose(done.answer) { found = identity }
+        if case .identity(let identity) = done.answer.choosing({ radio.connector.waits(for: $0) }) {
+            found = identity
+        }
         if let found, radio.connector.waits(for: done.address) { identityFound(found, behind: done.address) }
         for connection in done.connections {
             linkMade(
@@ -56,13 +28,13 @@ extension Host {
                 report.address = found.asIdentity
             }
             radio.received(
-                report, data: data.span.bytes, resolving: bonds.resolving, at: now, into: &effects)
+                report, data: data.span.bytes, resolving: bonds.table.resolving, at: now, into: &effects)
         }
     }
 
     /// Tries the private addresses that clients wait for, where bonds or addresses are new.
     mutating func resolvePendingConnections() {
-        for address in radio.connector.privatePeers(toResolveAt: bonds.resolvingRevision) {
+        for address in radio.connector.privatePeers(toResolveAt: bonds.table.resolvingRevision) {
             // Where the answer is not known yet, `hashMade` goes on.
             if case .identity(let identity) = identity(behind: address) { identityFound(identity, behind: address) }
         }
@@ -88,14 +60,16 @@ extension Host {
     /// Names the identity in a report where it is known.
     /// - Returns: `false` when the report waits until it is.
     mutating func nameIdentity(in report: inout Scanner.Report, data: RawSpan) -> Bool {
-        guard let address = report.address, address.isResolvablePrivate, !bonds.resolving.isEmpty else { return true }
+        guard let address = report.address, address.isResolvablePrivate, !bonds.table.resolving.isEmpty else {
+            return true
+        }
         switch identity(behind: address) {
         case .identity(let identity):
             radio.noteOwnResolution(identity, revision: report.listRevision, into: &effects)
             report.address = identity.asIdentity
         case .stranger, .several: break
         case .pending(let pass):
-            resolver.wait(report, data: data, for: pass)
+            bonds.resolver.wait(report, data: data, for: pass)
             return false
         }
         return true

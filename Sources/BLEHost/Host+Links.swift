@@ -65,7 +65,7 @@ extension Host {
                 handle, peer: peer, privateAddresses: privateAddresses, role: role, parameters: parameters, at: now)
         case .pending(let pass):
             // What comes on the link until then is parked as if the link were not known yet.
-            resolver.wait(
+            bonds.resolver.wait(
                 IdentityResolver.Connection(
                     handle: handle, peer: peer, privateAddresses: privateAddresses, role: role,
                     parameters: parameters), for: pass)
@@ -191,7 +191,7 @@ extension Host {
 
     /// Gives an open link to those that wait for it.
     mutating func announce(_ link: Link) {
-        setSigningNumbersAside(link)
+        bonds.setSigningNumbersAside(for: identity(of: link), into: &effects)
         let waiting = link.waiting
         link.waiting = []
         let information = link.information
@@ -252,7 +252,7 @@ extension Host {
     mutating func disconnectionCompleted(_ event: DisconnectionComplete, at now: Instant) {
         guard event.status.isSuccess else { return }
         effects.commands.removeWaiting(on: event.connectionHandle)
-        if resolver.forget(event.connectionHandle) { return parked.linkClosed(event.connectionHandle, at: now) }
+        if bonds.resolver.forget(event.connectionHandle) { return parked.linkClosed(event.connectionHandle, at: now) }
         guard let link = links[event.connectionHandle] else { return }
         linkEnded(link, reason: .controller(event.reason), at: now)
     }
@@ -286,7 +286,7 @@ extension Host {
             link.id, isBonded: bond != nil && link.security.isBondProven, at: now)
         if var bond, let record, record != bond.clientRecord {
             bond.clientRecord = record
-            update(bond)
+            bonds.update(bond, into: &effects)
         }
         drainServer(at: now)
         if link.role == .peripheral {

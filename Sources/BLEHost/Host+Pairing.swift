@@ -68,7 +68,7 @@ extension Host {
         guard !link.security.isBlocked else { return .timedOut }
         guard !link.security.isBusy else { return .alreadyPairing }
         if let wait = pairingGuard.wait(of: guarded(link), at: now) { return .repeatedAttempts(retryAfter: wait) }
-        guard !options.isBonding || hasRoomForBond(on: link) else { return .tooManyBonds }
+        guard !options.isBonding || bonds.hasRoom(for: identity(of: link)) else { return .tooManyBonds }
         if link.role == .peripheral {
             requestSecurity(link, options, at: now)
             return nil
@@ -107,7 +107,7 @@ extension Host {
                 role: role, options: options,
                 initiatorAddress: role == .initiator ? state.localAddress : state.peerAddress,
                 responderAddress: role == .initiator ? state.peerAddress : state.localAddress,
-                localIdentity: identity, outOfBand: outOfBand.first { $0.peer == peer }?.data,
+                localIdentity: identity, outOfBand: bonds.outOfBand.data(for: peer),
                 // The operator's word holds for a weaker bond as well.
                 bond: options.replacesBond ? nil : bond(of: link), needsConsent: needsConsent,
                 unprovenIdentity: isUnproven ? bond(of: link)?.identity : nil,
@@ -176,7 +176,7 @@ extension Host {
         let options = (isWanted ? link.security.requestedOptions : nil) ?? security.pairing
         // AuthReq (Core 5.4, Vol 3, Part H, 3.5.1).
         let wishes = AuthenticationRequirements(rawValue: pdu.byte(at: 3) ?? 0)
-        guard !wishes.isBonding || !options.isBonding || hasRoomForBond(on: link) else {
+        guard !wishes.isBonding || !options.isBonding || bonds.hasRoom(for: identity(of: link)) else {
             refuse(link, .pairingNotSupported, at: now)
             return pairingFailed(link, .tooManyBonds, at: now)
         }
@@ -288,8 +288,7 @@ extension Host {
 
     private mutating func pairingFinished(_ link: Link, _ outcome: PairingOutcome, at now: Instant) {
         if link.security.machine?.model == .outOfBand {
-            let peer = identity(of: link)
-            outOfBand.removeAll { $0.peer == peer }
+            bonds.outOfBand.set(nil, for: identity(of: link))
         }
         var isBonded = false
         if outcome.isBonding, let new = newBond(link, outcome) {
@@ -366,9 +365,6 @@ extension Host {
         guard pairingGuard.failed(guarded(link), entry, at: now) else { return }
         effects.events.append(.pairing(link.id, .passkeyLocked))
     }
-
-    /// An operator says that pairing may go on.
-    mutating func unlockPasskey() { pairingGuard.reset() }
 
     mutating func endPairOperations(_ link: Link, _ result: Result<HostResult, HostFailure>) {
         let waiting = link.security.pairOperations

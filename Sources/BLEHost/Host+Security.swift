@@ -24,7 +24,7 @@ extension Host {
             for link in links.all { tellServerOfSecurity(link) }
             effects.complete(operation, .success(.done))
         case .restoreBonds(let restored):
-            bonds.replaceAll(by: restored)
+            bonds.restore(restored)
             for link in links.all {
                 tellServerOfSecurity(link)
                 closeGate(link)
@@ -32,26 +32,18 @@ extension Host {
             effects.complete(operation, .success(.done))
         case .removeBond(let identity): removeBond(identity, operation: operation, at: now)
         case .setOutOfBandData(let peer, let data):
-            let peer = peer.withoutIdentityMark
-            outOfBand.removeAll { $0.peer == peer }
-            if let data { outOfBand.append((peer, data)) }
+            bonds.outOfBand.set(data, for: peer)
             effects.complete(operation, .success(.done))
         case .createOutOfBandData:
             guard isPairingAvailable else { return effects.complete(operation, .failure(.security(.notAvailable))) }
-            effects.desk.ask(.generateKeyPair, for: .outOfBandKeyPair(operation))
+            bonds.outOfBand.create(for: operation, into: &effects)
         case .answerPairing(let question, let answer):
             effects.complete(operation, .success(.accepted(answerPairing(question, answer, at: now))))
         case .nameBond(let identity, let name):
-            guard var bond = bonds.bond(for: identity), name.utf8.count <= 248 else {
-                return effects.complete(operation, .success(.accepted(false)))
-            }
-            if bond.name != name {
-                bond.name = name
-                update(bond)
-            }
-            effects.complete(operation, .success(.accepted(true)))
+            let isKept = bonds.name(identity, name, into: &effects)
+            effects.complete(operation, .success(.accepted(isKept)))
         case .unlockPasskey:
-            unlockPasskey()
+            pairingGuard.reset()
             effects.complete(operation, .success(.done))
         case .pair(let link, let options): pair(link, options, operation: operation, at: now)
         case .encrypt(let link): encrypt(link, operation: operation, at: now)
@@ -60,9 +52,8 @@ extension Host {
     }
 
     private mutating func removeBond(_ identity: DeviceAddress, operation: OperationID, at now: Instant) {
-        let wasThere = bonds.remove(identity)
+        let wasThere = bonds.remove(identity, into: &effects)
         let identity = identity.withoutIdentityMark
-        if wasThere { effects.events.append(.bondRemoved(identity)) }
         for link in links.all where self.identity(of: link) == identity {
             // Pairing under way would bring the bond back.
             if wasThere || link.security.machine != nil {
@@ -108,12 +99,6 @@ extension Host {
         }
     }
 
-    /// A bond's content changed: whoever keeps bonds is told.
-    mutating func update(_ bond: Bond) {
-        bonds.set(bond)
-        effects.events.append(.bondChanged(bond))
-    }
-
     /// A client changed what its bond keeps.
     mutating func noteClientRecord(of link: Link, at now: Instant) {
         link.security.isRecordDue = true
@@ -133,7 +118,15 @@ extension Host {
         else { return }
         link.security.recordPause = now.advanced(by: Self.recordInterval)
         bond.clientRecord = record
-        update(bond)
+        bonds.update(bond, into: &effects)
+    }
+
+    /// The bond of a link's peer has encrypted the link.
+    private mutating func noteUseOfBond(_ link: Link, at now: Instant) {
+        let used = bonds.use(identity(of: link))
+        keepClientRecord(of: link, at: now)
+        // Where the client's record is written down, the use is with it.
+        if let used, bond(of: link) == used { effects.events.append(.bondChanged(used)) }
     }
 
     // MARK: Encryption
@@ -193,15 +186,13 @@ extension Host {
     /// A central with a legacy bond names its key: where several bonds have its resolving key, that tells which it is.
     private mutating func adoptNamedIdentity(_ event: LELongTermKeyRequest) {
         guard let link = links[event.connectionHandle], link.role == .peripheral,
-            link.security.machine == nil, event.randomNumber != 0 || event.encryptedDiversifier != 0,
-            !(bond(of: link)?.localKey?.answers(event) ?? false)
+            link.security.machine == nil,
+            let identity = bonds.identity(
+                naming: event, behind: link.security.peerAddress, takenFor: identity(of: link))
         else { return }
-        for identity in resolver.identities(behind: link.security.peerAddress)
-        where bonds.bond(for: identity)?.localKey?.answers(event) ?? false {
-            link.peer = identity.asIdentity
-            link.security.identity = identity
-            return tellServerOfSecurity(link)
-        }
+        link.peer = identity.asIdentity
+        link.security.identity = identity
+        tellServerOfSecurity(link)
     }
 
     /// The controllers are done with a change, well or not.
@@ -284,7 +275,7 @@ extension Host {
         guard !link.isClosing else { return }
         let failure: SecurityFailure = status == .pinOrKeyMissing ? .keyMissingAtPeer : .encryptionFailed(status)
         if failure == .keyMissingAtPeer { link.security.isBondRefused = true }
-        refuteIdentity(of: link)
+        bonds.resolver.refute(identity(of: link), behind: link.security.peerAddress)
         let id = link.id
         // Who waits for the link has it first, and hears then what it is worth.
         refuseGate(link, failure, at: now)
@@ -300,7 +291,7 @@ extension Host {
         if link.security.machine != nil {
             pairingLost(link, at: now)
         } else if link.security.isChanging, !link.isClosing, case .controller(let status) = reason {
-            refuteIdentity(of: link)
+            bonds.resolver.refute(identity(of: link), behind: link.security.peerAddress)
             effects.events.append(
                 .pairing(id, .failed(Self.failure(ofProofEndedBy: status) ?? .encryptionFailed(status))))
         }
@@ -451,12 +442,5 @@ extension Host {
             link.security.requestDeadline = nil
             securityEnded(link, .timedOut, at: now)
         }
-    }
-}
-
-extension LongTermKey {
-    /// Whether it is the key that a central asks for.
-    fileprivate func answers(_ event: LELongTermKeyRequest) -> Bool {
-        randomNumber == event.randomNumber && encryptedDiversifier == event.encryptedDiversifier
     }
 }

@@ -23,10 +23,13 @@ extension Host {
         case .resolution(let pass, let identity): hashMade(result, pass: pass, identity: identity, at: now)
         case .ownAddressRandom: ownAddressRandomDrawn(result, at: now)
         case .ownAddressHash(let random): ownAddressMade(result, random: random, at: now)
-        case .outOfBandKeyPair(let operation): outOfBandKeyPairMade(result, for: operation)
+        case .outOfBandKeyPair(let operation): bonds.outOfBand.keyPairMade(result, for: operation, into: &effects)
         case .outOfBandRandom(let operation, let privateKey, let publicKey):
-            outOfBandRandomDrawn(result, for: operation, privateKey: privateKey, publicKey: publicKey)
-        case .outOfBandConfirm(let operation, let data): outOfBandConfirmComputed(result, for: operation, data)
+            bonds.outOfBand.randomDrawn(
+                result, for: operation, privateKey: privateKey, publicKey: publicKey, into: &effects)
+        case .outOfBandConfirm(let operation, let random, let privateKey, let publicKey):
+            bonds.outOfBand.confirmComputed(
+                result, for: operation, random: random, privateKey: privateKey, publicKey: publicKey, into: &effects)
         }
         settle(at: now)
     }

@@ -22,14 +22,10 @@ public struct Host: ~Copyable {
     var radio: Radio
     /// What the input that is being handled leads to.
     var effects = Effects()
-    var resolver = IdentityResolver()
 
     var security: SecuritySettings
-    var bonds = BondTable()
-    var signingNumbers = SigningNumbers()
+    var bonds: Bonds
     var pairingGuard = PairingGuard()
-    /// What was told to or heard from peers by other ways.
-    var outOfBand: [(peer: DeviceAddress, data: OutOfBandData)] = []
     var lastMachine: UInt32 = 0
     var lastPairingQuestion: UInt64 = 0
 
@@ -48,6 +44,7 @@ public struct Host: ~Copyable {
     public init(configuration: HostConfiguration = HostConfiguration()) {
         self.configuration = configuration
         security = configuration.security
+        bonds = Bonds(configuration: configuration)
         session = ControllerSession(configuration: configuration)
         radio = Radio(configuration: configuration)
         links = LinkTable(limit: configuration.limits.links)
@@ -262,7 +259,7 @@ public struct Host: ~Copyable {
     mutating func settle(at now: Instant) {
         if isReady {
             radio.proceedWithAddress(into: &effects)
-            radio.proceedWithResolvingList(bonds, localKey: security.identityResolvingKey, into: &effects)
+            radio.proceedWithResolvingList(bonds.table, localKey: security.identityResolvingKey, into: &effects)
         }
         resolvePendingConnections()
         if effects.needsConvergence, isReady {
@@ -280,7 +277,7 @@ public struct Host: ~Copyable {
 
     private mutating func convergeRadio(at now: Instant) {
         let present = radio.advertiser.targets.filter { isConnected(to: $0) }
-        radio.converge(resolving: bonds.resolving, present: present, at: now, into: &effects)
+        radio.converge(resolving: bonds.table.resolving, present: present, at: now, into: &effects)
     }
 
     private func isConnected(to peer: DeviceAddress) -> Bool {

@@ -209,12 +209,12 @@ import Testing
             return .answerPairing(question.id, .confirm(says))
         }
         #expect(pair.result(of: .pair(link, nil), at: central) == .failure(.security(.wouldReplaceBond)))
-        #expect(central.host.bonds.all == [old])
+        #expect(central.host.bonds.table.all == [old])
         says = true
         #expect(isPaired(pair.result(of: .pair(link, nil), at: central)))
         pair.run(for: .seconds(1))
-        #expect(central.host.bonds.all.map(\.identity) == [PrivateWorldTests.identity(0)])
-        #expect(central.host.bonds.all.first?.identityResolvingKey == PrivateWorldTests.key(0))
+        #expect(central.host.bonds.table.all.map(\.identity) == [PrivateWorldTests.identity(0)])
+        #expect(central.host.bonds.table.all.first?.identityResolvingKey == PrivateWorldTests.key(0))
     }
 
     @Test("A new identity ends the bond of the former one where that bond's key encrypted the link, and not otherwise")

@@ -174,7 +174,7 @@ final class TwoHosts {
     }
 
     /// The bonds as a store that heard every event has them.
-    func bonds(_ side: Side) -> [Bond] { engine(side).host.bonds.all }
+    func bonds(_ side: Side) -> [Bond] { engine(side).host.bonds.table.all }
 
     func forget() {
         for station in hosts.stations { station.forget() }

@@ -19,7 +19,7 @@ struct ToolboxDesk {
         case ownAddressHash(random: [UInt8])
         case outOfBandKeyPair(OperationID)
         case outOfBandRandom(OperationID, privateKey: [UInt8], publicKey: P256PublicKey)
-        case outOfBandConfirm(OperationID, LocalOutOfBandData)
+        case outOfBandConfirm(OperationID, random: Key128, privateKey: [UInt8], publicKey: P256PublicKey)
     }
 
     private var questions = Queue<ToolboxQuestion>()

@@ -143,6 +143,15 @@ struct IdentityResolver {
 }
 
 extension IdentityResolver.Answer {
+    /// Decides for one of several identities with one key: that which somebody waits for, else any that has not been
+    /// refuted.
+    func choosing(_ isAwaited: (DeviceAddress) -> Bool) -> IdentityResolver.Answer {
+        guard case .several(let all, let refuted) = self else { return self }
+        let identities = all.dropLast(refuted)
+        guard let chosen = identities.first(where: { isAwaited($0) }) ?? identities.first else { return .stranger }
+        return .identity(chosen)
+    }
+
     fileprivate init(_ matches: [DeviceAddress]) {
         self =
             switch matches.count {

@@ -1,0 +1,51 @@
+import BLEPackets
+
+/// Who is behind private addresses: resolved here, whatever the controller does of it.
+extension Bonds {
+    /// Who is behind an address of the air; the toolbox is asked where that is not known.
+    mutating func identity(behind address: DeviceAddress, into effects: inout Effects) -> IdentityResolver.Answer {
+        guard hasToolbox, address.isResolvablePrivate, !table.resolving.isEmpty else { return .stranger }
+        if let known = resolver.answer(for: address, revision: table.resolvingRevision) { return known }
+        let pass = resolver.begin(address, keys: table.resolving.count)
+        let random = address.resolvableParts.random
+        for entry in table.resolving {
+            effects.desk.ask(
+                SecurityFunction.ah(key: entry.key.mostSignificantOctets, random: random).request,
+                for: .resolution(pass: pass, identity: entry.identity))
+        }
+        return .pending(pass: pass)
+    }
+
+    /// The hash of an address with one bond's key.
+    /// - Returns: the pass, where that was the last key: what waits in it goes on.
+    mutating func hashMade(
+        _ result: ToolboxResult, pass: UInt32, identity: DeviceAddress, into effects: inout Effects
+    ) -> IdentityResolver.Pass? {
+        var hash: [UInt8] = []
+        if case .octets(let octets) = result, octets.count == 16 { hash = [UInt8](octets.suffix(3)) }
+        guard let address = resolver.address(of: pass) else { return nil }
+        let isMatch = hash == address.resolvableParts.hash
+        guard let done = resolver.tried(identity, matches: isMatch, in: pass) else { return nil }
+        if done.matches.count > 1 { effects.events.append(.ambiguousIdentity(done.address, done.matches)) }
+        return done
+    }
+
+    /// Whom a central means that names its key: where several bonds have the resolving key of an address, that tells which
+    /// of them it is.
+    /// - Returns: `nil` where it is nobody else's than `identity`, or nobody's.
+    func identity(
+        naming request: LELongTermKeyRequest, behind address: DeviceAddress, takenFor identity: DeviceAddress
+    ) -> DeviceAddress? {
+        guard request.randomNumber != 0 || request.encryptedDiversifier != 0,
+            !(bond(for: identity)?.localKey?.answers(request) ?? false)
+        else { return nil }
+        return resolver.identities(behind: address).first { bond(for: $0)?.localKey?.answers(request) ?? false }
+    }
+}
+
+extension LongTermKey {
+    /// Whether it is the key that a central asks for.
+    func answers(_ request: LELongTermKeyRequest) -> Bool {
+        randomNumber == request.randomNumber && encryptedDiversifier == request.encryptedDiversifier
+    }
+}

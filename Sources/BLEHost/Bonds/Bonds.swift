@@ -1,0 +1,120 @@
+import BLEPackets
+
+/// What is kept of devices that were paired with, and what follows from it: who is behind a private address, what a signed
+/// write carries, what is known out of band, and which bond makes room for another.
+///
+///     pairing ──▶ claims ──▶ limits ──▶ BondTable ──▶ `bondChanged`, `bondRemoved`
+///                                          │
+///     private address ──▶ IdentityResolver ┤ resolving keys
+///     signed write    ──▶ SigningNumbers   ┘ signing keys and counters
+///
+/// Links are not known here: what depends on one comes in with the call, as the address of its peer.
+struct Bonds {
+    let limits: HostLimits
+    /// Whether anybody does the cryptography that private addresses and signatures need.
+    let hasToolbox: Bool
+    private(set) var table = BondTable()
+    var resolver = IdentityResolver()
+    var signingNumbers = SigningNumbers()
+    var outOfBand = OutOfBandTable()
+
+    init(configuration: HostConfiguration) {
+        limits = configuration.limits
+        hasToolbox = configuration.hasToolbox
+    }
+
+    /// The longest name of a device, in octets of UTF-8 (Core 5.4, Vol 3, Part C, 12.1).
+    private static let nameLimit = 248
+
+    // MARK: Changes
+
+    func bond(for identity: DeviceAddress) -> Bond? { table.bond(for: identity) }
+
+    /// What a store had takes the place of all bonds.
+    mutating func restore(_ bonds: [Bond]) { table.replaceAll(by: bonds) }
+
+    /// A bond's content changed: whoever keeps bonds is told.
+    mutating func update(_ bond: Bond, into effects: inout Effects) {
+        table.set(bond)
+        effects.events.append(.bondChanged(bond))
+    }
+
+    /// - Returns: whether there was one.
+    mutating func remove(_ identity: DeviceAddress, into effects: inout Effects) -> Bool {
+        guard table.remove(identity) else { return false }
+        effects.events.append(.bondRemoved(identity.withoutIdentityMark))
+        return true
+    }
+
+    /// Keeps what the user calls a device.
+    /// - Returns: whether there is such a bond, and the name is short enough.
+    mutating func name(_ identity: DeviceAddress, _ name: String, into effects: inout Effects) -> Bool {
+        guard var bond = bond(for: identity), name.utf8.count <= Self.nameLimit else { return false }
+        if bond.name != name {
+            bond.name = name
+            update(bond, into: &effects)
+        }
+        return true
+    }
+
+    /// The bond's key has encrypted a link.
+    /// - Returns: the bond, where its use has to be written down at once.
+    mutating func use(_ identity: DeviceAddress) -> Bond? { table.use(identity) }
+
+    // MARK: Limits
+
+    /// Whether pairing with a device can lead to a bond: whoever is near may begin to pair, and may claim to be somebody
+    /// new each time.
+    func hasRoom(for identity: DeviceAddress) -> Bool {
+        if bond(for: identity) != nil || table.all.count < limits.bonds { return true }
+        return leastUsed(besides: identity, connected: []) != nil
+    }
+
+    /// Keeps the bond of a pairing that has just ended, and drops the one that it is in the place of.
+    /// - Parameters:
+    ///   - address: who the peer was taken for until now.
+    ///   - isAskedFor: whether this side wanted the pairing.
+    ///   - connected: who is at the other end of a link now.
+    /// - Returns: `false` where every other bond is worth more.
+    mutating func keep(
+        _ new: Bond, inPlaceOf address: DeviceAddress, isAskedFor: Bool, connected: [DeviceAddress],
+        into effects: inout Effects
+    ) -> Bool {
+        var new = new
+        new.isUnasked = !isAskedFor && !new.isAuthenticated
+        guard makeRoom(for: &new, connected: connected, into: &effects) else { return false }
+        // The device of the link's bond has come to be known by another identity.
+        if address != new.identity { _ = remove(address, into: &effects) }
+        update(new, into: &effects)
+        return true
+    }
+
+    private mutating func makeRoom(
+        for bond: inout Bond, connected: [DeviceAddress], into effects: inout Effects
+    ) -> Bool {
+        if let old = self.bond(for: bond.identity) {
+            // What was asked for once stays so.
+            bond.isUnasked = bond.isUnasked && old.isUnasked
+            bond.lastUse = old.lastUse
+            return true
+        }
+        let isCrowded = bond.isUnasked && table.all.count(where: { $0.isUnasked }) >= limits.unaskedBonds
+        guard isCrowded || table.all.count >= limits.bonds else { return true }
+        guard let oldest = leastUsed(besides: bond.identity, connected: connected) else { return false }
+        _ = remove(oldest, into: &effects)
+        return true
+    }
+
+    /// The bond that is missed least: first those that were never used after their pairing, as a stranger's that pairs
+    /// under one address after the other, then by their last use. Authenticated ones and those that were asked for are
+    /// not dropped at all; those that are connected are the last to go.
+    private func leastUsed(besides identity: DeviceAddress, connected: [DeviceAddress]) -> DeviceAddress? {
+        var least: (identity: DeviceAddress, isConnected: Bool, lastUse: UInt64)?
+        for bond in table.all where bond.isUnasked && bond.identity != identity {
+            let isConnected = connected.contains(bond.identity)
+            if let least, (least.isConnected ? 1 : 0, least.lastUse) <= (isConnected ? 1 : 0, bond.lastUse) { continue }
+            least = (bond.identity, isConnected, bond.lastUse)
+        }
+        return least?.identity
+    }
+}

@@ -1,0 +1,55 @@
+import BLEPackets
+
+/// What was told to or heard from peers by other ways, and the making of values to be told
+/// (Core 5.4, Vol 3, Part H, 2.3.5.6.4).
+///
+///     create ──▶ key pair ──▶ random value ──▶ confirm value ──▶ operation ends with all three
+struct OutOfBandTable {
+    private var entries: [(peer: DeviceAddress, data: OutOfBandData)] = []
+
+    func data(for peer: DeviceAddress) -> OutOfBandData? { entries.first { $0.peer == peer.withoutIdentityMark }?.data }
+
+    /// - Parameter data: `nil` where nothing is known any more, or has been used.
+    mutating func set(_ data: OutOfBandData?, for peer: DeviceAddress) {
+        let peer = peer.withoutIdentityMark
+        entries.removeAll { $0.peer == peer }
+        if let data { entries.append((peer, data)) }
+    }
+
+    // MARK: Making
+
+    func create(for operation: OperationID, into effects: inout Effects) {
+        effects.desk.ask(.generateKeyPair, for: .outOfBandKeyPair(operation))
+    }
+
+    func keyPairMade(_ result: ToolboxResult, for operation: OperationID, into effects: inout Effects) {
+        guard case .keyPair(let privateKey, let publicKey) = result else {
+            return effects.complete(operation, .failure(.security(.notAvailable)))
+        }
+        effects.desk.ask(
+            .random(count: 16), for: .outOfBandRandom(operation, privateKey: privateKey, publicKey: publicKey))
+    }
+
+    func randomDrawn(
+        _ result: ToolboxResult, for operation: OperationID, privateKey: [UInt8], publicKey: P256PublicKey,
+        into effects: inout Effects
+    ) {
+        guard case .octets(let octets) = result, let random = Key128(mostSignificantFirst: octets) else {
+            return effects.complete(operation, .failure(.security(.notAvailable)))
+        }
+        effects.desk.ask(
+            SecurityFunction.f4(publicKey.x, publicKey.x, key: octets, 0).request,
+            for: .outOfBandConfirm(operation, random: random, privateKey: privateKey, publicKey: publicKey))
+    }
+
+    func confirmComputed(
+        _ result: ToolboxResult, for operation: OperationID, random: Key128, privateKey: [UInt8],
+        publicKey: P256PublicKey, into effects: inout Effects
+    ) {
+        guard case .octets(let octets) = result, let confirm = Key128(mostSignificantFirst: octets) else {
+            return effects.complete(operation, .failure(.security(.notAvailable)))
+        }
+        let data = LocalOutOfBandData(random: random, confirm: confirm, privateKey: privateKey, publicKey: publicKey)
+        effects.complete(operation, .success(.outOfBandData(data)))
+    }
+}
