@@ -21,11 +21,11 @@ struct MessageTests {
     func encoding() throws {
         let requests: [ClientRequest] = [
             .createCentral(ManagerOptions(restoreIdentifier: "c")),
-            .scan(ScanOptions(services: [BluetoothUUID(UInt16(0x180D))], allowsDuplicates: true)),
-            .connect(peer, ConnectOptions(notifiesOnConnection: true)), .cancelConnection(peer),
-            .retrievePeripherals(QueryID(rawValue: 1), [peer]), .registerForConnectionEvents(nil),
-            .peripheral(peer, .writeValue([1, 2], characteristic: RemoteAttributeID(rawValue: 3))),
-            .respond(ATTRequestID(rawValue: 1 << 63 + 5), code: 7, value: []), .release,
+            .central(.scan(ScanOptions(services: [BluetoothUUID(UInt16(0x180D))], allowsDuplicates: true))),
+            .central(.connect(peer, ConnectOptions(notifiesOnConnection: true))), .central(.cancelConnection(peer)),
+            .central(.retrievePeripherals(QueryID(rawValue: 1), [peer])), .central(.registerForConnectionEvents(nil)),
+            .central(.peripheral(peer, .writeValue([1, 2], characteristic: RemoteAttributeID(rawValue: 3)))),
+            .peripheral(.respond(ATTRequestID(rawValue: 1 << 63 + 5), code: 7, value: [])), .release,
         ]
         let data = try JSONEncoder().encode(requests)
         #expect(try JSONDecoder().decode([ClientRequest].self, from: data) == requests)

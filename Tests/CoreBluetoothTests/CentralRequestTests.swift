@@ -108,14 +108,16 @@ struct CentralRequestTests {
         listener.manager.stopScan()
         #expect(!listener.manager.isScanning)
         #expect(
-            system.takeRequests() == [
-                .scan(ScanOptions()),
-                .scan(
-                    ScanOptions(
-                        services: [Self.heart, Self.battery], allowsDuplicates: true, solicitedServices: [Self.battery])
-                ),
-                .stopScan,
-            ])
+            system.takeRequests()
+                == .central([
+                    .scan(ScanOptions()),
+                    .scan(
+                        ScanOptions(
+                            services: [Self.heart, Self.battery], allowsDuplicates: true,
+                            solicitedServices: [Self.battery])
+                    ),
+                    .stopScan,
+                ]))
     }
 
     @Test(
@@ -166,8 +168,9 @@ struct CentralRequestTests {
         if !key.isEmpty { listener.manager.connect(peripheral, options: [key: false]) }
         #expect(
             system.takeRequests()
-                == [.connect(Self.peer, options), .connect(Self.peer, options)]
-                + (key.isEmpty ? [] : [.connect(Self.peer, ConnectOptions())]))
+                == .central(
+                    [.connect(Self.peer, options), .connect(Self.peer, options)]
+                        + (key.isEmpty ? [] : [.connect(Self.peer, ConnectOptions())])))
     }
 
     @Test("a delay and the wish to be connected again are options of a connection (SPEC 2.3)")
@@ -176,10 +179,11 @@ struct CentralRequestTests {
         listener.manager.connect(peripheral, options: [CBConnectPeripheralOptionStartDelayKey: 2.5])
         listener.manager.connect(peripheral, options: [CBConnectPeripheralOptionEnableAutoReconnect: true])
         #expect(
-            system.takeRequests() == [
-                .connect(Self.peer, ConnectOptions(startDelayMilliseconds: 2500)),
-                .connect(Self.peer, ConnectOptions(reconnectsAutomatically: true)),
-            ])
+            system.takeRequests()
+                == .central([
+                    .connect(Self.peer, ConnectOptions(startDelayMilliseconds: 2500)),
+                    .connect(Self.peer, ConnectOptions(reconnectsAutomatically: true)),
+                ]))
     }
 
     @Test("the newer method of disconnection takes the place of the older one where it is implemented (SPEC 2.3)")
@@ -209,10 +213,12 @@ struct CentralRequestTests {
         ])
         listener.manager.registerForConnectionEvents(options: nil)
         #expect(
-            system.takeRequests() == [
-                .registerForConnectionEvents(ConnectionEventFilter(peripherals: [Self.peer], services: [Self.heart])),
-                .registerForConnectionEvents(nil),
-            ])
+            system.takeRequests()
+                == .central([
+                    .registerForConnectionEvents(
+                        ConnectionEventFilter(peripherals: [Self.peer], services: [Self.heart])),
+                    .registerForConnectionEvents(nil),
+                ]))
         listener.forget(keepingPeripherals: true)
         for isConnected in [true, false] {
             system.tell(.connectionEvent(PeripheralDescription(identifier: Self.peer), isConnected: isConnected))
@@ -228,7 +234,7 @@ struct CentralRequestTests {
         #expect(peripheral.state == .connected)
         listener.forget()
         listener.manager.cancelPeripheralConnection(peripheral)
-        #expect(system.takeRequests() == [.cancelConnection(Self.peer)])
+        #expect(system.takeRequests() == .central([.cancelConnection(Self.peer)]))
         system.tell(.disconnected(Self.peer, nil, microseconds: 0, isReconnecting: false))
         listener.manager.connect(peripheral)
         system.tell(.connectionFailed(Self.peer, .coreBluetooth(.connectionFailed)))
@@ -263,7 +269,7 @@ struct CentralRequestTests {
             .readValue(characteristic: id), .setNotify(true, characteristic: id), .setNotify(false, characteristic: id),
             .writeValue([1], characteristic: id), .writeWithoutResponse([2], characteristic: id),
         ]
-        #expect(system.takeRequests() == wanted.map { .peripheral(Self.peer, $0) })
+        #expect(system.takeRequests() == wanted.map { .central(.peripheral(Self.peer, $0)) })
         #expect(service.characteristics?.map(\.properties) == [[.writeWithoutResponse, .notify], [.read, .write]])
     }
 
@@ -305,9 +311,10 @@ struct CentralRequestTests {
         _ = system.takeRequests()
         restored[0].readValue(for: try #require(service.characteristics?.last))
         #expect(
-            system.takeRequests() == [
-                .peripheral(Self.peer, .readValue(characteristic: RemoteAttributeID(rawValue: 5)))
-            ])
+            system.takeRequests()
+                == .central([
+                    .peripheral(Self.peer, .readValue(characteristic: RemoteAttributeID(rawValue: 5)))
+                ]))
     }
 
     @Test("what was not at anything is not in the dictionary of a restoration (SPEC SPR-12)")

@@ -44,7 +44,9 @@ struct PeripheralRequestTests {
         service.characteristics = [characteristic]
         listener.manager.add(service)
         listener.settle()
-        for case .addService(let service) in system.takeRequests() { system.tell(.serviceAdded(service.id, nil)) }
+        for case .peripheral(.addService(let service)) in system.takeRequests() {
+            system.tell(.serviceAdded(service.id, nil))
+        }
         listener.settle()
         #expect(listener.calls == ["state poweredOn", "added 180D nil"])
         listener.forget()
@@ -97,7 +99,7 @@ struct PeripheralRequestTests {
         listener.manager.add(inner)
         listener.manager.add(outer)
         var services: [LocalService] = []
-        for case .addService(let service) in system.takeRequests() { services.append(service) }
+        for case .peripheral(.addService(let service)) in system.takeRequests() { services.append(service) }
         try #require(services.count == 2)
         #expect(services.map(\.isPrimary) == [false, true])
         #expect(services[1].includedServices == [services[0].id])
@@ -160,10 +162,13 @@ struct PeripheralRequestTests {
         #expect(!listener.manager.isAdvertising)
         #expect(listener.calls == ["advertising nil", "advertising CBErrorDomain 1"])
         #expect(
-            system.takeRequests() == [
-                .startAdvertising(AdvertisementRequest(localName: "Heart", serviceUUIDs: [Self.heart])),
-                .stopAdvertising,
-            ] + keys.map { .startAdvertising(AdvertisementRequest(localName: "Heart", unsupportedKeys: [$0])) })
+            system.takeRequests()
+                == .peripheral(
+                    [
+                        .startAdvertising(AdvertisementRequest(localName: "Heart", serviceUUIDs: [Self.heart])),
+                        .stopAdvertising,
+                    ] + keys.map { .startAdvertising(AdvertisementRequest(localName: "Heart", unsupportedKeys: [$0])) })
+        )
     }
 
     @Test(
@@ -190,10 +195,11 @@ struct PeripheralRequestTests {
         listener.requests[1].value = Data([9])
         listener.manager.respond(to: listener.requests[1], withResult: .invalidOffset)
         #expect(
-            system.takeRequests() == [
-                .respond(ATTRequestID(rawValue: 1), code: 0, value: [7, 8]),
-                .respond(ATTRequestID(rawValue: 2), code: 7, value: []),
-            ])
+            system.takeRequests()
+                == .peripheral([
+                    .respond(ATTRequestID(rawValue: 1), code: 0, value: [7, 8]),
+                    .respond(ATTRequestID(rawValue: 2), code: 7, value: []),
+                ]))
     }
 
     @Test(
@@ -216,12 +222,12 @@ struct PeripheralRequestTests {
         #expect(listener.requests.map(\.offset) == [0, 2])
         #expect(listener.requests.map(\.value) == [Data([1, 2]), Data([3])])
         listener.manager.respond(to: try #require(listener.requests.first), withResult: .insufficientResources)
-        #expect(system.takeRequests() == [.respond(ATTRequestID(rawValue: 1), code: 17, value: [])])
+        #expect(system.takeRequests() == .peripheral([.respond(ATTRequestID(rawValue: 1), code: 17, value: [])]))
         listener.forget()
         system.tell(group(2, LocalAttributeID(rawValue: 99)))
         listener.settle()
         #expect(listener.calls.isEmpty)
-        #expect(system.takeRequests() == [.respond(ATTRequestID(rawValue: 2), code: 14, value: [])])
+        #expect(system.takeRequests() == .peripheral([.respond(ATTRequestID(rawValue: 2), code: 14, value: [])]))
     }
 
     @Test(
@@ -236,7 +242,7 @@ struct PeripheralRequestTests {
         #expect(listener.centrals.map(\.maximumUpdateValueLength) == [100, 20])
         #expect(characteristic.subscribedCentrals == listener.centrals)
         system.answer { request in
-            guard case .updateValue(let query, _, let value, _) = request else { return nil }
+            guard case .peripheral(.updateValue(let query, _, let value, _)) = request else { return nil }
             return .updateQueued(query, value != [2])
         }
         #expect(listener.manager.updateValue(Data([1]), for: characteristic, onSubscribedCentrals: nil))
@@ -245,10 +251,11 @@ struct PeripheralRequestTests {
                 Data([2]), for: characteristic, onSubscribedCentrals: [listener.centrals[1]]))
         let query = QueryID(rawValue: 1)
         #expect(
-            system.takeRequests() == [
-                .updateValue(query, id(characteristic), value: [1], centrals: nil),
-                .updateValue(query, id(characteristic), value: [2], centrals: [Self.second.identifier]),
-            ])
+            system.takeRequests()
+                == .peripheral([
+                    .updateValue(query, id(characteristic), value: [1], centrals: nil),
+                    .updateValue(query, id(characteristic), value: [2], centrals: [Self.second.identifier]),
+                ]))
         system.tell(.readyToUpdateSubscribers)
         system.tell(.unsubscribed(Self.remote, characteristic: id(characteristic)))
         listener.settle()

@@ -79,7 +79,7 @@ struct CentralManager {
 
     /// - Parameter peer: the device that a request names, where the app knows it.
     mutating func perform(
-        _ request: ClientRequest, of peer: KnownPeer?, _ standing: Standing, at now: Instant,
+        _ request: CentralManagerRequest, of peer: KnownPeer?, _ standing: Standing, at now: Instant,
         into effects: inout ManagerEffects
     ) {
         // A wish outlasts Bluetooth (SPEC 5.5 rule 6), and so it must be possible to withdraw it then.
@@ -106,10 +106,9 @@ struct CentralManager {
                 return effects.log(.notConnected(identifier), of: app)
             }
             peripherals[identifier]?.perform(request, on: link, into: &effects)
-        case .createCentral, .createPeripheral, .release, .letGo, .retrievePeripherals, .retrieveConnectedPeripherals,
-            .addService, .removeService, .removeAllServices, .startAdvertising, .stopAdvertising, .respond,
-            .updateValue, .setConnectionLatency, .publishChannel, .unpublishChannel, .channel:
-            break
+        case .letGo(let identifier): cancelConnection(identifier, at: now, into: &effects)
+        // The router answers these: they need no Bluetooth.
+        case .retrievePeripherals, .retrieveConnectedPeripherals: break
         }
     }
 
@@ -230,7 +229,8 @@ struct CentralManager {
         case .connectionFailed(let status) where status == .connectionFailedToBeEstablished:
             // The device went away in between, or the controller does not wait for it: the request stands (SPEC CEN-9).
             peripherals[identifier]?.wait(until: now.advanced(by: Self.establishmentPause))
-        default:
+        case .connectionFailed, .controller, .commandTimeout, .linkLost, .notConnected, .gatt, .security, .channel,
+            .publishing, .invalidRequest, .procedureTimeout, .rejectedByPeer, .limitReached:
             peripherals[identifier] = nil
             effects.needsJournal = true
             effects.tell(.connectionFailed(identifier, failure.connectionError), to: client)

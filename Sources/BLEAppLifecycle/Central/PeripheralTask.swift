@@ -23,7 +23,9 @@ enum PeripheralTask: Equatable {
     var notifyingCharacteristic: RemoteAttributeID? {
         switch self {
         case .findConfiguration(let id), .subscribe(let id), .unsubscribe(let id): id
-        default: nil
+        case .discoverServices, .discoverIncludedServices, .discoverCharacteristics, .discoverDescriptors, .read,
+            .readDescriptor, .write, .writeWithoutResponse, .writeDescriptor, .readRSSI, .openChannel:
+            nil
         }
     }
 }

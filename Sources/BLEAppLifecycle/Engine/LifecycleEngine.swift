@@ -113,8 +113,14 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
         switch event {
         case .ready, .recovering, .failed, .reopenTransport, .stopped, .pairing, .bondChanged, .bondRemoved:
             hostEvents.append(event)
-        case .completed(let operation, _) where !apps.knows(operation): hostEvents.append(event)
-        default: break
+        case .completed(let operation, _):
+            if !apps.knows(operation) { hostEvents.append(event) }
+        // The apps hear of these.
+        case .discovered, .advertisingChanged, .connected, .disconnected, .gatt, .centralConnected,
+            .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
+            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
+            .malformedPacket:
+            break
         }
         let limit = 256
         if hostEvents.count > limit { hostEvents.removeFirst() }

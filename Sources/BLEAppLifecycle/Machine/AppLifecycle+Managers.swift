@@ -11,35 +11,33 @@ extension AppLifecycle {
         switch request {
         case .createCentral(let options): create(.central, options, manager, app)
         case .createPeripheral(let options): create(.peripheral, options, manager, app)
-        default:
-            if let client = client(of: manager, app) {
-                perform(request, client, app)
-            } else {
-                log(.wrongManager, app)
+        case .release: withManager(manager, app) { $0.drop($1) }
+        case .central(let request):
+            withManager(manager, app, .central) { $0.perform(request, $1, app) }
+        case .peripheral(let request):
+            withManager(manager, app, .peripheral) { apps, client in
+                let links = apps.links(namedIn: request, app)
+                apps.withPeripheral(client) { $0.perform(request, to: links, $1, into: &$2) }
+            }
+        case .channel(let channel, let request):
+            withManager(manager, app) { apps, client in
+                apps.withChannels(client) { $0.perform(request, on: channel, into: &$1) }
             }
         }
         finish()
     }
 
-    private mutating func perform(_ request: ClientRequest, _ client: ClientID, _ app: Int) {
-        switch request {
-        case .createCentral, .createPeripheral: break
-        case .release: drop(client)
-        case .scan, .stopScan, .connect, .cancelConnection, .letGo, .retrievePeripherals,
-            .retrieveConnectedPeripherals, .registerForConnectionEvents, .peripheral:
-            guard managers[client]?.role == .central else { return log(.wrongManager, app) }
-            performCentral(request, client, app)
-        case .addService, .removeService, .removeAllServices, .startAdvertising, .stopAdvertising, .respond,
-            .updateValue, .setConnectionLatency, .publishChannel, .unpublishChannel:
-            guard managers[client]?.role == .peripheral else { return log(.wrongManager, app) }
-            let links = links(namedIn: request, app)
-            withPeripheral(client) { $0.perform(request, to: links, $1, into: &$2) }
-        case .channel(let channel, let request):
-            withChannels(client) { $0.perform(request, on: channel, into: &$1) }
+    /// Finds the manager that asks; one that is not there, or has another role, is logged.
+    private mutating func withManager(
+        _ manager: ManagerID, _ app: Int, _ role: ManagerRole? = nil, _ body: (inout Self, ClientID) -> Void
+    ) {
+        guard let client = client(of: manager, app), role == nil || managers[client]?.role == role else {
+            return log(.wrongManager, app)
         }
+        body(&self, client)
     }
 
-    private mutating func performCentral(_ request: ClientRequest, _ client: ClientID, _ app: Int) {
+    private mutating func perform(_ request: CentralManagerRequest, _ client: ClientID, _ app: Int) {
         let isOn = state(app) == .poweredOn
         var peer: CentralManager.KnownPeer?
         switch request {
@@ -48,12 +46,13 @@ extension AppLifecycle {
             return deliver(.retrieved(query, known(identifiers, client, app)), to: client)
         case .retrieveConnectedPeripherals(let query, let services):
             return deliver(.retrieved(query, connected(with: services, client, app)), to: client)
-        case .connect(let identifier, _) where isOn:
-            guard let address = directory.address(of: identifier, app: app) else { break }
+        case .connect(let identifier, _):
+            guard isOn, let address = directory.address(of: identifier, app: app) else { break }
             keepIdentity(identifier, app: app)
             peer = CentralManager.KnownPeer(address: address, name: directory.name(of: address))
-        case .stopScan where isOn: managers[client]?.queue.removeDiscoveries()
-        default: break
+        case .stopScan:
+            if isOn { managers[client]?.queue.removeDiscoveries() }
+        case .scan, .cancelConnection, .letGo, .registerForConnectionEvents, .peripheral: break
         }
         let now = now
         withCentral(client) { $0.perform(request, of: peer, $1, at: now, into: &$2) }
@@ -87,7 +86,7 @@ extension AppLifecycle {
     }
 
     /// The links of the centrals that a request names.
-    private func links(namedIn request: ClientRequest, _ app: Int) -> [LinkID]? {
+    private func links(namedIn request: PeripheralManagerRequest, _ app: Int) -> [LinkID]? {
         switch request {
         case .updateValue(_, _, _, let centrals?):
             return links.links.filter { link in
@@ -96,7 +95,9 @@ extension AppLifecycle {
         case .setConnectionLatency(_, let central):
             guard let address = directory.address(of: central, app: app) else { return [] }
             return links.links.first { $0.address == address }.map { [$0.id] } ?? []
-        default: return nil
+        case .updateValue(_, _, _, centrals: nil), .addService, .removeService, .removeAllServices, .startAdvertising,
+            .stopAdvertising, .respond, .publishChannel, .unpublishChannel:
+            return nil
         }
     }
 

@@ -3,17 +3,14 @@ import BLEHost
 extension ClientEvent {
     /// The request of a remote central that it hands over.
     var question: GATTRequestID? {
-        switch self {
-        case .readRequest(let request): GATTRequestID(rawValue: request.id.rawValue)
-        case .writeRequests(let group): GATTRequestID(rawValue: group.id.rawValue)
-        default: nil
-        }
+        if case .readRequest(let request) = self { return GATTRequestID(rawValue: request.id.rawValue) }
+        if case .writeRequests(let group) = self { return GATTRequestID(rawValue: group.id.rawValue) }
+        return nil
     }
 
     var isRestoration: Bool {
-        switch self {
-        case .willRestoreCentral, .willRestorePeripheral: true
-        default: false
-        }
+        if case .willRestoreCentral = self { return true }
+        if case .willRestorePeripheral = self { return true }
+        return false
     }
 }

@@ -48,7 +48,11 @@ struct ClientEventQueue {
         case .readyToUpdateSubscribers:
             // An app that hears it once tries again.
             if contains(where: { $0 == .readyToUpdateSubscribers }) { return }
-        default: break
+        case .willRestoreCentral, .willRestorePeripheral, .statePassed, .eventsLost, .connected, .connectionFailed,
+            .disconnected, .connectionEvent, .retrieved, .peripheral, .serviceAdded, .advertisingStarted, .readRequest,
+            .writeRequests, .subscribed, .unsubscribed, .updateQueued, .channelPublished, .channelUnpublished,
+            .channelAccepted, .channel:
+            break
         }
         let entry = Entry(event: event, sequence: sequence, octets: event.approximateOctets)
         entries.append(entry)
@@ -202,10 +206,9 @@ extension ClientEvent {
     var isDiscovery: Bool { if case .discovered = self { true } else { false } }
     var isValue: Bool { if case .peripheral(_, .valueUpdated) = self { true } else { false } }
     var isStateChange: Bool {
-        switch self {
-        case .stateChanged, .statePassed: true
-        default: false
-        }
+        if case .stateChanged = self { return true }
+        if case .statePassed = self { return true }
+        return false
     }
 
     func isDisconnection(of identifier: PeerIdentifier) -> Bool {
@@ -216,7 +219,11 @@ extension ClientEvent {
     var mayBeLost: Bool {
         switch self {
         case .discovered, .peripheral, .connectionEvent: true
-        default: false
+        case .willRestoreCentral, .willRestorePeripheral, .stateChanged, .statePassed, .eventsLost, .connected,
+            .connectionFailed, .disconnected, .retrieved, .serviceAdded, .advertisingStarted, .readRequest,
+            .writeRequests, .subscribed, .unsubscribed, .readyToUpdateSubscribers, .updateQueued, .channelPublished,
+            .channelUnpublished, .channelAccepted, .channel:
+            false
         }
     }
 
@@ -227,7 +234,11 @@ extension ClientEvent {
         case .peripheral(_, .writeLimitsChanged), .peripheral(_, .writeWithoutResponseAvailable(false)), .eventsLost,
             .statePassed, .channel:
             false
-        default: true
+        case .willRestoreCentral, .willRestorePeripheral, .stateChanged, .discovered, .connected, .connectionFailed,
+            .disconnected, .connectionEvent, .retrieved, .peripheral, .serviceAdded, .advertisingStarted, .readRequest,
+            .writeRequests, .subscribed, .unsubscribed, .readyToUpdateSubscribers, .updateQueued, .channelPublished,
+            .channelUnpublished, .channelAccepted:
+            true
         }
     }
 
@@ -247,7 +258,11 @@ extension ClientEvent {
         case .peripheral(_, .descriptorsDiscovered(_, let found, _)): frame + found.count * 32
         case .writeRequests(let group): frame + group.writes.reduce(0) { $0 + 48 + $1.value.count }
         case .channel(_, .received(let octets)): frame + octets.count
-        default: frame
+        case .willRestoreCentral, .willRestorePeripheral, .stateChanged, .statePassed, .eventsLost, .connected,
+            .connectionFailed, .disconnected, .connectionEvent, .retrieved, .peripheral, .serviceAdded,
+            .advertisingStarted, .readRequest, .subscribed, .unsubscribed, .readyToUpdateSubscribers, .updateQueued,
+            .channelPublished, .channelUnpublished, .channelAccepted, .channel:
+            frame
         }
     }
 }

@@ -36,7 +36,9 @@ extension HostFailure {
         case .connectionFailed(let status), .controller(let status, _): .coreBluetooth(status.coreBluetoothError)
         case .limitReached: .coreBluetooth(.connectionLimitReached)
         case .security(let failure): failure.clientError
-        default: .coreBluetooth(.connectionFailed)
+        case .cancelled, .controllerLost, .controllerUnresponsive, .commandTimeout, .linkLost, .notConnected, .gatt,
+            .channel, .publishing, .invalidRequest, .procedureTimeout, .rejectedByPeer:
+            .coreBluetooth(.connectionFailed)
         }
     }
 
@@ -55,7 +57,11 @@ extension HostFailure {
         case .publishing: .coreBluetooth(.invalidParameters)
         case .channel(let failure): failure.clientError
         case .security(let failure), .gatt(.security(let failure)): failure.clientError
-        default: .coreBluetooth(.unknown)
+        case .gatt(.invalidResponse), .gatt(.invalidParameters), .gatt(.reliableWriteMismatch),
+            .gatt(.discoveryTooLong),
+            .gatt(.notSubscribed), .controllerLost, .controllerUnresponsive, .controller, .commandTimeout,
+            .connectionFailed, .invalidRequest, .procedureTimeout, .rejectedByPeer:
+            .coreBluetooth(.unknown)
         }
     }
 }

@@ -70,10 +70,9 @@ public enum ClientEvent: Hashable, Codable, Sendable {
 
     /// Whether it answers a query, and so is handed over on the spot instead of being a delegate's call.
     public var isAnswer: Bool {
-        switch self {
-        case .retrieved, .updateQueued: true
-        default: false
-        }
+        if case .retrieved = self { return true }
+        if case .updateQueued = self { return true }
+        return false
     }
 }
 

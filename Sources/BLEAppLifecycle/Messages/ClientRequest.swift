@@ -15,58 +15,10 @@ public enum ClientRequest: Hashable, Codable, Sendable {
     case createPeripheral(ManagerOptions)
     /// The manager is gone: all that it wanted ends. Nothing more is told to it.
     case release
-
-    // MARK: Central
-
-    /// Replaces an earlier scan of the same manager (SPEC 2.3).
-    case scan(ScanOptions)
-    /// Discoveries that were not delivered yet are dropped.
-    case stopScan
-    /// Waits without end (SPEC CEN-9).
-    case connect(PeerIdentifier, ConnectOptions)
-    /// Ends a connection or a wish for one; `disconnected` without an error follows at once (SPEC CEN-22 to CEN-24).
-    case cancelConnection(PeerIdentifier)
-    /// As `cancelConnection`, in any state of the manager: the app keeps this peripheral no more (SPEC CEN-6, 2.3).
-    case letGo(PeerIdentifier)
-    /// Those of the peripherals that this app knows; answered by `ClientEvent.retrieved` (SPEC REC-4).
-    case retrievePeripherals(QueryID, [PeerIdentifier])
-    /// Those that are connected to this system, for whatever app, and have one of the services; answered by
-    /// `ClientEvent.retrieved` (SPEC REC-6).
-    case retrieveConnectedPeripherals(QueryID, services: [BluetoothUUID])
-    /// `nil` ends it.
-    case registerForConnectionEvents(ConnectionEventFilter?)
-    /// What the app asks of this peripheral.
-    case peripheral(PeerIdentifier, PeripheralRequest)
-
-    // MARK: Peripheral
-
-    /// Followed by `serviceAdded` (SPEC PER-6).
-    case addService(LocalService)
-    /// It is gone at once; centrals are told (SPEC PER-6).
-    case removeService(LocalAttributeID)
-    /// All that this manager has published.
-    case removeAllServices
-    /// Followed by `advertisingStarted` (SPEC PER-8, PER-9).
-    case startAdvertising(AdvertisementRequest)
-    /// What this manager advertises is over at once.
-    case stopAdvertising
-    /// Answers a read request, or a group of write requests by the identifier of the group (SPEC PER-15, PER-18).
-    /// - Parameters:
-    ///   - code: `CBATTError`'s; 0 is success.
-    ///   - value: of a read request, what stands behind the request's offset.
-    case respond(ATTRequestID, code: UInt8, value: [UInt8])
-    /// Answered by `ClientEvent.updateQueued` (SPEC PER-21, PER-22).
-    /// - Parameter centrals: `nil` for all that have subscribed.
-    case updateValue(QueryID, LocalAttributeID, value: [UInt8], centrals: [PeerIdentifier]?)
-    /// A hint to a central, of which nothing is heard again.
-    case setConnectionLatency(ConnectionLatency, central: PeerIdentifier)
-    /// Followed by `channelPublished`.
-    case publishChannel(isEncrypted: Bool)
-    /// Followed by `channelUnpublished`; channels that were opened by it end (SPEC 2.4).
-    case unpublishChannel(psm: UInt16)
-
-    // MARK: Both
-
+    /// What a central manager asks for; a peripheral manager that does is logged (`LogMessage.wrongManager`).
+    case central(CentralManagerRequest)
+    /// What a peripheral manager asks for; a central manager that does is logged (`LogMessage.wrongManager`).
+    case peripheral(PeripheralManagerRequest)
     /// What the app asks of this channel.
     case channel(L2CAPChannelID, ChannelRequest)
 }

@@ -77,7 +77,8 @@ struct PeripheralManager {
 
     /// - Parameter links: those of the centrals that a request names; `nil` where it names none.
     mutating func perform(
-        _ request: ClientRequest, to links: [LinkID]?, _ standing: Standing, into effects: inout ManagerEffects
+        _ request: PeripheralManagerRequest, to links: [LinkID]?, _ standing: Standing,
+        into effects: inout ManagerEffects
     ) {
         guard standing.isOn || standing.state == .poweredOff && request.changesDatabase else {
             if case .updateValue(let query, _, _, _) = request {
@@ -105,9 +106,6 @@ struct PeripheralManager {
             effects.submit(.updateConnectionParameters(link, latency.parameters), from: .system)
         case .publishChannel(let isEncrypted): channels.publish(isEncrypted: isEncrypted, into: &effects)
         case .unpublishChannel(let psm): channels.unpublish(psm, into: &effects)
-        case .createCentral, .createPeripheral, .release, .scan, .stopScan, .connect, .cancelConnection, .letGo,
-            .retrievePeripherals, .retrieveConnectedPeripherals, .registerForConnectionEvents, .peripheral, .channel:
-            break
         }
     }
 
@@ -472,13 +470,13 @@ struct PeripheralManager {
     }
 }
 
-extension ClientRequest {
+extension PeripheralManagerRequest {
     /// Whether the client's own picture changed with it: below `poweredOn` the client drops it, but one that was on its way
     /// as Bluetooth went off counts on both sides.
     fileprivate var changesDatabase: Bool {
         switch self {
         case .addService, .removeService, .removeAllServices, .stopAdvertising: true
-        default: false
+        case .startAdvertising, .respond, .updateValue, .setConnectionLatency, .publishChannel, .unpublishChannel: false
         }
     }
 }

@@ -99,8 +99,8 @@ open class CBCentralManager: CBManager {
         retrieved { .retrieveConnectedPeripherals($0, services: serviceUUIDs.map(\.value)) }
     }
 
-    private func retrieved(_ make: (QueryID) -> ClientRequest) -> [CBPeripheral] {
-        guard case .retrieved(_, let found)? = channel.ask(make) else { return [] }
+    private func retrieved(_ make: (QueryID) -> CentralManagerRequest) -> [CBPeripheral] {
+        guard case .retrieved(_, let found)? = channel.ask({ .central(make($0)) }) else { return [] }
         return found.map { peripheral($0) }
     }
 
@@ -237,7 +237,12 @@ open class CBCentralManager: CBManager {
             known[peer]?.receive(event)
         case .channel(let id, let event):
             L2CAPChannelTable.shared.receive(event, on: id, of: channel)
-        default: super.receive(event)
+        case .stateChanged, .statePassed, .eventsLost, .retrieved: super.receive(event)
+        // For peripheral managers.
+        case .willRestorePeripheral, .serviceAdded, .advertisingStarted, .readRequest, .writeRequests, .subscribed,
+            .unsubscribed, .readyToUpdateSubscribers, .updateQueued, .channelPublished, .channelUnpublished,
+            .channelAccepted:
+            break
         }
     }
 

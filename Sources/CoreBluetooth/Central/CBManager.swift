@@ -81,7 +81,14 @@ open class CBManager: NSObject {
         case .statePassed(let state): lose(in: CBManagerState(rawValue: state.rawValue) ?? .unknown)
         case .eventsLost(let count):
             noteLost(count)
-        default: break
+        // Each is for managers of one role, which carry it out.
+        case .willRestoreCentral, .discovered, .connected, .connectionFailed, .disconnected, .connectionEvent,
+            .peripheral, .willRestorePeripheral, .serviceAdded, .advertisingStarted, .readRequest, .writeRequests,
+            .subscribed, .unsubscribed, .readyToUpdateSubscribers, .channelPublished, .channelUnpublished,
+            .channelAccepted, .channel:
+            break
+        // The caller that asked has them already.
+        case .retrieved, .updateQueued: break
         }
     }
 

@@ -154,7 +154,8 @@ open class CBPeripheral: CBPeer {
             }
         case .withoutResponse:
             guard let id = remoteID(of: characteristic) else { return channel.log(.unknownAttribute) }
-            let request = ClientRequest.peripheral(peer, .writeWithoutResponse([UInt8](data), characteristic: id))
+            let request = ClientRequest.central(
+                .peripheral(peer, .writeWithoutResponse([UInt8](data), characteristic: id)))
             // Who writes in a loop until `canSendWriteWithoutResponse` is false must see it become false.
             if state == .connected { channel.sendAndWait(request) } else { channel.send(request) }
         }

@@ -154,7 +154,7 @@ open class CBPeripheralManager: CBManager {
             return false
         }
         let answer = channel.ask {
-            .updateValue($0, id, value: [UInt8](value), centrals: centrals?.map(\.peer))
+            .peripheral(.updateValue($0, id, value: [UInt8](value), centrals: centrals?.map(\.peer)))
         }
         guard case .updateQueued(_, let isTaken)? = answer else { return false }
         return isTaken
@@ -223,7 +223,11 @@ open class CBPeripheralManager: CBManager {
             delegate?.peripheralManager(self, didOpen: opened, error: nil)
         case .channel(let id, let event):
             L2CAPChannelTable.shared.receive(event, on: id, of: channel)
-        default: super.receive(event)
+        case .stateChanged, .statePassed, .eventsLost, .updateQueued: super.receive(event)
+        // For central managers.
+        case .willRestoreCentral, .discovered, .connected, .connectionFailed, .disconnected, .connectionEvent,
+            .retrieved, .peripheral:
+            break
         }
     }
 

@@ -119,6 +119,8 @@ final class ManagerChannel: @unchecked Sendable {
 
     func sendAndWait(_ request: ClientRequest) { system.sendAndWait(request, from: id) }
     func ask(_ make: (QueryID) -> ClientRequest) -> ClientEvent? { system.ask(id, make) }
+    func send(_ request: CentralManagerRequest) { send(.central(request)) }
+    func send(_ request: PeripheralManagerRequest) { send(.peripheral(request)) }
     func send(_ request: PeripheralRequest, to peer: PeerIdentifier) { send(.peripheral(peer, request)) }
     func log(_ message: LogMessage) { system.log(message) }
     var authorization: ManagerAuthorization { system.authorization }

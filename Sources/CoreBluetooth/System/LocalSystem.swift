@@ -414,7 +414,12 @@ actor LocalSystem: BluetoothSystem {
         case .pairing(let link, let event): handle(event, on: link)
         case .bondChanged, .bondRemoved:
             if let error = runner?.takeStoreError() { write("a bond could not be saved: \(error)") }
-        default: break
+        // The apps hear of these, as far as they say anything to them.
+        case .recovering, .failed, .stopped, .discovered, .advertisingChanged, .completed, .connected, .disconnected,
+            .gatt, .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
+            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
+            .malformedPacket:
+            break
         }
     }
 

@@ -9,7 +9,7 @@ struct CentralManagerTests {
     private var alone = Alone()
     private var manager = CentralManager(client: Alone.client, app: Alone.app)
 
-    private mutating func ask(_ request: ClientRequest, _ standing: Standing = Alone.foreground) {
+    private mutating func ask(_ request: CentralManagerRequest, _ standing: Standing = Alone.foreground) {
         manager.perform(
             request, of: CentralManager.KnownPeer(address: Alone.address, name: "Belt"), standing, at: .zero,
             into: &alone.effects)

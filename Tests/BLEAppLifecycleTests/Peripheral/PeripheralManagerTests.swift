@@ -10,7 +10,7 @@ struct PeripheralManagerTests {
     private var manager = PeripheralManager(client: Alone.client, app: Alone.app)
     private let central = CentralDescription(identifier: Alone.peer, maximumUpdateLength: 20)
 
-    private mutating func ask(_ request: ClientRequest, _ standing: Standing = Alone.foreground) {
+    private mutating func ask(_ request: PeripheralManagerRequest, _ standing: Standing = Alone.foreground) {
         manager.perform(request, to: nil, standing, into: &alone.effects)
     }
 

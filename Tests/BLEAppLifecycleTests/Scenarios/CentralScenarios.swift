@@ -337,7 +337,7 @@ struct CentralScenarios {
         let belt = air.addPeripheral(Profiles.belt())
         let one = TestApp(station, "org.example.one").central()
         let two = TestApp(station, "org.example.two").central()
-        func retrieved(_ manager: TestManager, _ request: (QueryID) -> ClientRequest) -> [PeerIdentifier] {
+        func retrieved(_ manager: TestManager, _ request: (QueryID) -> CentralManagerRequest) -> [PeerIdentifier] {
             let query = QueryID(rawValue: UInt32(manager.events.count + 1))
             manager.ask(request(query))
             for case .retrieved(query, let found) in manager.events { return found.map(\.identifier) }

@@ -67,6 +67,8 @@ final class TestManager {
     private var world: World { app.station.world }
 
     func ask(_ request: ClientRequest) { app.station.ask(request, id, app.id) }
+    func ask(_ request: CentralManagerRequest) { ask(.central(request)) }
+    func ask(_ request: PeripheralManagerRequest) { ask(.peripheral(request)) }
     func ask(_ request: PeripheralRequest, of peer: PeerIdentifier) { ask(.peripheral(peer, request)) }
 
     var events: [ClientEvent] { app.station.events(of: id, app.id) }

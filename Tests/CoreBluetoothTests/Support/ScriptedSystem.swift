@@ -65,6 +65,11 @@ final class ScriptedSystem: BluetoothSystem, @unchecked Sendable {
     func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings) {}
 }
 
+extension [ClientRequest] {
+    static func central(_ requests: [CentralManagerRequest]) -> Self { requests.map { .central($0) } }
+    static func peripheral(_ requests: [PeripheralManagerRequest]) -> Self { requests.map { .peripheral($0) } }
+}
+
 /// Tells whether code runs on the main queue, on whatever thread that is served by.
 enum MainQueue {
     private static let key: DispatchSpecificKey<Bool> = {
