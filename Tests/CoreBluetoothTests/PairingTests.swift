@@ -321,21 +321,32 @@ struct TerminalAgentTests {
             close(person)
             close(device)
         }
+        _ = fcntl(person, F_SETFL, O_NONBLOCK)
         func type(_ text: String) { _ = text.withCString { write(person, $0, strlen($0)) } }
+        var screen = ""
+        func waitFor(_ text: String) async throws {
+            let end = ContinuousClock.now.advanced(by: .seconds(60))
+            while !screen.contains(text), .now < end {
+                var octets = [UInt8](repeating: 0, count: 1024)
+                let count = read(person, &octets, octets.count)
+                if count > 0 { screen += String(decoding: octets.prefix(count), as: UTF8.self) }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
         let agent = TerminalAgent(input: device, output: device, isForeground: { true })
         let peers = ["One", "Two"].map { CBPairingPeer(identifier: UUID(), name: $0) }
         type("y\n")
         try await Task.sleep(for: .milliseconds(100))
         let first = Task { await agent.consents(to: peers[0]) }
-        try await Task.sleep(for: .milliseconds(200))
+        try await waitFor("Pair with ‘One’")
         let second = Task { await agent.consents(to: peers[1]) }
         try await Task.sleep(for: .milliseconds(200))
         // Neither has been answered: the first stands there, and now goes away while somebody types.
         first.cancel()
-        try await Task.sleep(for: .milliseconds(100))
+        try await waitFor("The pairing has ended")
         type("y\n")
         #expect(await first.value == false)
-        try await Task.sleep(for: .milliseconds(1500))
+        try await waitFor("Pair with ‘Two’")
         type("n\n")
         #expect(await second.value == false)
     }
