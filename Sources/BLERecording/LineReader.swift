@@ -36,7 +36,7 @@ struct LineReader: ~Copyable {
             }
             guard !isAtEnd else { return nil }
             guard buffer.count - position <= Self.maximumLineByteCount else {
-                throw .malformedLine(path: path, line: lineNumber + 1, reason: "it has no end")
+                throw .malformedLine(path: path, line: lineNumber + 1, reason: "it is incomplete")
             }
             try fill()
         }

@@ -72,7 +72,9 @@ public struct RecordingReader: ~Copyable {
         }
         guard recorded.time >= lastTime else {
             throw .malformedLine(
-                path: files.inputs, line: lines.lineNumber, reason: "its time is earlier than that of the line before")
+                path: files.inputs, line: lines.lineNumber,
+                reason: "its time is earlier than that of the previous "
+                    + "line")
         }
         lastTime = recorded.time
         if let input = recorded.input { return (input, recorded.time) }

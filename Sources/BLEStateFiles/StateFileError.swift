@@ -43,17 +43,17 @@ public enum StateFileError: Error, Hashable, Sendable, CustomStringConvertible {
     private func cause(or elsewhere: String) -> String {
         switch self {
         case .system(_, let code):
-            "cannot be used: \(String(cString: strerror(code))); make the place writable, or \(elsewhere)"
+            "cannot be used: \(String(cString: strerror(code))); make it writable, or \(elsewhere)"
         case .foreign(_, let owner):
             "is owned by user \(owner), not by you (user \(geteuid())): remove it, or \(elsewhere)"
         case .writableByOthers(_, let mode):
-            "may be written by other users (mode \(String(mode, radix: 8))): see that nobody has changed it, then "
+            "may be written by other users (mode \(String(mode, radix: 8))): check that nobody has changed it, then "
                 + "use chmod go-w, or \(elsewhere)"
         case .unexpected(_, let kind, let wanted):
             "is \(kind.rawValue), not \(wanted.rawValue): remove it, or \(elsewhere)"
         case .severalNames:
             "has other names (hard links), which others may have made: remove it, or \(elsewhere)"
-        case .tooLong: "is longer than anything that is kept there: remove it, or \(elsewhere)"
+        case .tooLong: "is too long for a state file: remove it, or \(elsewhere)"
         }
     }
 

@@ -101,7 +101,7 @@ extension TransportError: CustomStringConvertible {
             "hci\(index) is busy: a process holds its user channel"
                 + (holders.isEmpty
                     ? "; stop it first (run as root to see which one)"
-                    : "; HCI sockets are open in \(list(holders)): stop that first")
+                    : "; HCI sockets are open in \(list(holders)): stop it first")
         case .adapterInSetup(let index):
             "hci\(index) is busy: the kernel is still setting it up; try again in a few seconds"
         case .adapterDown(let index):
@@ -128,11 +128,11 @@ extension TransportError: CustomStringConvertible {
             "the serial port ‘\(path)’ is in use by "
                 + (holders.isEmpty
                     ? "the kernel's Bluetooth or another program; stop ‘btattach’ or the program that uses it"
-                    : list(holders) + "; end that first")
+                    : list(holders) + "; stop it first")
         case .unsupportedBaud(let path, let requested, let nearest):
             "the serial port ‘\(path)’ does not support \(requested) baud; the nearest supported speed is \(nearest)"
         case .closedByPeer:
-            "the controller's side closed the connection"
+            "the controller closed the connection"
         case .framingLost(let packetType):
             "lost synchronisation: \(hexadecimal(packetType)) is not an H4 packet type; check the baud rate, the "
                 + "flow control, and that a controller is connected"

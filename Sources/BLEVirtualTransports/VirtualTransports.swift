@@ -57,7 +57,7 @@ public enum VirtualTransports {
             let count = fread(&chunk, 1, chunk.count, file)
             guard count > 0 else { return bytes }
             bytes += chunk[..<count]
-            guard bytes.count <= greatestScenario else { throw .unusableFile(path, reason: "it is too long") }
+            guard bytes.count <= greatestScenario else { throw .unusableFile(path, reason: "the scenario is too long") }
         }
     }
 }

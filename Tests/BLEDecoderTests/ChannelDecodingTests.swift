@@ -68,7 +68,7 @@ struct ChannelDecodingTests {
             ]
         let text = try lines(packets, received: [1, 2, 3, 4], style: .text(isColoured: false))
         #expect(text.contains("      Credits left: 9"))
-        #expect(text.contains("      Piece: Beginning of a unit"))
+        #expect(text.contains("      Piece: Start of a unit"))
         #expect(text.contains("      SDU length: 23"))
         #expect(text.contains("      SDU octets so far: 18"))
         #expect(text.contains { $0.hasSuffix("ATT Handle Value Notification (0x1b) 0x0012") })

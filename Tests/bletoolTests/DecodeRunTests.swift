@@ -83,7 +83,7 @@ struct DecodeRunTests {
         let file = folder.path + "/a.btsnoop"
         try FileManager.default.copyItem(atPath: session, toPath: file)
         let run = try await ToolRun("decode", file, "--html", file)
-        #expect(run.status == 1 && run.errors.contains("is the file to read"))
+        #expect(run.status == 1 && run.errors.contains("is the input file; choose another output"))
         #expect(try Data(contentsOf: URL(filePath: file)) == Data(contentsOf: URL(filePath: session)))
     }
 

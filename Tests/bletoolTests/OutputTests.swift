@@ -82,7 +82,7 @@ struct OutputTests {
             let status = await Program.run(arguments, interruption: Interruption(), output: full, errors: errors)
             #expect(status == 1)
             let told = try folder.read("errors")
-            #expect(told == "bletool: error: standard output cannot be written: No space left on device\n")
+            #expect(told == "bletool: error: cannot write to standard output: No space left on device\n")
         }
     }
 

@@ -121,7 +121,7 @@ struct SimulatedRunTests {
             "-t", "sim", "--json", "gatt", Self.heart, "subscribe", "2A37", "--count", "1000", "--duration", "0.2")
         #expect(run.status == 1)
         let message = try #require(try run.events("error").first?["message"] as? String)
-        #expect(message.hasSuffix(" of 1000 values came within 0.2 s"))
+        #expect(message.hasSuffix(" of 1000 values arrived within 0.2 s"))
     }
 
     @Test("leinfo --static shows the random static address that is kept (hcitool leinfo --static)")

@@ -227,4 +227,4 @@ def services_vanish(bench):
     peer.indicate(changed, b'\x01\x00\xff\xff')
     result = bench.finish(tool)
     same(result.describe(), result.status, 1)
-    check('any more' in result.stderr, result.stderr)
+    check('no longer has' in result.stderr, result.stderr)

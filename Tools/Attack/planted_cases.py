@@ -243,7 +243,7 @@ def planted_captures(bench):
 def a_big_profile(bench):
     """A profile with 60,000 keys, one nested 100,000 deep and one without an end are refused at once with a word"""
     keys = '{' + ','.join(f'"key {number}":{number}' for number in range(60_000)) + '}'
-    for text, word in ((keys, 'not known here'), ('[' * 100_000, 'too deeply nested'), ('{"services":[' * 30, 'line 1')):
+    for text, word in ((keys, 'not a known key'), ('[' * 100_000, 'too deeply nested'), ('{"services":[' * 30, 'line 1')):
         path = bench.path('profile.json')
         write(path, text.encode())
         refused(bench, 'serve', '--profile', path, words=[word], seconds=10)

@@ -1,4 +1,4 @@
 extension Adapter {
-    /// How often the adapter's thread has woken from sleep: flat while nothing happens.
+    /// How often the adapter's thread has woken up; constant while nothing happens.
     @_spi(Benchmark) nonisolated public var wakeUpCount: UInt64 { loop.wakeUpCount }
 }

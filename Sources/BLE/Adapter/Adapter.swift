@@ -3,7 +3,7 @@ import BLEPackets
 import BLETransport
 import Synchronization
 
-/// One Bluetooth LE controller and the stack on it.
+/// A Bluetooth LE controller and the stack on top of it.
 ///
 ///     let adapter = try await Adapter.open("unix:/run/hci0")
 ///     for try await discovery in adapter.scan() {
@@ -18,20 +18,20 @@ import Synchronization
 /// engine. Every operation ends exactly once: by its result, an error, the end of the link, or the cancellation of its
 /// task.
 public actor Adapter {
-    /// What the engine is for this process: one client.
+    /// The engine's client; this process has one.
     static let client = ClientID.local
 
     nonisolated let loop: EventLoop
-    /// The adapter's own thread, on which its packets arrive.
+    /// The adapter's own thread, where its packets arrive.
     nonisolated public var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// What was opened.
+    /// The transport of this adapter.
     nonisolated public let address: TransportAddress
 
     private let configuration: AdapterConfiguration
     private let runner: HostRunner
     private var securityState = AdapterSecurity()
-    /// The last bond that could not be kept.
+    /// The last error of the bond store.
     private var storeError: BondStoreError?
 
     private var isReady = false
@@ -50,7 +50,7 @@ public actor Adapter {
 
     // MARK: Opening and closing
 
-    /// Opens a transport, starts the controller behind it and waits until it is ready.
+    /// Opens a transport, starts its controller and waits until it is ready.
     ///
     /// - Parameter address: `user:0`, `unix:PATH`, `sim` and so on (`TransportAddress.forms`).
     /// - Throws: `AdapterError.transport` with the cause and the remedy; `host` or `startupTimeout` when the controller
@@ -63,8 +63,8 @@ public actor Adapter {
         return try await open(parsed, configuration: configuration)
     }
 
-    /// Opens a transport, starts the controller behind it and waits until it is ready.
-    /// - Throws: as `open(_:configuration:)` with a text does.
+    /// Opens a transport, starts its controller and waits until it is ready.
+    /// - Throws: the errors of `open(_:configuration:)` with a string.
     public static func open(
         _ address: TransportAddress, configuration: AdapterConfiguration = AdapterConfiguration()
     ) async throws(AdapterError) -> Adapter {
@@ -113,7 +113,7 @@ public actor Adapter {
         if let ending { throw ending }
     }
 
-    /// An adapter that became ready in the meantime is not taken away again.
+    /// An adapter that became ready in the meantime stays open.
     private func failStart(with error: AdapterError) {
         if !isReady, ending == nil { fail(with: error) }
     }
@@ -153,7 +153,7 @@ public actor Adapter {
 
     // MARK: Operations
 
-    /// Gives a command to the engine and waits for its end. Cancelling the task cancels the operation.
+    /// Submits a command to the engine and waits for its completion. Cancelling the task cancels the operation.
     func perform(_ command: HostCommand) async -> Result<HostResult, AdapterError> {
         if let ending, command != .stop { return .failure(ending) }
         guard !Task.isCancelled || command == .stop else { return .failure(.host(.cancelled)) }
@@ -189,16 +189,16 @@ public actor Adapter {
         return answer
     }
 
-    /// Waits for a command's end and unwraps it.
+    /// Waits for a command's completion and unwraps its result.
     func result(of command: HostCommand) async throws(AdapterError) -> HostResult {
         try await perform(command).get()
     }
 
     // MARK: Scanning
 
-    /// Reports devices until the loop over it ends or its task is cancelled (SPEC CEN-4, CEN-7).
+    /// Scans for devices until the loop over the sequence ends or its task is cancelled (SPEC CEN-4, CEN-7).
     ///
-    /// Discoveries that nobody takes in time are dropped, oldest first, and counted.
+    /// Discoveries that are not consumed in time are dropped, oldest first, and counted.
     nonisolated public func scan(_ request: ScanRequest = ScanRequest()) -> Scan {
         Scan(adapter: self, request: request)
     }
@@ -222,7 +222,7 @@ public actor Adapter {
 
     // MARK: Connecting
 
-    /// Waits until the device can be reached, however long that takes (SPEC CEN-9), and connects.
+    /// Connects to a device; waits without limit until it is in range (SPEC CEN-9).
     ///
     /// Cancelling the task cancels the connection.
     /// - Throws: `AdapterError.host(.connectionFailed)` when the link could not be established.
@@ -231,7 +231,7 @@ public actor Adapter {
     }
 
     /// Connects with the given parameters.
-    /// - Throws: as `connect(to:)`.
+    /// - Throws: the errors of `connect(to:)`.
     public func connect(_ request: ConnectRequest) async throws(AdapterError) -> Peripheral {
         guard case .connected(let link) = try await result(of: .connect(request)), let state = links[link] else {
             throw .host(.notConnected)
@@ -269,7 +269,7 @@ public actor Adapter {
 
     private func tell(_ event: ServerEvent) {
         guard !serverObservers.tell(event), let question = event.question else { return }
-        // Nobody takes what waits: the central need not wait for 30 s to hear it.
+        // The app does not consume its events; answer now instead of after 30 s.
         _ = submit(.respond(question, .failure(.insufficientResources)))
     }
 
@@ -357,7 +357,7 @@ public actor Adapter {
     /// The bonded devices, one entry for each identity.
     public var bonds: [Bond] { runner.bonds }
 
-    /// By which bonded devices know this one's private addresses; `nil` without a store of bonds.
+    /// The key with which bonded devices resolve this device's private addresses; `nil` without a bond store.
     var identityResolvingKey: Key128? { runner.identityResolvingKey }
 
     func security(of link: LinkID) -> LinkSecurity? { securityState.links[link] }
@@ -391,7 +391,7 @@ public actor Adapter {
         closeWaiters.removeAll()
     }
 
-    /// The adapter is of no use any more: everything that waits ends with this reason, unless it ended before.
+    /// The adapter has failed: every pending operation ends with this error, unless it has ended already.
     private func fail(with error: AdapterError) {
         if ending == nil { ending = error }
         resumeStarters()

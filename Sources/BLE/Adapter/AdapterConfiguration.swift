@@ -2,49 +2,49 @@ import BLEHost
 import BLEPackets
 import BLETransport
 
-/// How an adapter is opened.
+/// The configuration of an adapter.
 public struct AdapterConfiguration: Sendable {
     /// The kind of address that the adapter uses on the air.
     public enum OwnAddress: Hashable, Sendable {
-        /// Public where the controller has one, else the random static address given here.
+        /// The controller's public address, or the random static address given here if it has none.
         case automatic(fallback: DeviceAddress)
-        /// The address that the controller was made with.
+        /// The controller's public address.
         case `public`
         /// A random static or non-resolvable private address.
         case random(DeviceAddress)
         /// Resolvable private addresses that change every 15 minutes, made with the key in the bond store; requires a
-        /// bond store and a toolbox. The identity, which bonded devices are told, is the public address where the
-        /// controller has one, else the one given here.
+        /// bond store and a toolbox. Bonded devices receive the identity address: the controller's public address, or
+        /// the one given here if it has none.
         case resolvable(fallback: DeviceAddress)
     }
 
-    /// What this device calls itself on the air.
+    /// The address of this device on the air.
     public var ownAddress: OwnAddress
-    /// How often and how hard the radio is used.
+    /// Intervals, windows and timeouts of the radio.
     public var timing: Timing
     /// Limits for everything that remote devices can make grow.
     public var limits: HostLimits
-    /// What centrals read as this device's name, at most 248 octets of UTF-8.
+    /// The device name that centrals read, at most 248 octets of UTF-8.
     public var deviceName = "Jelling"
-    /// How names and services are laid out in advertising.
+    /// How names and services are packed into advertising data.
     public var advertising = AdvertisingPackerSettings()
-    /// Does the cryptography; without it there is no pairing, no private address and no database hash.
+    /// Performs the cryptography; without a toolbox there is no pairing, no private address and no database hash.
     public var toolbox: (any SecurityToolbox)?
     /// How links are made secure. `identityResolvingKey` always comes from the bond store; the value here is ignored.
     public var security = SecuritySettings()
-    /// Whether the controller's resolving list is used where it has one. Otherwise the host resolves private addresses.
+    /// Whether to use the controller's resolving list, if it has one. Otherwise the host resolves private addresses.
     public var usesControllerResolution = true
-    /// Keeps bonds from one run to the next; without it they are forgotten with the adapter.
+    /// Stores bonds on disk; without a store they are lost when the adapter is closed.
     public var bondStore: (any BondStore)?
     /// Asks the user during pairing; without an agent, pairing that needs the user fails.
     public var pairingAgent: (any PairingAgent)?
     /// Sees every packet between host and controller.
     public var tap: (any PacketObserver)?
-    /// Sees every input of the engine, so that the run can be repeated.
+    /// Sees every input of the engine, so that the run can be replayed.
     public var recorder: (any HostInputObserver)?
     /// How long the controller may take to become ready.
     public var startupTimeout: Duration
-    /// Opens transports whose controller is a program, `sim` and `replay`; without it they are not offered.
+    /// Opens the virtual transports, `sim` and `replay`; without it they are not available.
     public var makeVirtualTransport: VirtualTransportMaker?
 
     /// Creates a transport for an address that is not a device.
@@ -109,7 +109,7 @@ extension DeviceAddress {
 /// Sees the packets of a transport, on the adapter's thread; it must not block.
 public protocol PacketObserver: AnyObject, Sendable {
     /// - Parameters:
-    ///   - packet: type octet first; lent for the call.
+    ///   - packet: the H4 packet, type octet first; valid during the call only.
     ///   - unixMicroseconds: microseconds since 1970.
     func observe(_ packet: RawSpan, direction: PacketDirection, unixMicroseconds: UInt64)
 }

@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 import BLETransport
 
-/// Why an adapter could not do what it was asked. Each names its cause and, where there is one, the remedy.
+/// Errors of an adapter. The description of each names the cause and, if there is one, the remedy.
 public enum AdapterError: Error, Equatable, Sendable {
     /// The transport could not be opened, or failed.
     case transport(TransportError)
@@ -16,7 +16,7 @@ public enum AdapterError: Error, Equatable, Sendable {
     case notFound(BluetoothUUID)
     /// The characteristic neither notifies nor indicates (SPEC CEN-16).
     case notSubscribable(BluetoothUUID)
-    /// Bonds could not be read or kept.
+    /// Bonds could not be read or saved.
     case bondStore(BondStoreError)
 }
 
@@ -88,8 +88,7 @@ extension GATTFailure: CustomStringConvertible {
             "the device received a different value for handle \(hexadecimal(handle.rawValue, digits: 4)); nothing was "
                 + "written"
         case .discoveryTooLong:
-            "the device tells of more attributes than any real one has; the discovery was given up: name the service "
-                + "or the handle instead"
+            "the device reports more attributes than any real device has; specify the service or the handle instead"
         case .notSubscribed: "there is no subscription to end"
         case .security(let failure): failure.description
         }
@@ -136,16 +135,16 @@ extension SecurityFailure: CustomStringConvertible {
         case .refusedByPeer(let reason): "the device aborted pairing: \(reason)"
         case .timedOut: "the device stopped answering during pairing; disconnect before you try again"
         case .keyMissingAtPeer:
-            "the device has lost the keys of the bond; if you know why, replace the bond (bletool pair PEER --replace), or "
+            "the device has lost the keys of the bond; if you know why, replace it (bletool pair PEER --replace), or "
                 + "remove it (bletool unpair PEER) and pair again"
         case .wouldReplaceBond:
-            "the device says that it is one that is bonded, and did not prove it; if it has lost its keys, replace the bond "
+            "the device claims to be a bonded device without proof; if it has lost its keys, replace the bond "
                 + "(bletool pair PEER --replace), or remove it (bletool unpair PEER) and pair again"
         case .keyTooWeak:
-            "the key of the link is weaker than what is asked for; pair again, or ask for less (--mitm, --min-key-size, "
+            "the key of the link is weaker than required; pair again, or require less (--mitm, --min-key-size, "
                 + "--secure-connections-only)"
         case .encryptionFailed(let status):
-            "the link could not be encrypted: \(status.text); if the device has lost the keys of its bond, replace the bond "
+            "the link could not be encrypted: \(status.text); if the device has lost its keys, replace the bond "
                 + "(bletool pair PEER --replace), or remove it (bletool unpair PEER) and pair again"
         case .noKey: "there is no key to encrypt the link with; pair first"
         case .notAvailable: "pairing is not available: no cryptography is configured, or the controller is shared"
@@ -153,9 +152,9 @@ extension SecurityFailure: CustomStringConvertible {
         case .repeatedAttempts(let wait):
             "an earlier attempt failed; try again in \(max(1, (wait.rawValue + 999_999) / 1_000_000)) s"
         case .passkeyLocked:
-            "too many pairings with this fixed passkey failed, and it is locked; set another one, or unlock it when "
-                + "nobody guesses any more"
-        case .tooManyBonds: "there is no room for another bond; remove one (bletool unpair) and pair again"
+            "too many pairings with this fixed passkey failed, so it is locked; choose another one, or unlock it "
+                + "once the attempts have stopped"
+        case .tooManyBonds: "the bond store is full; remove a bond (bletool unpair) and pair again"
         case .linkLost: "the link ended"
         case .cancelled: "pairing was cancelled"
         }

@@ -15,8 +15,8 @@ public enum AdapterEvent: Equatable, Sendable {
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
     /// The longest packets of a link in either role changed.
     case dataLengthChanged(LinkID, DataLength)
-    /// A device under a bonded address sent in the clear what only the bonded one may say: it was dropped. Told once for a
-    /// link; either the device has lost its half of the bond, or somebody has borrowed its address.
+    /// A device with a bonded address sent unencrypted data that only the bonded device may send; the data was dropped.
+    /// Reported once per link. Either the device has lost its half of the bond, or another device uses its address.
     case cleartextRefused(LinkID, DeviceAddress)
 }
 
@@ -25,7 +25,7 @@ public enum AdapterEvent: Equatable, Sendable {
 public struct AdapterEvents: AsyncSequence, Sendable {
     public typealias Element = AdapterEvent
 
-    /// Events that may wait to be taken; beyond that the oldest are dropped.
+    /// The number of events that can wait; beyond it the oldest are dropped.
     public static let capacity = 1024
 
     let stream: AsyncThrowingStream<AdapterEvent, any Error>
@@ -41,7 +41,7 @@ public struct AdapterEvents: AsyncSequence, Sendable {
         public mutating func next() async throws -> AdapterEvent? { try await base.next() }
     }
 
-    /// Where the adapter puts events.
+    /// Receives the adapter's events.
     struct Source: Observer {
         let continuation: AsyncThrowingStream<AdapterEvent, any Error>.Continuation
 

@@ -1,19 +1,19 @@
 import Synchronization
 
-/// Elements that wait to be taken, as a sequence with bounds in number and in octets: beyond them the oldest go, and are
-/// counted. Peers send as fast as the link allows, whether anybody takes what they send or not.
+/// A sequence of waiting elements, bounded in number and in octets: beyond the bounds the oldest are dropped and
+/// counted. Peers send as fast as the link allows, whether or not the app consumes what they send.
 struct BoundedStream<Element: Sendable>: Sendable {
-    /// Octets of all that waits in one sequence.
+    /// The octets that can wait in one sequence.
     static var octetLimit: Int { 1 << 20 }
 
     private let buffer: Buffer
-    /// Tells that something waits, and how it all ends.
+    /// Signals that elements wait, and how the sequence ends.
     private let signals: AsyncThrowingStream<Void, any Error>
 
     /// - Parameters:
-    ///   - capacity: elements that may wait.
-    ///   - dropped: counts those that nobody took in time.
-    /// - Returns: the sequence, and where its elements are put.
+    ///   - capacity: the number of elements that can wait.
+    ///   - dropped: counts the elements that were not consumed in time.
+    /// - Returns: the sequence and its source.
     static func make(capacity: Int, dropped: DropCounter) -> (BoundedStream, Source) {
         let (signals, continuation) = AsyncThrowingStream<Void, any Error>.makeStream(
             bufferingPolicy: .bufferingNewest(1))
@@ -40,21 +40,21 @@ struct BoundedStream<Element: Sendable>: Sendable {
         }
     }
 
-    /// Where elements are put.
+    /// Receives the elements.
     struct Source: Sendable {
         fileprivate let buffer: Buffer
         fileprivate let continuation: AsyncThrowingStream<Void, any Error>.Continuation
         fileprivate let dropped: DropCounter
 
-        /// - Parameter octets: about what the element takes in memory.
+        /// - Parameter octets: roughly the memory that the element takes.
         func yield(_ element: Element, octets: Int) {
             let (isFirst, lost) = buffer.append(element, octets: octets)
             if lost > 0 { dropped.increment(by: lost) }
-            // Whoever finds others waiting needs no word of this one.
+            // If others wait already, the reader has been signalled.
             if isFirst { continuation.yield() }
         }
 
-        /// Nothing follows; with an error or, with `nil`, in good order.
+        /// Ends the sequence, with an error or normally.
         func finish(throwing error: (any Error)? = nil) { continuation.finish(throwing: error) }
 
         func onTermination(_ body: @escaping @Sendable () -> Void) { continuation.onTermination = { _ in body() } }
@@ -66,7 +66,7 @@ struct BoundedStream<Element: Sendable>: Sendable {
             var head = 0
             var octets = 0
 
-            /// Takes the oldest, without moving the others at each step.
+            /// Removes the oldest element without moving the others each time.
             mutating func popFirst() -> Element? {
                 guard head < elements.count else { return nil }
                 let (element, count) = elements[head]

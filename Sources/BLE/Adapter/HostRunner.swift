@@ -4,16 +4,16 @@ import BLETransport
 
 /// Runs an engine on a transport: packets and time go in; packets go out and events go to its owner.
 ///
-/// It belongs to its event loop. Its owner lives there too, usually as an actor with that loop as its executor. After
-/// each input of its own, and after each that the owner gives, `settle` carries out all that follows. What the owner
-/// gives to the engine while it handles an event is carried out after that event, never within it.
+/// It belongs to its event loop. Its owner lives there too, usually as an actor with that loop as its executor.
+/// `settle` runs after each input, also after those of the owner, and handles everything that follows from it. Commands
+/// that the owner submits while it handles an event run after that event, never within it.
 @_spi(HostRunner)
 public final class HostRunner {
     /// What the runner asks of its owner, on the loop.
     public struct Handlers {
-        /// Takes one thing that the engine tells and acts on it; `false` when there is none.
+        /// Handles one event of the engine; returns `false` if there is none.
         public var step: () -> Bool
-        /// The transport is gone, and nothing follows: with the cause, or with `nil` after `close()`.
+        /// The transport is gone and nothing follows: with the error, or with `nil` after `close()`.
         public var ended: (TransportError?) -> Void
 
         public init(step: @escaping () -> Bool, ended: @escaping (TransportError?) -> Void) {
@@ -22,9 +22,9 @@ public final class HostRunner {
         }
     }
 
-    /// What is opened.
+    /// The transport to open.
     public let address: TransportAddress
-    /// Where all of it runs.
+    /// The event loop on which everything runs.
     public let loop: EventLoop
     private let configuration: AdapterConfiguration
     /// How a transport ended; `error` is `nil` when it ended without one.
@@ -35,7 +35,7 @@ public final class HostRunner {
     private let bondKeeper: BondKeeper
     private var handlers: Handlers?
     private var transport: (any HCITransport)?
-    /// Tells a transport from the one that took its place: the end of the old one may be told late.
+    /// Distinguishes a transport from its replacement: the end of the old one may be reported late.
     private var transportGeneration = 0
     private var deadline: EventLoop.Deadline?
     private var isSettling = false
@@ -57,20 +57,20 @@ public final class HostRunner {
         bondKeeper.onKept = { [weak self] in self?.settle() }
     }
 
-    /// What the controller said of itself.
+    /// What the controller reported about itself.
     public var information: ControllerInformation { host.controllerInformation }
-    /// What the engine met and survived.
+    /// Counters of errors and recoveries.
     public var counters: HostCounters { host.counters }
-    /// Whether a transport is open, or its end has not been told yet.
+    /// Whether a transport is open, or its end has not been reported yet.
     public var isOpen: Bool { transport != nil || pendingEnd != nil }
     /// The engine's clock.
     public var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
 
     // MARK: Bonds
 
-    /// The devices that this one is bonded with, each identity once.
+    /// The bonded devices, one entry for each identity.
     public var bonds: [Bond] { bondKeeper.bonds.all }
-    /// By which bonded devices know this one's private addresses; `nil` without a store of bonds.
+    /// The key with which bonded devices resolve this device's private addresses; `nil` without a bond store.
     public var identityResolvingKey: Key128? { hostConfiguration.security.identityResolvingKey }
     /// Why the last change of a bond could not be saved; reported once.
     public func takeStoreError() -> BondStoreError? { bondKeeper.takeStoreError() }
@@ -78,7 +78,7 @@ public final class HostRunner {
     // MARK: Life
 
     /// Opens the transport and starts the engine on it.
-    /// - Throws: why the transport could not be opened; it may be tried again.
+    /// - Throws: the error of the transport; you can try again.
     public func open(_ handlers: Handlers) throws(TransportError) {
         let isFirst = self.handlers == nil
         self.handlers = handlers
@@ -105,8 +105,8 @@ public final class HostRunner {
         input(.transportOpened) { $0.transportOpened(at: $1) }
     }
 
-    /// Closes the transport at once: `ended` follows. An engine that is to hand the controller back in order gets
-    /// `HostCommand.stop` before.
+    /// Closes the transport at once; `ended` follows. To leave the controller in order, submit `HostCommand.stop`
+    /// first.
     public func close() { transport?.close() }
 
     /// Releases the timer of the loop and the owner, after the end.
@@ -139,7 +139,7 @@ public final class HostRunner {
 
     // MARK: The engine
 
-    /// Gives a command to the engine; `settle` is to follow.
+    /// Submits a command to the engine; call `settle` afterwards.
     public func submit(_ command: HostCommand, from client: ClientID = .local) -> OperationID {
         let now = now
         configuration.recorder?.observe(.command(command, client), at: now)
@@ -165,7 +165,7 @@ public final class HostRunner {
         settle()
     }
 
-    /// Carries out what the engine wants after an input.
+    /// Carries out what the engine requests after an input.
     public func settle() {
         guard !isSettling else { return }
         isSettling = true

@@ -1,23 +1,23 @@
-/// Where events are told.
+/// Receives events.
 protocol Observer<Event>: Sendable {
     associatedtype Event: Sendable
 
-    /// - Returns: whether it was taken: what waits already may be as much as there is room for.
+    /// - Returns: `false` if there is no room for the event.
     func tell(_ event: Event) -> Bool
     /// No event follows.
     func end(with error: any Error)
 }
 
-/// Sequences that are told the same events, until nobody loops over them any more.
+/// The sequences that receive the same events, each until its loop ends.
 struct Observers<Member: Observer> {
     private var members: [UInt64: Member] = [:]
 
-    /// - Parameter token: by which it is removed.
+    /// - Parameter token: identifies the member for its removal.
     mutating func add(_ member: Member, token: UInt64) { members[token] = member }
 
     mutating func remove(_ token: UInt64) { members[token] = nil }
 
-    /// - Returns: whether each of them took it.
+    /// - Returns: whether each of them accepted it.
     func tell(_ event: Member.Event) -> Bool {
         var isTaken = true
         for (_, member) in members where !member.tell(event) { isTaken = false }

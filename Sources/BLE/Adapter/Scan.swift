@@ -7,7 +7,7 @@ import BLEPackets
 public struct Scan: AsyncSequence, Sendable {
     public typealias Element = Discovery
 
-    /// Discoveries that may wait to be taken, of 1 MiB in all; beyond that the oldest are dropped.
+    /// The number of discoveries that can wait, with 1 MiB in all; beyond that the oldest are dropped.
     public static let capacity = 4096
 
     let adapter: Adapter
@@ -22,7 +22,7 @@ public struct Scan: AsyncSequence, Sendable {
     /// Discoveries that were dropped because they were not consumed in time.
     public var droppedCount: Int { dropped.value }
 
-    /// Begins a scan, which ends with the iterator.
+    /// Starts a scan, which ends with the iterator.
     public func makeAsyncIterator() -> Iterator {
         let (stream, values) = BoundedStream<Discovery>.make(capacity: Self.capacity, dropped: dropped)
         let source = Source(values: values)
@@ -45,7 +45,7 @@ public struct Scan: AsyncSequence, Sendable {
         public mutating func next() async throws -> Discovery? { try await base.next() }
     }
 
-    /// Where the adapter puts discoveries.
+    /// Receives the adapter's discoveries.
     struct Source: Sendable {
         let values: BoundedStream<Discovery>.Source
 

@@ -1,14 +1,14 @@
 import BLEHost
 import BLEPackets
 
-/// Reads a peer's whole database in few requests.
+/// Discovers a peer's whole database with few requests.
 ///
 /// Includes and characteristics are searched over all services at once instead of service by service, and one Find
-/// Information serves several characteristics where only attributes of the same width stand between them: a connection
-/// event is spent on each request, and on a slow link those are what a discovery costs.
+/// Information Request serves several characteristics if only attributes of the same width are between them: each
+/// request takes a connection event, which is the cost of a discovery on a slow link.
 struct DatabaseDiscovery {
     let peripheral: Peripheral
-    /// What may still be found: each answer brings at least one of these, and real databases have some hundred.
+    /// How many attributes may still be found: each response has at least one, and real databases have some hundreds.
     private var budget = Self.attributeLimit
     /// Searches that may still be made.
     private var searches = Self.searchLimit
@@ -65,8 +65,9 @@ struct DatabaseDiscovery {
         return found
     }
 
-    /// Included services that are not among the others. One that overlaps another, and is not the same, is none: services
-    /// do not share attributes (Core 5.4, Vol 3, Part G, 2.6.2); it stays visible as what the include says.
+    /// Included services that are not among the others. A service that overlaps another one without being the same is
+    /// ignored, because services do not share attributes (Core 5.4, Vol 3, Part G, 2.6.2); it is still visible in the
+    /// include.
     static func secondaryServices(among includes: [IncludedService], besides services: [Service]) -> [Service] {
         var known = HandleSpans()
         for service in services { known.insert(service.range) }
@@ -93,7 +94,7 @@ struct DatabaseDiscovery {
         }
     }
 
-    /// All of them in the order of their handles, so that nothing is looked at once for each service.
+    /// All of them in the order of their handles, so that each list is scanned once, not once for each service.
     private static func contents(
         of service: Service, includes: [IncludedService], characteristics: [Characteristic], descriptors: [Descriptor]
     ) -> ServiceContents {
@@ -109,7 +110,7 @@ struct DatabaseDiscovery {
             })
     }
 
-    /// The elements with handles from `first` to `last`, of such as stand in the order of their handles.
+    /// The elements with handles from `first` to `last`, of elements in the order of their handles.
     private static func slice<Element>(
         of elements: [Element], _ first: AttributeHandle, _ last: AttributeHandle,
         handle: (Element) -> AttributeHandle
@@ -127,8 +128,8 @@ struct DatabaseDiscovery {
         return elements[start..<max(start, place { handle($0) <= last })]
     }
 
-    /// Where descriptors may stand, neighbours joined when all that lies between them is known to have 16-bit types: one
-    /// answer then carries them together.
+    /// The ranges that may have descriptors. Neighbours are joined if everything between them is known to have 16-bit
+    /// types: one response then has them all.
     static func searchRanges(
         for characteristics: [Characteristic], services: [Service], includes: [IncludedService]
     ) -> [AttributeHandleRange] {

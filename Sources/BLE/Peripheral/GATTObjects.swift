@@ -3,7 +3,7 @@ import BLEPackets
 
 /// A service of a peer (SPEC MOD-4).
 public struct Service: Hashable, Sendable {
-    /// What kind of service it is.
+    /// The type of the service.
     public let uuid: BluetoothUUID
     /// From the declaration to the last attribute.
     public let range: AttributeHandleRange
@@ -21,18 +21,18 @@ public struct IncludedService: Hashable, Sendable {
 
 /// A characteristic of a peer's service (SPEC MOD-5).
 public struct Characteristic: Hashable, Sendable {
-    /// What kind of characteristic it is.
+    /// The type of the characteristic.
     public let uuid: BluetoothUUID
     /// The handle of the declaration.
     public let handle: AttributeHandle
-    /// The handle of the value: what is read, written and subscribed to.
+    /// The handle of the value, to read, write and subscribe to.
     public let valueHandle: AttributeHandle
-    /// The last handle that may hold a descriptor of this characteristic.
+    /// The last handle that a descriptor of this characteristic may have.
     public let endHandle: AttributeHandle
     /// What the declaration allows.
     public let properties: CharacteristicProperties
 
-    /// Where its descriptors stand.
+    /// The handles that descriptors may have.
     var descriptorRange: AttributeHandleRange? {
         guard valueHandle < endHandle else { return nil }
         return AttributeHandleRange(AttributeHandle(rawValue: valueHandle.rawValue + 1), endHandle)
@@ -41,13 +41,13 @@ public struct Characteristic: Hashable, Sendable {
 
 /// A descriptor of a peer's characteristic.
 public struct Descriptor: Hashable, Sendable {
-    /// What kind of descriptor it is.
+    /// The type of the descriptor.
     public let uuid: BluetoothUUID
     /// The handle to read and write.
     public let handle: AttributeHandle
 }
 
-/// A service with everything in it.
+/// A service with all its contents.
 public struct ServiceContents: Hashable, Sendable {
     /// A characteristic with its descriptors.
     public struct CharacteristicContents: Hashable, Sendable {

@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// Handles that are taken: ranges in ascending order, none of which overlaps another.
+/// Occupied handles: ranges in ascending order that do not overlap.
 struct HandleSpans {
     private(set) var ranges: [AttributeHandleRange] = []
 
@@ -21,7 +21,7 @@ struct HandleSpans {
         return place < ranges.count && ranges[place].first <= range.last
     }
 
-    /// Takes the handles of a range; what it overlaps becomes one range with it.
+    /// Marks a range as occupied; ranges that it overlaps are merged with it.
     mutating func insert(_ range: AttributeHandleRange) {
         let start = place(of: range.first)
         var end = start

@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// The values of a characteristic that the peer sends by itself, as a sequence (SPEC CEN-17).
+/// The notifications and indications of a characteristic, as a sequence (SPEC CEN-17).
 ///
 /// The subscription is active once the sequence exists and ends with the loop. A sequence can be iterated once.
 public struct Notifications: AsyncSequence, Sendable {
@@ -9,7 +9,7 @@ public struct Notifications: AsyncSequence, Sendable {
     public struct Value: Hashable, Sendable {
         /// What the peer sent: at most ATT_MTU − 3 octets.
         public var bytes: [UInt8]
-        /// Whether the peer asked for a confirmation; it has been given.
+        /// Whether the value was indicated; the stack has confirmed it.
         public var isIndication: Bool
 
         public init(bytes: [UInt8], isIndication: Bool) {
@@ -20,16 +20,16 @@ public struct Notifications: AsyncSequence, Sendable {
 
     public typealias Element = Value
 
-    /// Values that may wait to be taken, of 1 MiB in all; beyond that the oldest are dropped.
+    /// The number of values that can wait, with 1 MiB in all; beyond that the oldest are dropped.
     public static let capacity = 4096
 
     let stream: BoundedStream<Value>
     let dropped: DropCounter
 
-    /// Values that nobody took in time.
+    /// Values that were dropped because they were not consumed in time.
     public var droppedCount: Int { dropped.value }
 
-    /// For the one loop that is possible: a second iterator would take values from the first.
+    /// Create only one iterator: a second one would take values from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeIterator()) }
 
     /// Hands out the values in their order. They end with `nil` if this side released the link, otherwise with an
@@ -38,11 +38,11 @@ public struct Notifications: AsyncSequence, Sendable {
         var base: BoundedStream<Value>.Iterator
 
         /// - Throws: `AdapterError.host(.linkLost)` when the link ends, `AdapterError.host(.gatt(.notSubscribed))` when
-        ///   the device tells that the characteristic's service has changed.
+        ///   the device reports that the characteristic's service has changed.
         public mutating func next() async throws -> Value? { try await base.next() }
     }
 
-    /// Where the adapter puts values.
+    /// Receives the values.
     struct Source: Sendable {
         let values: BoundedStream<Value>.Source
 
@@ -51,7 +51,7 @@ public struct Notifications: AsyncSequence, Sendable {
             values.yield(value, octets: frame + value.bytes.count)
         }
 
-        /// The peer's services have changed: what was subscribed to does not exist any more.
+        /// The peer's services have changed, so the characteristic no longer exists.
         func finishVoid() { values.finish(throwing: AdapterError.host(.gatt(.notSubscribed))) }
 
         func finish(_ reason: DisconnectionReason) {

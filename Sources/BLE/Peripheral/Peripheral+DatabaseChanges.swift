@@ -1,11 +1,11 @@
 import BLEHost
 import BLEPackets
 
-/// How a client learns that a peer's database is no longer what it was (Core 5.4, Vol 3, Part G, 7.1 and 7.3).
+/// Detecting changes of a peer's database (Core 5.4, Vol 3, Part G, 7.1 and 7.3).
 extension Peripheral {
     /// The hash of the peer's database, 16 octets; `nil` when the peer has none.
     ///
-    /// Equal hashes of two connections mean that handles found in the first hold in the second.
+    /// If the hash is the same in two connections, handles from the first are valid in the second.
     public func readDatabaseHash() async throws(AdapterError) -> [UInt8]? {
         do throws(AdapterError) {
             let result = try await gatt(.readUsingUUID(BluetoothUUID(UInt16(0x2B2A)), .all))
@@ -19,7 +19,8 @@ extension Peripheral {
         }
     }
 
-    /// Subscribes to Service Changed and gives the ranges of handles that no longer hold (SPEC 2.3 didModifyServices).
+    /// Subscribes to Service Changed and returns the handle ranges that are no longer valid (SPEC 2.3
+    /// didModifyServices).
     ///
     /// Discover the attributes in such a range again; sequences of values of its characteristics end with
     /// `AdapterError.host(.gatt(.notSubscribed))`.
@@ -37,17 +38,17 @@ public struct ServiceChanges: AsyncSequence, Sendable {
 
     let notifications: Notifications
 
-    /// For the one loop that is possible: a second iterator would take ranges from the first.
+    /// Create only one iterator: a second one would take ranges from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: notifications.makeAsyncIterator()) }
 
-    /// Hands out the ranges in their order; all handles where the peer does not say which.
+    /// Hands out the ranges in their order; all handles if the peer does not report a range.
     public struct Iterator: AsyncIteratorProtocol {
         var base: Notifications.Iterator
 
         /// - Throws: `AdapterError.host(.linkLost)` when the link ends.
         public mutating func next() async throws -> AttributeHandleRange? {
             while let value = try await base.next() {
-                // A value of another form says that something changed, but not what: then nothing holds any more.
+                // A malformed value reports a change, but not which: nothing is valid any more.
                 return Self.range(value.bytes) ?? .all
             }
             return nil

@@ -24,37 +24,37 @@ public final class Peripheral: Sendable {
 
     // MARK: The link
 
-    /// The link as it is now; `nil` when it has ended.
+    /// The current state of the link; `nil` after its end.
     public var information: LinkInformation? {
         get async { await adapter.linkState(link) { $0.information } }
     }
 
-    /// Octets of the largest ATT PDU; 23 when the link has ended.
+    /// The ATT_MTU in octets; 23 after the end of the link.
     public var attMTU: Int { get async { await information?.attMTU ?? 23 } }
 
-    /// The longest value that one write can carry: 512 with a response, MTU − 3 without (SPEC 2.3).
+    /// The maximum length of a written value: 512 octets with a response, MTU − 3 without (SPEC 2.3).
     public func maximumWriteLength(withResponse: Bool) async -> Int { withResponse ? 512 : await attMTU - 3 }
 
     /// Disconnects (SPEC CEN-24). All `Peripheral` values of this adapter for the same device share the link.
-    /// - Throws: `AdapterError.host(.notConnected)` when the link had ended before.
+    /// - Throws: `AdapterError.host(.notConnected)` if the link has ended already.
     public func disconnect() async throws(AdapterError) { _ = try await adapter.result(of: .disconnect(link)) }
 
     /// Waits until the link has ended; returns at once if it already has.
-    /// - Throws: `AdapterError.host(.cancelled)` when the task is cancelled before.
+    /// - Throws: `AdapterError.host(.cancelled)` if the task is cancelled first.
     public func waitForDisconnection() async throws(AdapterError) -> DisconnectionReason {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
         guard let reason = await adapter.waitForEnd(of: link, token: token) else { throw .host(.cancelled) }
         return reason
     }
 
-    /// Strength of the peer's signal in dBm.
+    /// Reads the RSSI of the peer, in dBm.
     public func readRSSI() async throws(AdapterError) -> Int8 {
         guard case .rssi(let value) = try await adapter.result(of: .readRSSI(link)) else { return 127 }
         return value
     }
 
-    /// The version information of the device's controller.
-    /// - Throws: `AdapterError.host(.controller)` when our controller does not know the command.
+    /// Reads the version information of the device's controller.
+    /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
     public func readRemoteVersion() async throws(AdapterError) -> RemoteVersion {
         guard case .remoteVersion(let version) = try await adapter.result(of: .readRemoteVersion(link)) else {
             throw .host(.notConnected)
@@ -62,8 +62,8 @@ public final class Peripheral: Sendable {
         return version
     }
 
-    /// What the device's link layer can do.
-    /// - Throws: `AdapterError.host(.controller)` when our controller does not know the command.
+    /// Reads the features of the device's link layer.
+    /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
     public func readRemoteFeatures() async throws(AdapterError) -> LEFeatures {
         guard case .remoteFeatures(let features) = try await adapter.result(of: .readRemoteFeatures(link)) else {
             throw .host(.notConnected)
@@ -74,19 +74,20 @@ public final class Peripheral: Sendable {
     /// Asks for other connection parameters; a central sets them, a peripheral asks the central for them.
     /// - Throws: `AdapterError.host(.rejectedByPeer)`.
     public func updateConnectionParameters(
-        _ wished: ConnectionParameterRequest
+        _ requested: ConnectionParameterRequest
     ) async throws(AdapterError) -> ConnectionParameters {
         guard
             case .connectionParameters(let parameters) = try await adapter.result(
-                of: .updateConnectionParameters(link, wished))
+                of: .updateConnectionParameters(link, requested))
         else { throw .host(.notConnected) }
         return parameters
     }
 
+    /// Asks for another maximum length of the packets to the device.
     /// - Parameters:
     ///   - octets: 27 to 251.
     ///   - microseconds: 328 to 17040.
-    /// - Returns: the length in force so far; a change arrives when the peer agrees.
+    /// - Returns: the current length; `AdapterEvent.dataLengthChanged` follows if the peer agrees to a change.
     @discardableResult
     public func setDataLength(octets: UInt16, microseconds: UInt16) async throws(AdapterError) -> DataLength {
         guard
@@ -96,8 +97,8 @@ public final class Peripheral: Sendable {
         return length
     }
 
-    /// The PHYs in use.
-    /// - Throws: `AdapterError.host(.controller)` when our controller does not know the command.
+    /// Reads the PHYs in use.
+    /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
     public func readPHY() async throws(AdapterError) -> (transmit: PHY, receive: PHY) {
         guard case .phy(let transmit, let receive) = try await adapter.result(of: .readPHY(link)) else {
             throw .host(.notConnected)
@@ -105,6 +106,7 @@ public final class Peripheral: Sendable {
         return (transmit, receive)
     }
 
+    /// Asks for other PHYs.
     /// - Returns: the PHYs that both sides agreed on.
     @discardableResult
     public func setPHY(
@@ -119,13 +121,14 @@ public final class Peripheral: Sendable {
 
     // MARK: Discovery
 
+    /// Discovers services.
     /// - Parameter uuids: only these services; empty: all primary ones (SPEC CEN-11).
     public func discoverServices(_ uuids: [BluetoothUUID] = []) async throws(AdapterError) -> [Service] {
         guard case .services(let found) = try await gatt(.discoverServices(uuids: uuids)) else { return [] }
         return found.map { Service(uuid: $0.uuid, range: $0.range, isPrimary: $0.isPrimary) }
     }
 
-    /// The services that this one includes (SPEC MOD-4).
+    /// Discovers the services that this one includes (SPEC MOD-4).
     public func discoverIncludedServices(of service: Service) async throws(AdapterError) -> [IncludedService] {
         try await discoverIncludedServices(in: service.range)
     }
@@ -137,6 +140,7 @@ public final class Peripheral: Sendable {
         }
     }
 
+    /// Discovers the characteristics of a service.
     /// - Parameter uuids: only these characteristics; empty: all (SPEC CEN-12).
     public func discoverCharacteristics(
         _ uuids: [BluetoothUUID] = [], of service: Service
@@ -157,22 +161,22 @@ public final class Peripheral: Sendable {
         }
     }
 
-    /// The descriptors of a characteristic; none are looked for where there is no room for one.
+    /// Discovers the descriptors of a characteristic; sends no request if no handle is left for one.
     public func discoverDescriptors(of characteristic: Characteristic) async throws(AdapterError) -> [Descriptor] {
         guard let range = characteristic.descriptorRange else { return [] }
         guard case .descriptors(let found) = try await gatt(.discoverDescriptors(range)) else { return [] }
         return found.map { Descriptor(uuid: $0.uuid, handle: $0.handle) }
     }
 
-    /// Everything that the services hold (SPEC MOD-6).
+    /// Discovers services with all their contents (SPEC MOD-6).
     /// - Parameter uuids: only these services; empty: all primary ones, and the secondary ones that they include.
-    /// - Throws: `AdapterError.host(.gatt(.discoveryTooLong))` when the device tells of more than 8192 attributes.
+    /// - Throws: `AdapterError.host(.gatt(.discoveryTooLong))` if the device reports more than 8192 attributes.
     public func discoverContents(_ uuids: [BluetoothUUID] = []) async throws(AdapterError) -> [ServiceContents] {
         var discovery = DatabaseDiscovery(peripheral: self)
         return try await discovery.run(uuids)
     }
 
-    /// The first characteristic with this UUID, in the named service or in any.
+    /// Finds the first characteristic with this UUID, in the given service or in any.
     /// - Throws: `AdapterError.notFound`.
     public func findCharacteristic(
         _ uuid: BluetoothUUID, inService serviceUUID: BluetoothUUID? = nil
@@ -187,30 +191,30 @@ public final class Peripheral: Sendable {
 
     // MARK: Values
 
-    /// The whole value, however long (SPEC CEN-13, CEN-14).
+    /// Reads the whole value, however long (SPEC CEN-13, CEN-14).
     /// - Throws: `AdapterError.host(.gatt(.att))` with the device's error.
     public func read(_ handle: AttributeHandle) async throws(AdapterError) -> [UInt8] {
         guard case .value(let value) = try await gatt(.read(handle)) else { return [] }
         return value
     }
 
-    /// The whole value, however long.
+    /// Reads the whole value of a characteristic.
     public func read(_ characteristic: Characteristic) async throws(AdapterError) -> [UInt8] {
         try await read(characteristic.valueHandle)
     }
 
-    /// The whole value, however long.
+    /// Reads the whole value of a descriptor.
     public func read(_ descriptor: Descriptor) async throws(AdapterError) -> [UInt8] {
         try await read(descriptor.handle)
     }
 
-    /// Writes up to 512 octets and waits for the device's answer (SPEC CEN-19).
+    /// Writes up to 512 octets and waits for the device's response (SPEC CEN-19).
     /// - Throws: `AdapterError.host(.gatt(.att))` with the device's error, or `valueTooLong`.
     public func write(_ value: [UInt8], to handle: AttributeHandle) async throws(AdapterError) {
         _ = try await gatt(.write(handle, value: value))
     }
 
-    /// As `write(_:to:)` with a handle.
+    /// Writes the value of a characteristic, like `write(_:to:)` with a handle.
     public func write(_ value: [UInt8], to characteristic: Characteristic) async throws(AdapterError) {
         try await write(value, to: characteristic.valueHandle)
     }
@@ -222,14 +226,14 @@ public final class Peripheral: Sendable {
         _ = try await gatt(.writeCommand(handle, value: value))
     }
 
-    /// As `writeWithoutResponse(_:to:)` with a handle.
+    /// Writes the value of a characteristic, like `writeWithoutResponse(_:to:)` with a handle.
     public func writeWithoutResponse(
         _ value: [UInt8], to characteristic: Characteristic
     ) async throws(AdapterError) {
         try await writeWithoutResponse(value, to: characteristic.valueHandle)
     }
 
-    /// Any GATT operation.
+    /// Performs any GATT operation.
     /// - Throws: `AdapterError.host(.gatt)`.
     public func gatt(_ operation: GATTOperation) async throws(AdapterError) -> GATTResult {
         guard case .gatt(let result) = try await adapter.result(of: .gatt(link, operation)) else {
@@ -254,7 +258,7 @@ public final class Peripheral: Sendable {
         return try await notifications(of: characteristic.valueHandle, configuration: descriptor.handle, mode: mode)
     }
 
-    /// Subscribes where the handles are known already.
+    /// Subscribes with known handles.
     /// - Throws: the device's error.
     public func notifications(
         of handle: AttributeHandle, configuration: AttributeHandle, mode: SubscriptionMode

@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// What the adapter keeps of a link for its users.
+/// The adapter's state of a link.
 struct PeripheralState {
     var information: LinkInformation
     /// Streams of values by the handle of the characteristic's value.
@@ -30,7 +30,7 @@ struct PeripheralState {
         subscribers[handle, default: []].append((token, source))
     }
 
-    /// - Returns: whether the stream was there.
+    /// - Returns: whether the stream existed.
     mutating func remove(token: UInt64, handle: AttributeHandle) -> Bool {
         guard let index = subscribers[handle]?.firstIndex(where: { $0.token == token }) else { return false }
         subscribers[handle]?.remove(at: index)
@@ -41,7 +41,7 @@ struct PeripheralState {
         endWaiters.append((token, continuation))
     }
 
-    /// Somebody does not wait for the end any more.
+    /// A task no longer waits for the end of the link.
     mutating func stopWaiting(token: UInt64) {
         guard let index = endWaiters.firstIndex(where: { $0.token == token }) else { return }
         endWaiters.remove(at: index).continuation.resume(returning: nil)

@@ -13,12 +13,12 @@ import BLEPackets
 ///     let summary = try await peripheral.pair()
 ///
 /// The link to a bonded device is encrypted automatically. If a device refuses a request because the link is not
-/// secure, the stack pairs and repeats it (SPEC SEC-2), unless `SecuritySettings.pairsOnDemand` says otherwise.
+/// secure, the stack pairs and repeats it (SPEC SEC-2), unless `SecuritySettings.pairsOnDemand` is off.
 extension Adapter {
     /// Forgets a device; a link to it ends. The device keeps its half; remove it there as well.
     /// - Parameter identity: `Bond.identity`.
     /// - Returns: whether there was such a bond.
-    /// - Throws: `AdapterError.bondStore` when it could not be taken out of the store.
+    /// - Throws: `AdapterError.bondStore` if the store could not remove it.
     @discardableResult
     public func removeBond(_ identity: DeviceAddress) async throws(AdapterError) -> Bool {
         clearStoreError()
@@ -27,10 +27,10 @@ extension Adapter {
         return wasThere
     }
 
-    /// Keeps with a bond what its user calls the device (`Bond.name`): who is looked for by that name is this device alone.
+    /// Stores a name for the device with its bond (`Bond.name`). From then on this name means this device only.
     /// - Parameter name: at most 248 octets of UTF-8.
     /// - Returns: whether there is such a bond.
-    /// - Throws: `AdapterError.bondStore` when it could not be kept.
+    /// - Throws: `AdapterError.bondStore` if it could not be saved.
     @discardableResult
     public func nameBond(_ identity: DeviceAddress, _ name: String) async throws(AdapterError) -> Bool {
         clearStoreError()
@@ -39,16 +39,16 @@ extension Adapter {
         return isKnown
     }
 
-    /// Changes how links are made secure from now on. The key of this device's private addresses stays as it is.
+    /// Changes how links are made secure from now on. The key of this device's private addresses does not change.
     public func setSecurity(_ settings: SecuritySettings) async throws(AdapterError) {
         var settings = settings
         settings.identityResolvingKey = identityResolvingKey
         _ = try await result(of: .setSecurity(settings))
     }
 
-    /// Lets a fixed passkey (`PairingOptions.passkey`) be used again that was locked after too many failures
-    /// (`PairingEvent.passkeyLocked`), and ends the waits that failed pairings cost. For an operator alone: an app that
-    /// does so after each failure gives its passkey away.
+    /// Unlocks a fixed passkey (`PairingOptions.passkey`) after too many failures (`PairingEvent.passkeyLocked`), and
+    /// ends the waiting times after failed pairings. Only an operator should do this: an app that does so after each
+    /// failure reveals its passkey.
     public func unlockPasskey() async throws(AdapterError) { _ = try await result(of: .unlockPasskey) }
 
     /// Out-of-band data of this device, for one pairing with another device.
@@ -61,13 +61,13 @@ extension Adapter {
     }
 
     /// Sets the out-of-band data of a device for the next pairing. A successful pairing consumes it.
-    /// - Parameter data: `nil`: nothing any more.
+    /// - Parameter data: `nil` removes it.
     public func setOutOfBandData(_ data: OutOfBandData?, for peer: DeviceAddress) async throws(AdapterError) {
         _ = try await result(of: .setOutOfBandData(peer, data))
     }
 
-    /// Pairs on a link, in either role: as the peripheral it asks the central for it.
-    /// - Throws: as `Peripheral.pair(_:)`.
+    /// Pairs on a link, in either role: a peripheral asks the central to pair.
+    /// - Throws: the errors of `Peripheral.pair(_:)`.
     public func pair(
         _ link: LinkID, options: PairingOptions? = nil
     ) async throws(AdapterError) -> PairingSummary {
@@ -81,12 +81,12 @@ extension Adapter {
 }
 
 extension Peripheral {
-    /// Pairs with the device, also where there is a bond already, which may be renewed but not weakened.
+    /// Pairs with the device. An existing bond can be renewed but not weakened.
     ///
     /// Returns when the link is encrypted with the new key and the bond is in the store.
-    /// - Parameter options: `nil`: as `AdapterConfiguration.security` says.
-    /// - Throws: `AdapterError.host(.security)` with the reason; `bondStore` when the devices are paired, but the bond
-    ///   could not be kept.
+    /// - Parameter options: `nil` uses `AdapterConfiguration.security`.
+    /// - Throws: `AdapterError.host(.security)` with the reason; `bondStore` if the devices are paired, but the bond
+    ///   could not be saved.
     @discardableResult
     public func pair(_ options: PairingOptions? = nil) async throws(AdapterError) -> PairingSummary {
         try await adapter.pair(link, options: options)
@@ -97,7 +97,7 @@ extension Peripheral {
     ///   its half: remove the bond and pair again.
     public func encrypt() async throws(AdapterError) { _ = try await adapter.result(of: .encrypt(link)) }
 
-    /// What protects the link now; `nil` as long as nothing does.
+    /// The security of the link; `nil` while it is not encrypted.
     public var security: LinkSecurity? {
         get async { await adapter.security(of: link) }
     }

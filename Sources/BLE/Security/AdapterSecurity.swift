@@ -1,19 +1,19 @@
 import BLEHost
 import BLEPackets
 
-/// What an owner of an engine keeps for pairing: who is at the other end of each link, and what the agent is asked.
+/// The pairing state of an engine's owner: the peer of each link, and the open questions to the agent.
 @_spi(HostRunner)
 public struct AdapterSecurity {
-    /// With whom each link is.
+    /// The peer of each link.
     private(set) var peers: [LinkID: DeviceAddress] = [:]
     private(set) var links: [LinkID: LinkSecurity] = [:]
-    /// Questions that are with the agent.
+    /// Open questions to the agent.
     private var questions: [LinkID: [Task<Void, Never>]] = [:]
 
     public init() {}
 
     mutating func connected(_ link: LinkInformation) {
-        // A link may be told of twice: to the one that made it, and as a central's.
+        // A link may be reported twice: to the client that made it, and as a central's.
         if peers[link.id] == nil { peers[link.id] = link.peer.withoutIdentityMark }
     }
 
@@ -28,14 +28,14 @@ public struct AdapterSecurity {
         if security.isBonded { peers[link] = security.identity }
     }
 
-    /// With whom this device pairs on a link.
+    /// The peer of a pairing on a link.
     func peer(of link: LinkID) -> PairingPeer {
         PairingPeer(link: link, address: peers[link] ?? DeviceAddress(value: 0, kind: .public))
     }
 
     /// Passes pairing events to the agent, each question in a task that is cancelled when the pairing ends.
-    /// - Parameter answer: takes the agent's answer to the engine.
-    /// - Returns: the question that is to be cancelled at once, because there is no agent to answer it.
+    /// - Parameter answer: passes the agent's answer to the engine.
+    /// - Returns: the question to cancel at once, because there is no agent.
     public mutating func handle(
         _ event: PairingEvent, with peer: PairingPeer, agent: (any PairingAgent)?,
         answer: @escaping @Sendable (PairingQuestionID, PairingAnswer) async -> Void

@@ -6,24 +6,24 @@ import BLEPackets
 /// Answer within 30 s, because the other device waits no longer. If pairing ends first, the task of the question is
 /// cancelled. No answer counts as "no".
 public protocol PairingAgent: Sendable {
-    /// The user has to type this passkey, of six digits, on the other device.
+    /// Shows a passkey, which the user enters on the other device as six digits.
     /// - Parameter passkey: 0 to 999999.
     func display(passkey: UInt32, for peer: PairingPeer) async
 
-    /// Asks for the passkey that the other device shows.
-    /// - Returns: 0 to 999999, or `nil` when the user gives up.
+    /// Asks for the passkey that the other device displays.
+    /// - Returns: 0 to 999999, or `nil` if the user cancels.
     func enterPasskey(for peer: PairingPeer) async -> UInt32?
 
-    /// Asks whether the other device shows the same number, of six digits.
+    /// Asks whether the other device displays the same number, as six digits.
     func compare(_ number: UInt32, with peer: PairingPeer) async -> Bool
 
-    /// Asks whether to pair at all; only where `PairingOptions.asksConsent` is set.
+    /// Asks whether to pair at all; only if `PairingOptions.asksConsent` is set.
     func consents(to peer: PairingPeer) async -> Bool
 
-    /// Asks whether the bond with a device may be replaced. Whoever pairs says that it is this device, and has not proven it
-    /// by encrypting the link: it is the device and has lost its keys, or a stranger that wants its place. Yes is for
-    /// somebody who has just reset the device.
-    /// - Parameter identity: the device whose bond it is.
+    /// Asks whether the bond with a device may be replaced. The peer claims to be this device and has not proved it by
+    /// encrypting the link: either the device has lost its keys, or another device impersonates it. Answer yes only if
+    /// the device has just been reset.
+    /// - Parameter identity: the device of the bond.
     func replacesBond(of identity: DeviceAddress, with peer: PairingPeer) async -> Bool
 
     /// Pairing has ended, no matter which side started it. Remove questions that are still on the screen.
@@ -33,7 +33,7 @@ public protocol PairingAgent: Sendable {
 extension PairingAgent {
     /// Shows nothing.
     public func display(passkey: UInt32, for peer: PairingPeer) async {}
-    /// Gives up.
+    /// Cancels.
     public func enterPasskey(for peer: PairingPeer) async -> UInt32? { nil }
     /// Says no.
     public func compare(_ number: UInt32, with peer: PairingPeer) async -> Bool { false }
@@ -41,15 +41,15 @@ extension PairingAgent {
     public func consents(to peer: PairingPeer) async -> Bool { false }
     /// Says no.
     public func replacesBond(of identity: DeviceAddress, with peer: PairingPeer) async -> Bool { false }
-    /// Takes no notice.
+    /// Does nothing.
     public func ended(_ result: Result<PairingSummary, SecurityFailure>, with peer: PairingPeer) async {}
 }
 
-/// With whom this device pairs.
+/// The peer of a pairing.
 public struct PairingPeer: Hashable, Sendable {
-    /// The link on which they pair.
+    /// The link of the pairing.
     public var link: LinkID
-    /// The address under which the link was made, an identity where it is known.
+    /// The peer's address: its identity, if that is known.
     public var address: DeviceAddress
 
     public init(link: LinkID, address: DeviceAddress) {

@@ -1,21 +1,21 @@
 import BLEHost
 import BLEPackets
 
-/// What happens to the local device as a peripheral (SPEC 1.3).
+/// An event of the peripheral role (SPEC 1.3).
 public enum ServerEvent: Equatable, Sendable {
-    /// The controller began to advertise.
+    /// The controller started advertising.
     case advertisingStarted
     /// Advertising stopped: no client asks for it, or a central connected.
     case advertisingStopped
     /// A central has connected.
     case connected(LinkInformation)
-    /// ATT_MTU was agreed on with a peer, in octets.
+    /// ATT_MTU was exchanged with a peer, in octets.
     case mtuChanged(LinkID, mtu: Int)
     /// A central's link is gone.
     case disconnected(LinkID, DisconnectionReason)
-    /// A question to answer with `Adapter.respond(to:with:)`, a subscription, or room for updates.
+    /// A request to answer with `Adapter.respond(to:with:)`, a subscription, or room for updates.
     case gatt(GATTServerEvent)
-    /// What pairing tells on a link of either role. Questions go to the agent (`AdapterConfiguration.pairingAgent`).
+    /// Progress of a pairing on a link in either role. Questions go to the agent (`AdapterConfiguration.pairingAgent`).
     case pairing(LinkID, PairingEvent)
     /// The encryption of a link in either role was switched on or off.
     case securityChanged(LinkID, LinkSecurity)
@@ -23,25 +23,25 @@ public enum ServerEvent: Equatable, Sendable {
     case bondNotKept(BondStoreError)
 }
 
-/// The events of the peripheral role, as a sequence. They are kept from the moment at which the sequence is made; each
-/// sequence is looped over once.
+/// The events of the peripheral role, as a sequence. They are collected from the creation of the sequence on. A
+/// sequence can be iterated once.
 ///
-/// What nobody takes in time is dropped from a bound on, oldest first, and counted: values that peers write without
-/// waiting for an answer, subscriptions, and what is told for information. Room for updates is never dropped. Questions
-/// that need an answer are refused with Insufficient Resources once too many wait; of centrals that come and go, those are
-/// forgotten that had gone before anybody heard of them.
+/// If too many events wait, the oldest are dropped and counted: values that peers write without a response,
+/// subscriptions, and informational events. Room for updates is never dropped. Requests that need an answer are refused
+/// with Insufficient Resources. Of centrals that connect and disconnect, those are forgotten that disconnected before
+/// the app saw them.
 public struct ServerEvents: AsyncSequence, Sendable {
     public typealias Element = ServerEvent
 
-    /// Events that may be dropped and wait to be taken, of 1 MiB in all; beyond that the oldest are.
+    /// The number of droppable events that can wait, with 1 MiB in all; beyond that the oldest are dropped.
     public static let capacity = 4096
 
     private let buffer = ServerEventBuffer(capacity: Self.capacity)
-    /// Tells that something waits, and how it all ends.
+    /// Signals that events wait, and how the sequence ends.
     private let signals: AsyncThrowingStream<Void, any Error>
     private let dropped = DropCounter()
 
-    /// - Returns: the sequence, and where its events are put.
+    /// - Returns: the sequence and its source.
     static func make() -> (ServerEvents, Source) {
         let (signals, continuation) = AsyncThrowingStream<Void, any Error>.makeStream(
             bufferingPolicy: .bufferingNewest(1))
@@ -51,10 +51,10 @@ public struct ServerEvents: AsyncSequence, Sendable {
 
     private init(signals: AsyncThrowingStream<Void, any Error>) { self.signals = signals }
 
-    /// Events that nobody took in time.
+    /// Events that were dropped because they were not consumed in time.
     public var droppedCount: Int { dropped.value }
 
-    /// For the one loop that is possible: a second iterator would take events from the first.
+    /// Create only one iterator: a second one would take events from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer, signals: signals.makeAsyncIterator()) }
 
     /// Hands out the events in their order until the adapter is lost or closed.
@@ -72,7 +72,7 @@ public struct ServerEvents: AsyncSequence, Sendable {
         }
     }
 
-    /// Where the adapter puts events.
+    /// Receives the adapter's events.
     struct Source: Observer {
         let buffer: ServerEventBuffer
         let continuation: AsyncThrowingStream<Void, any Error>.Continuation

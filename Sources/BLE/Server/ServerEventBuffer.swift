@@ -1,11 +1,11 @@
 import BLEHost
 import Synchronization
 
-/// The events of the peripheral role that wait to be taken, in their order.
+/// Waiting events of the peripheral role, in their order.
 ///
-/// Peers send as fast as the link allows, whether the app takes the events or not. Those that an app cannot do without are
-/// kept: questions up to a limit, beyond which they are refused; centrals that come and go, unless they had gone before
-/// the app heard that they came. Of the others the oldest are dropped once too many wait.
+/// Peers send as fast as the link allows, whether or not the app consumes the events. Events that an app needs are
+/// kept: requests up to a limit, beyond which they are refused; connections and disconnections of centrals, unless a
+/// central disconnected before the app saw it. If too many other events wait, the oldest are dropped.
 final class ServerEventBuffer: Sendable {
     private struct Waiting {
         var kept = Lane()
@@ -18,14 +18,14 @@ final class ServerEventBuffer: Sendable {
     private let octetLimit: Int
 
     /// - Parameters:
-    ///   - capacity: how many of those that may be dropped wait at most; a quarter of it: of questions and links.
-    ///   - octetLimit: of the values in them; a quarter of it: of those in questions.
+    ///   - capacity: the number of droppable events that can wait; a quarter of it for requests and links.
+    ///   - octetLimit: of the values in them; a quarter of it for values in requests.
     init(capacity: Int, octetLimit: Int = 1 << 20) {
         self.capacity = capacity
         self.octetLimit = octetLimit
     }
 
-    /// - Returns: whether there was room, and how many events were dropped for it.
+    /// - Returns: whether there was room, and how many events were dropped to make it.
     func append(_ event: ServerEvent) -> (isTaken: Bool, lost: Int) {
         waiting.withLock { waiting in
             let octets = event.octets
@@ -58,7 +58,7 @@ final class ServerEventBuffer: Sendable {
         }
     }
 
-    /// First in, first out, without moving the events at each step.
+    /// First in, first out, without moving the events each time.
     private struct Lane {
         private var events: [(number: UInt64, event: ServerEvent?, octets: Int)] = []
         private var head = 0
@@ -66,7 +66,7 @@ final class ServerEventBuffer: Sendable {
 
         var count: Int { events.count - head }
 
-        /// The oldest one's number among all events; the highest there is, while none waits.
+        /// The number of the oldest event among all events; the highest possible number if none waits.
         var firstNumber: UInt64 { head < events.count ? events[head].number : .max }
 
         mutating func append(_ event: ServerEvent, _ octets: Int, number: UInt64) {
@@ -90,8 +90,8 @@ final class ServerEventBuffer: Sendable {
             return event
         }
 
-        /// Forgets links of which the beginning and the end wait, with all that was asked on them.
-        /// - Returns: how many events that were.
+        /// Removes links whose start and end both wait, with all requests on them.
+        /// - Returns: the number of removed events.
         mutating func forgetCentralsThatWent() -> Int {
             var begun: Set<LinkID> = []
             var ended: Set<LinkID> = []
@@ -113,7 +113,7 @@ final class ServerEventBuffer: Sendable {
 }
 
 extension ServerEvent {
-    /// Whether nobody waits for what the app does about the event.
+    /// Whether no peer waits for the app's reaction to the event.
     fileprivate var mayBeDropped: Bool {
         switch self {
         case .connected, .disconnected: false
@@ -124,7 +124,7 @@ extension ServerEvent {
         }
     }
 
-    /// What a central waits for.
+    /// The request that a central waits for.
     var question: GATTRequestID? {
         switch self {
         case .gatt(.read(let request)): request.id
@@ -133,7 +133,7 @@ extension ServerEvent {
         }
     }
 
-    /// The link that an event which is kept is about.
+    /// The link of an event that is kept.
     fileprivate var link: LinkID? {
         switch self {
         case .connected(let information): information.id
@@ -144,7 +144,7 @@ extension ServerEvent {
         }
     }
 
-    /// About what it takes in memory.
+    /// Roughly the memory that it takes.
     fileprivate var octets: Int {
         let frame = 128
         return switch self {

@@ -143,10 +143,10 @@ extension CaptureDecoder {
         } else if facts.hasBrokenData, !mayEnd, facts.kinds.contains(.advertising) {
             facts.kinds.insert(.malformed)
             out.begin("Malformed", "malformed")
-            out.word("its advertising data break their form")
+            out.word("its advertising data is malformed")
             out.end()
         } else if !reader.isBroken, reader.position < bytes.byteCount {
-            out.begin("Behind the fields", "rest")
+            out.begin("After the fields", "rest")
             let rest = bytes.rest(reader.position)
             isSecret || mayEnd || rest.mayHoldKey ? out.withheld() : out.bytes(rest)
             out.end()

@@ -93,7 +93,7 @@ extension CaptureDecoder {
             title("ACL data, continued")
             out.beginFields()
             // Its beginning was not seen: it may be the rest of a key.
-            malformed("nothing was begun that it could go on with", data, isSecret: true)
+            malformed("a continuation without a start", data, isSecret: true)
             out.endFields()
             return
         }

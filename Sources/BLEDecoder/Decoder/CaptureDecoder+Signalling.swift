@@ -84,7 +84,7 @@ extension CaptureDecoder {
         case .beginning(let length):
             table.links[index].gather(
                 payload.rest(2), on: place, way: way, isFirst: true, isWhole: payload.byteCount == stated)
-            writePiece(channel, way, "Beginning of a unit", length, payload)
+            writePiece(channel, way, "Start of a unit", length, payload)
         case .middle:
             table.links[index].gather(
                 payload, on: place, way: way, isFirst: false, isWhole: payload.byteCount == stated)

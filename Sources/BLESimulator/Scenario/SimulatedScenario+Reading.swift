@@ -83,7 +83,7 @@ extension SimulatedScenario {
         if let octets = try object.octets("manufacturerData", limit: 29) {
             guard octets.count >= 2 else {
                 throw object.problem(
-                    "manufacturerData", "it begins with the company's two octets, least significant first")
+                    "manufacturerData", "must start with the two octets of the company, least significant first")
             }
             manufacturerData = (UInt16(octets[0]) | UInt16(octets[1]) << 8, Array(octets[2...]))
         }

@@ -61,7 +61,7 @@ public struct SimulatedScenario: Sendable {
         let keys = ["seed", "lossPerMille", "signalJitter", "sensitivity", "controller", "devices", "faults"]
         let file = try ScenarioObject(try Self.value(in: json), path: "", keys: keys)
         seed = UInt64(try file.integer("seed", in: 0...Int(Int32.max), "a seed") ?? 1)
-        air.lossPerMille = try file.integer("lossPerMille", in: 0...1000, "lost packets in a thousand") ?? 0
+        air.lossPerMille = try file.integer("lossPerMille", in: 0...1000, "lost packets per thousand") ?? 0
         air.signalJitter = Int8(try file.integer("signalJitter", in: 0...40, "dB") ?? 0)
         air.sensitivity = Int8(try file.integer("sensitivity", in: -127...20, "dBm") ?? -100)
         if let value = file["controller"] { controller = try Self.controller(value) }

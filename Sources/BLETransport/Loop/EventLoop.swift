@@ -84,7 +84,7 @@ extension EventLoop {
     /// - Throws: `TransportError.system` when no thread can be made.
     public func start() throws(TransportError) {
         shared.withLock {
-            precondition($0.phase == .created, "an event loop starts once")
+            precondition($0.phase == .created, "an event loop can start only once")
             $0.phase = .running
         }
         let code = startThread { $0.run() }

@@ -46,7 +46,7 @@ final class PacketDescriptor {
     func start(
         on loop: EventLoop, readable: @escaping () -> Void, closed: @escaping (TransportError?) -> Void
     ) throws(TransportError) {
-        precondition(self.loop == nil, "a transport starts once")
+        precondition(self.loop == nil, "a transport can start only once")
         registration = try loop.register(descriptor, for: .readable) { readiness in
             if readiness.contains(.writable) { self.flush() }
             if self.isOpen, !readiness.isDisjoint(with: [.readable, .failed]) { readable() }

@@ -79,7 +79,7 @@ enum ArgumentOrder {
         let words = positions.map { arguments[$0] }
         if words.count == 2 { throw ValidationError("‘\(words[1])’ is not one of \(verbs).") }
         if let peer = words.first, peer != "help", !arguments.contains(where: { $0 == "-h" || $0 == "--help" }) {
-            throw ValidationError("Say what to do with ‘\(peer)’: one of \(verbs).")
+            throw ValidationError("Add a verb for ‘\(peer)’: one of \(verbs).")
         }
         return ["gatt"] + arguments
     }

@@ -8,7 +8,7 @@ struct ConnectionOptions: ParsableArguments {
             "Give up after this many seconds; 0 waits without limit.", valueName: "seconds"))
     var connectTimeout = Seconds.connectTimeout
 
-    @Flag(help: "Where several devices have the name that was given, take the one that is heard first.")
+    @Flag(help: "If several devices have the given name, use the first one found.")
     var first = false
 
     /// How a device is looked for.

@@ -5,22 +5,23 @@ import BLE
 struct KeyStrengthArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Take keys of so many octets and more, 7 to 16, for old devices; a key of 7 can be tried out.",
+            "Accept keys of at least this many octets, 7 to 16, for old devices; a key of 7 octets can be found by "
+                + "trial.",
             valueName: "octets"))
     var minKeySize = 16
 
     @Flag(
         help: """
-            Take authenticated LE Secure Connections with keys of 16 octets and nothing less (mode 1 level 4).
+            Accept only authenticated LE Secure Connections with keys of 16 octets (mode 1 level 4).
             """)
     var secureConnectionsOnly = false
 
     func validate() throws {
         guard (7...16).contains(minKeySize) else {
-            throw ValidationError("--min-key-size lies between 7 and 16.")
+            throw ValidationError("--min-key-size must be 7 to 16.")
         }
         guard !secureConnectionsOnly || minKeySize == 16 else {
-            throw ValidationError("--secure-connections-only takes keys of 16 octets: leave --min-key-size out.")
+            throw ValidationError("--secure-connections-only requires keys of 16 octets: omit --min-key-size.")
         }
     }
 

@@ -27,10 +27,10 @@ struct PairingArguments: ParsableArguments {
     @Option(help: ArgumentHelp("The passkey to enter or to display, up to six digits.", valueName: "number"))
     var passkey: Passkey?
 
-    @Flag(help: "Refuse a pairing that is not protected against a man in the middle.")
+    @Flag(help: "Require protection against a man in the middle.")
     var mitm = false
 
-    @Flag(name: .customLong("no-sc"), help: "Pair as Bluetooth 4.0 did, without LE Secure Connections.")
+    @Flag(name: .customLong("no-sc"), help: "Use LE legacy pairing, without LE Secure Connections.")
     var withoutSecureConnections = false
 
     @Flag(help: "Accept a numeric comparison without asking.")
@@ -50,7 +50,7 @@ struct PairingArguments: ParsableArguments {
                         + "yesno or kbdisp.")
             }
             guard !withoutSecureConnections else {
-                throw ValidationError("--no-sc is the opposite of --secure-connections-only: leave one of them out.")
+                throw ValidationError("--no-sc contradicts --secure-connections-only: omit one of them.")
             }
         }
     }

@@ -4,7 +4,7 @@ import BLE
 struct AdCommand: CommandGroupHelp {
     static let configuration = CommandConfiguration(
         commandName: "ad",
-        abstract: "Read and pack advertising data without any controller.",
+        abstract: "Decode and pack advertising data, without a controller.",
         subcommands: [AdDecodeCommand.self, AdPackCommand.self])
 }
 

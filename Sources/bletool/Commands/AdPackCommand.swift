@@ -27,7 +27,7 @@ struct AdPackCommand: ToolCommand {
     var flags: HexNumber?
 
     func validate() throws {
-        if let flags, flags.value > 0xFF { throw ValidationError("The flags are one octet.") }
+        if let flags, flags.value > 0xFF { throw ValidationError("The flags must be one octet.") }
     }
 
     func run(in session: Session) async throws {

@@ -6,7 +6,7 @@ struct AdvertiseCommand: ToolCommand {
         commandName: "advertise",
         abstract: "Advertise without offering services.",
         discussion: """
-            Runs until ^C. What does not fit is left out, or hashed into the overflow area with --emit-overflow; \
+            Runs until ^C. What does not fit is omitted, or hashed into the overflow area with --emit-overflow; \
             ‘bletool ad pack’ shows the result beforehand.
 
               bletool advertise --name Lamp --service 180F
@@ -18,7 +18,7 @@ struct AdvertiseCommand: ToolCommand {
     @Option(help: ArgumentHelp("A service to advertise; may be repeated.", valueName: "uuid"))
     var service: [BluetoothUUID] = []
 
-    @Option(help: ArgumentHelp("The time between two advertisements, from 20 to 10240 ms.", valueName: "ms"))
+    @Option(help: ArgumentHelp("The advertising interval, 20 to 10240 ms.", valueName: "ms"))
     var interval: Double?
 
     func validate() throws {

@@ -4,13 +4,13 @@ import BLE
 struct AttributeServerCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "att-server",
-        abstract: "Answer ATT PDUs from standard input, without any controller.",
+        abstract: "Answer ATT PDUs from standard input, without a controller.",
         discussion: """
             Each line of standard input is a PDU in hexadecimal, notify HANDLE HEX, indicate HANDLE HEX, or reset. \
             Each gets one line in reply: PDUs in hexadecimal, separated by spaces, or - for none. Written values are \
             kept until reset.
 
-            The file holds {"databases":{NAME:[{"handle":1,"type":"2800","permissions":["READ"],"value":"0118"}]}}; \
+            The file contains {"databases":{NAME:[{"handle":1,"type":"2800","permissions":["READ"],"value":"0118"}]}}; \
             permissions are READ, WRITE, READ_ENCRYPT, WRITE_ENCRYPT, READ_AUTHEN, WRITE_AUTHEN, READ_AUTHOR, \
             WRITE_AUTHOR and NONE.
 
@@ -31,7 +31,7 @@ struct AttributeServerCommand: ToolCommand {
     var mtu: UInt16 = 517
 
     func validate() throws {
-        guard mtu >= 23 else { throw ValidationError("An MTU has at least 23 octets.") }
+        guard mtu >= 23 else { throw ValidationError("The MTU must be at least 23.") }
     }
 
     func run(in session: Session) async throws {

@@ -5,10 +5,10 @@ import BLEJSON
 struct CmdCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "cmd",
-        abstract: "Send any HCI command and print the controller's answer.",
+        abstract: "Send any HCI command and print the controller's response.",
         discussion: """
             All numbers are hexadecimal, with or without 0x, as in hcitool. With raw:, the command goes to the \
-            kernel's controller unchanged; with other transports the controller was reset and initialised first.
+            kernel's controller unchanged; with other transports bletool resets and initialises the controller first.
 
               bletool -t raw:0 cmd 0x04 0x0001
               bletool cmd 08 0005 01 02 03 04 05 c6
@@ -16,19 +16,19 @@ struct CmdCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Argument(help: "The group of the command, 0 to 3f.")
+    @Argument(help: "The opcode group field (OGF), 0 to 3f.")
     var ogf: HexNumber
 
-    @Argument(help: "The command in its group, 0 to 3ff.")
+    @Argument(help: "The opcode command field (OCF), 0 to 3ff.")
     var ocf: HexNumber
 
-    @Argument(help: ArgumentHelp("The parameters, an octet each, of one or two digits.", valueName: "byte"))
+    @Argument(help: ArgumentHelp("The parameters, one octet each, with one or two digits.", valueName: "byte"))
     var bytes: [ParameterBytes] = []
 
     func validate() throws {
-        guard ogf.value <= 0x3F else { throw ValidationError("The group is a number from 0 to 3f.") }
-        guard ocf.value <= 0x3FF else { throw ValidationError("The command is a number from 0 to 3ff.") }
-        guard parameters.count <= 255 else { throw ValidationError("A command takes at most 255 parameter octets.") }
+        guard ogf.value <= 0x3F else { throw ValidationError("The OGF must be 0 to 3f.") }
+        guard ocf.value <= 0x3FF else { throw ValidationError("The OCF must be 0 to 3ff.") }
+        guard parameters.count <= 255 else { throw ValidationError("A command has at most 255 octets of parameters.") }
     }
 
     private var parameters: [UInt8] { bytes.flatMap(\.bytes) }

@@ -7,7 +7,7 @@ struct ConCommand: ToolCommand {
         commandName: "con",
         abstract: "List the connections.",
         discussion: """
-            With raw:, the connections of the kernel's stack. With other transports a connection ends with the \
+            With raw:, lists the connections of the kernel's stack. With other transports a connection ends with the \
             process that made it, so the list is empty.
 
               bletool -t raw:0 con

@@ -6,10 +6,10 @@ import BLETransport
 struct DevCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "dev",
-        abstract: "List the adapters that the kernel knows.",
+        abstract: "List the kernel's adapters.",
         discussion: """
-            Needs no permission. ‘up’ means that the kernel's own stack uses the adapter: raw:N can share it; user:N \
-            needs it down.
+            Requires no permission. ‘up’ means that the kernel's own stack uses the adapter: raw:N shares it, user:N \
+            requires it to be down.
 
               bletool dev
             """)
@@ -31,6 +31,6 @@ struct DevCommand: ToolCommand {
                 text: "\(adapter.name)  \(adapter.address.addressText)  \(adapter.isUp ? "up" : "down")  \(adapter.bus)"
             )
         }
-        if adapters.isEmpty { session.console.note("there is no adapter") }
+        if adapters.isEmpty { session.console.note("no adapter found") }
     }
 }

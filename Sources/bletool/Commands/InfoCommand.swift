@@ -4,7 +4,7 @@ import BLE
 struct InfoCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "What the controller is and can do.",
+        abstract: "Print the controller's version, features and commands.",
         discussion: """
             Some controllers list commands as supported that they refuse.
 

@@ -5,7 +5,7 @@ import BLEJSON
 struct LEConnectCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lecc",
-        abstract: "Connect, and print the handle.",
+        abstract: "Connect to a device and print the handle.",
         discussion: """
             With raw:, the connection stays after the program until ledc or the device ends it; with other transports \
             it ends with the program.
@@ -43,7 +43,7 @@ struct LEConnectCommand: ToolCommand {
         let events = EventWatch()
         let isRaw = session.rawAdapter != nil
         guard isRaw || (peer != nil && !`static`) else {
-            throw Failure("--accept-list and --static are for raw:N", status: .usage)
+            throw Failure("--accept-list and --static require raw:N", status: .usage)
         }
         let ownAddressType: OwnAddressType = `static` ? .random : .public
         let (handle, address) = try await session.withAdapter(

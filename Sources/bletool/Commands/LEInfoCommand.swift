@@ -6,7 +6,7 @@ import BLEJSON
 struct LEInfoCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "leinfo",
-        abstract: "Ask a device for its version and features.",
+        abstract: "Print a device's version and features.",
         discussion: """
             Connects, asks and disconnects. With raw:, an existing connection is used and kept. --static uses the \
             random static address, as --own-address static does.
@@ -21,7 +21,7 @@ struct LEInfoCommand: ToolCommand {
     @Flag(name: .shortAndLong, help: "The address is random, as with /random.")
     var random = false
 
-    @Flag(name: .shortAndLong, help: "Show the random static address of the adapter.")
+    @Flag(name: .shortAndLong, help: "Use the adapter's random static address.")
     var `static` = false
 
     @Argument(help: "ADDRESS, ADDRESS/random or a name.")

@@ -40,7 +40,7 @@ struct LEUpdateCommand: ToolCommand {
     }
 
     private func request() throws -> Request {
-        guard numbers.count <= 5 else { throw ValidationError("There are five numbers at most.") }
+        guard numbers.count <= 5 else { throw ValidationError("Give at most five numbers.") }
         func value(_ option: Number16?, _ index: Int, _ name: String, or usual: UInt16?) throws -> UInt16 {
             if let option { return option.value }
             if index < numbers.count { return numbers[index].value }

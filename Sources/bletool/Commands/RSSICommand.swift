@@ -16,7 +16,7 @@ struct RSSICommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: "ADDRESS, ADDRESS/random or a name; through raw: also the handle of a connection.")
+    @Argument(help: "ADDRESS, ADDRESS/random or a name; with raw: also the handle of a connection.")
     var peer: PeerArgument
 
     func run(in session: Session) async throws {

@@ -7,7 +7,7 @@ struct ReplayCommand: ToolCommand {
         commandName: "replay",
         abstract: "Run the engine against a recording and compare every packet.",
         discussion: """
-            The recording is what --record NAME wrote: NAME.btsnoop and NAME.inputs.jsonl. No controller is needed. \
+            A recording is written by --record NAME: NAME.btsnoop and NAME.inputs.jsonl. Requires no controller. \
             The exit status is 1 if the engine sends different packets than in the recording, or if the recording is \
             incomplete. The first difference is printed, one packet below the other.
 
@@ -35,7 +35,7 @@ struct ReplayCommand: ToolCommand {
             ],
             text: "\(outcome.packetCount) packets, \(outcome.mismatchCount) mismatches")
         if outcome.unreachedPacketCount > 0 {
-            throw Failure("the recording ends early: \(outcome.unreachedPacketCount) packets were never reached")
+            throw Failure("the recording ends early: \(outcome.unreachedPacketCount) packets were not replayed")
         }
         if outcome.isCut {
             throw Failure("the recording is incomplete: the program that wrote it was killed")

@@ -4,7 +4,7 @@ import BLE
 struct ScanCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lescan",
-        abstract: "Discover the devices that advertise.",
+        abstract: "Discover advertising devices.",
         discussion: """
             Prints a line for each device, and another when its data changes; with --duplicates, a line for each \
             packet. Scans until ^C unless --duration or --count is given.
@@ -19,16 +19,16 @@ struct ScanCommand: ToolCommand {
     @Flag(help: "Do not request scan responses, so that the scan sends nothing.")
     var passive = false
 
-    @Flag(help: "Report every packet instead of every change.")
+    @Flag(help: "Report every packet, not only changes.")
     var duplicates = false
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
     var duration: Seconds?
 
-    @Option(help: ArgumentHelp("Only devices that offer this service; may be repeated.", valueName: "uuid"))
+    @Option(help: ArgumentHelp("Only devices that advertise this service; may be repeated.", valueName: "uuid"))
     var service: [BluetoothUUID] = []
 
-    @Option(help: ArgumentHelp("Only devices of this name.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only devices with this name.", valueName: "name"))
     var name: String?
 
     @Option(
@@ -62,7 +62,7 @@ struct ScanCommand: ToolCommand {
                     if printed == limit { break }
                 }
                 if scan.droppedCount > 0 {
-                    console.note("\(scan.droppedCount) reports were lost: nobody read them in time")
+                    console.note("\(scan.droppedCount) reports were lost because output was too slow")
                 }
             }
         }

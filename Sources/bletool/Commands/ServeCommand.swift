@@ -39,9 +39,9 @@ struct ServeCommand: ToolCommand {
     func validate() throws {
         guard pairing.passkey == nil || pairing.mitm else {
             throw ValidationError(
-                "--passkey is for --mitm here: without it anybody pairs without a passkey, and one that stays the same "
-                    + "is only given away. Take --io display --mitm --passkey N, or leave --passkey out: then each "
-                    + "pairing has a number of its own.")
+                "--passkey needs --mitm: without it, devices pair without a passkey, and a fixed passkey is only "
+                    + "given away. Use --io display --mitm --passkey N, or omit --passkey for a new number at each "
+                    + "pairing.")
         }
     }
 

@@ -1,6 +1,6 @@
 import BLE
 
-/// Sends single commands to the controller and waits for the events that tell their end.
+/// Sends single commands to the controller and waits for the events that complete them.
 struct ControllerCommands: Sendable {
     let adapter: Adapter
     let events: EventWatch

@@ -49,7 +49,7 @@ extension ControllerCommands {
                     filterPolicy: policy, peerAddress: address, ownAddressType: ownAddressType, parameters: parameters),
                 timeout: timeout, giveUp: giveUp, match: Attempt.init)
         }
-        try Self.check(attempt.status, "the connection could not be made")
+        try Self.check(attempt.status, "the connection failed")
         return (attempt.handle, attempt.peer)
     }
 
@@ -61,7 +61,7 @@ extension ControllerCommands {
             guard case .disconnectionComplete(let event) = event, event.connectionHandle == handle else { return nil }
             return (event.status, event.reason)
         }
-        try Self.check(status, "the link could not be ended")
+        try Self.check(status, "the disconnection failed")
         return told
     }
 

@@ -83,7 +83,7 @@ struct GATTRunner: Sendable {
     private func renew(_ old: Characteristic) async throws {
         console.note("the device has changed its services: subscribing to \(old.uuid.textWithName) again")
         guard let found = try await database.again(old) else {
-            throw Failure("the device has changed its services and offers no \(old.uuid.textWithName) any more")
+            throw Failure("the device has changed its services and no longer has \(old.uuid.textWithName)")
         }
         try await subscribe(to: found)
     }

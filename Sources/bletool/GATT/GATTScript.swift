@@ -101,7 +101,7 @@ struct GATTScript: Equatable, Sendable {
         default:
             throw Failure("‘\(verb)’ is not one of discover, read, write, subscribe and wait")
         }
-        if let extra = words.popFirst() { throw Failure("‘\(extra)’ was not expected") }
+        if let extra = words.popFirst() { throw Failure("‘\(extra)’ is not expected here") }
         return step
     }
 

@@ -28,7 +28,7 @@ enum BondOutput {
     }
 
     static func text(_ summary: PairingSummary) -> String {
-        (summary.wasBonded ? "bonded already with" : "paired with") + " \(place(summary.identity)): "
+        (summary.wasBonded ? "already bonded with" : "paired with") + " \(place(summary.identity)): "
             + quality(summary.isSecureConnections, summary.isAuthenticated, summary.keySize)
             + (summary.isBonded ? "" : ", not bonded")
     }

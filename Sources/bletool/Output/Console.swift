@@ -89,7 +89,7 @@ final class Console: Sendable {
     var outputFailure: Failure? {
         guard let number = state.withLock({ $0.outputError }), number != EPIPE else { return nil }
         if number == ETIMEDOUT { return Failure("the reader of standard output stopped reading") }
-        return Failure("standard output cannot be written: \(String(cString: strerror(number)))")
+        return Failure("cannot write to standard output: \(String(cString: strerror(number)))")
     }
 
     private func line(_ text: String) {

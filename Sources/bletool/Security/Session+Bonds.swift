@@ -33,12 +33,12 @@ extension Session {
             _ = try store.load()
             configuration.bondStore = store
         } catch {
-            // To read a value needs no place to keep keys. But where there may be bonds that are not known now, a bonded
-            // device would be taken for a stranger and served in the clear.
+            // Reading a value needs no bond store. But if the store may have bonds that cannot be read now, a bonded
+            // device would be served unencrypted.
             guard pairing == nil, !needsStore, ownAddress != .resolvable, !error.mayHideBonds else {
                 throw Failure(error.description)
             }
-            console.note("\(error.description); keys are forgotten at the end")
+            console.note("\(error.description); new keys are lost when the command ends")
         }
     }
 }

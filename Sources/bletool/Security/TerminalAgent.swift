@@ -29,11 +29,11 @@ final class TerminalAgent: PairingAgent {
 
     func enterPasskey(for peer: PairingPeer) async -> UInt32? {
         guard hasTerminal else {
-            console.note("\(peer.address) shows a passkey: give it with --passkey")
+            console.note("\(peer.address) displays a passkey; give it with --passkey")
             return nil
         }
         return await desk.turn { [self] in
-            while let line = ask("type the passkey that \(peer.address) shows: ") {
+            while let line = ask("enter the passkey that \(peer.address) displays: ") {
                 if let passkey = Passkey(argument: line) { return passkey.number }
                 if line.isEmpty { return nil }
                 console.explain("a passkey has six digits; an empty line cancels")
@@ -48,7 +48,7 @@ final class TerminalAgent: PairingAgent {
             [
                 "event": "comparison", "number": .string(digits), "address": .string(peer.address.addressText),
                 "addressType": .string(peer.address.kindText),
-            ], text: "\(peer.address) should show \(digits)")
+            ], text: "\(peer.address) should display \(digits)")
         if confirms { return true }
         guard hasTerminal else {
             console.note("there is no terminal to compare the numbers on; --yes accepts them")
@@ -60,19 +60,21 @@ final class TerminalAgent: PairingAgent {
     func consents(to peer: PairingPeer) async -> Bool {
         if confirms { return true }
         guard hasTerminal else { return false }
-        return await desk.turn { [self] in isYes(ask("\(peer.address) wants to pair. Shall it? [y/n] ")) } ?? false
+        return await desk.turn { [self] in isYes(ask("\(peer.address) wants to pair. Allow it? [y/n] ")) } ?? false
     }
 
-    /// `--yes` is no word about bonds: that is `pair --replace`.
+    /// `--yes` does not replace bonds; `pair --replace` does.
     func replacesBond(of identity: DeviceAddress, with peer: PairingPeer) async -> Bool {
         let place = "\(identity.addressText) \(identity.kindText)"
         guard hasTerminal else {
-            console.note("\(place) is bonded already, and whoever pairs now did not prove to be it: the bond stays")
+            console.note(
+                "\(place) is bonded, and the device that is pairing has not proved to be the same one: the "
+                    + "bond stays")
             return false
         }
         let question =
-            "\(place) is bonded already, and whoever pairs now did not prove to be it. If you have just reset it, the bond "
-            + "can be replaced. Shall it? [y/n] "
+            "\(place) is bonded, and the device that is pairing has not proved to be the same one. Replace the "
+            + "bond, because you have just reset the device? [y/n] "
         return await desk.turn { [self] in isYes(ask(question)) } ?? false
     }
 
@@ -87,8 +89,8 @@ final class TerminalAgent: PairingAgent {
         var input = StandardInput()
         let line = input.nextLine()
         if Task.isCancelled {
-            // Who was about to answer must not answer the next question instead.
-            console.explain("\nthe pairing has ended; this question needs no answer any more")
+            // The user's late answer must not answer the next question instead.
+            console.explain("\nthe pairing has ended; this question no longer needs an answer")
             return nil
         }
         return line

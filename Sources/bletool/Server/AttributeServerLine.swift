@@ -24,7 +24,7 @@ enum AttributeServerLine: Equatable {
     private static func update(_ words: [String], _ modes: SubscriptionModes) throws -> Self {
         guard words.count >= 2, let handle = Hexadecimal.integer(words[1], as: UInt16.self),
             let value = Hexadecimal.bytes(words[2...].joined(separator: " "))
-        else { throw Failure("\(words[0]) wants a handle and a value in hexadecimal") }
+        else { throw Failure("\(words[0]) needs a handle and a hexadecimal value") }
         return .update(AttributeHandle(rawValue: handle), value, modes)
     }
 

@@ -55,7 +55,7 @@ struct JSONObject {
 
     func boolean(_ key: String) throws -> Bool? {
         guard let value = self[key] else { return nil }
-        guard case .boolean(let isTrue) = value else { throw failure(key, "true or false was expected") }
+        guard case .boolean(let isTrue) = value else { throw failure(key, "expected true or false") }
         return isTrue
     }
 
@@ -66,7 +66,7 @@ struct JSONObject {
         switch value {
         case .integer(let whole): seconds = Double(whole)
         case .number(let number): seconds = number
-        default: throw failure(key, "a number of seconds was expected")
+        default: throw failure(key, "expected a number of seconds")
         }
         guard seconds >= 0.001, seconds <= 1e6 else { throw failure(key, "must be 0.001 to 1000000 seconds") }
         return seconds
@@ -76,7 +76,7 @@ struct JSONObject {
     func handle(_ key: String) throws -> AttributeHandle? {
         guard let value = self[key] else { return nil }
         guard case .integer(let number) = value, let handle = UInt16(exactly: number), handle > 0 else {
-            throw failure(key, "a handle is a number from 1 to 65535")
+            throw failure(key, "expected a handle, 1 to 65535")
         }
         return AttributeHandle(rawValue: handle)
     }
@@ -95,7 +95,7 @@ struct JSONObject {
     func octets(_ key: String) throws -> [UInt8]? {
         guard let text = try string(key) else { return nil }
         guard let octets = Hexadecimal.bytes(text) else { throw failure(key, "‘\(text)’ is not hexadecimal") }
-        guard octets.count <= 512 else { throw failure(key, "a value has at most 512 octets") }
+        guard octets.count <= 512 else { throw failure(key, "must have at most 512 octets") }
         return octets
     }
 
@@ -116,7 +116,7 @@ struct JSONObject {
 
     private func array(_ key: String) throws -> [JSONValue]? {
         guard let value = self[key] else { return nil }
-        guard case .array(let values) = value else { throw failure(key, "a list was expected") }
+        guard case .array(let values) = value else { throw failure(key, "expected a list") }
         return values
     }
 }

@@ -42,10 +42,10 @@ struct PeripheralLog {
         peers[link] = nil
     }
 
-    /// The others do not wait for it any more.
+    /// The other centrals no longer wait for it.
     func fellBehind(_ link: LinkID) {
         let peer = peers[link].map { "\($0.addressText) \($0.kindText)" } ?? "a central"
-        console.note("\(peer) takes updates too slowly: it misses some from now on, the others go on")
+        console.note("\(peer) receives updates too slowly and will miss some; other centrals are not affected")
     }
 
     func read(_ request: GATTReadRequest, _ uuid: BluetoothUUID) {
@@ -83,10 +83,10 @@ struct PeripheralLog {
             tell(
                 "pairingFailed", link, [.init(key: "message", value: .string(failure.description))], ": \(failure)")
         case .passkeyLocked:
-            tell("passkeyLocked", link, [], ": too many pairings with the fixed passkey failed")
+            tell("passkeyLocked", link, [], ": too many pairings with the fixed passkey have failed")
             console.note(
-                "somebody may be guessing the passkey: no pairing uses it any more; start again, with another "
-                    + "--passkey, or with none for a new number at each pairing")
+                "somebody may be guessing the passkey, so it is locked; restart with another --passkey, or without "
+                    + "one for a new number at each pairing")
         case .started, .displayPasskey, .question, .securityRequested: break
         }
     }

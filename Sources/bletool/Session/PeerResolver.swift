@@ -111,8 +111,8 @@ extension Failure {
             "\(device)\(bonds.contains { $0.identity == device } ? " (bonded)" : "")"
         }
         return Failure(
-            "\(devices.count) devices are called \(name.quoted()): \(list.joined(separator: ", ")); give the address of "
-                + "the one that is meant (--first takes the one that is heard first)")
+            "\(devices.count) devices have the name \(name.quoted()): \(list.joined(separator: ", ")); give an "
+                + "address, or --first for the first one found")
     }
 }
 

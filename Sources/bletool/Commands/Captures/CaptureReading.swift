@@ -43,7 +43,7 @@ struct CaptureReading: ~Copyable {
         let isKnown = (input == "-" ? fstat(0, &first) : stat(input, &first)) == 0 && stat(output, &second) == 0
         guard isKnown, first.st_mode & S_IFMT == S_IFREG else { return }
         if first.st_dev == second.st_dev, first.st_ino == second.st_ino {
-            throw Failure("\(output) is the file to read")
+            throw Failure("\(output) is the input file; choose another output")
         }
     }
 

@@ -6,9 +6,9 @@ import Glibc
 struct ConvertCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Write a capture in another format.",
+        abstract: "Convert a capture to another format.",
         discussion: """
-            The ending of OUT chooses the format: .btsnoop, .pcap, .pcapng or .pklg. Timestamps keep microseconds. \
+            The ending of OUT selects the format: .btsnoop, .pcap, .pcapng or .pklg. Timestamps keep microseconds. \
             The notes of Linux monitor captures are kept in btsnoop, pcap and pcapng. Of a damaged file, what can be \
             read is converted and the exit status is 1.
 
@@ -69,7 +69,7 @@ struct ConvertCommand: ToolCommand {
         } catch let error as CaptureError {
             throw Failure("\(output): \(error)")
         }
-        if left > 0 { console.note("\(left) records have no form in this format and were left out") }
+        if left > 0 { console.note("\(left) records cannot be written in this format and were omitted") }
         console.print(
             [
                 "event": "converted", "file": .string(output), "records": JSONValue(written),

@@ -32,9 +32,9 @@ struct DecodeCommand: ToolCommand {
         commandName: "decode",
         abstract: "Show or count the packets of a capture, or make an HTML page of it.",
         discussion: """
-            btsnoop (also of Android and of the Linux monitor), pcap, pcapng and PacketLogger files, under any file \
-            name. Of a damaged file, what can be read is shown and the exit status is 1. ‘<’ is what the host sends, \
-            ‘>’ what it receives. Keys and passkeys are never shown.
+            Reads btsnoop (also from Android and the Linux monitor), pcap, pcapng and PacketLogger files, under any \
+            name. Of a damaged file, what can be read is shown and the exit status is 1. ‘<’ marks packets from the \
+            host, ‘>’ packets to it. Keys and passkeys are never shown.
 
               bletool decode session.btsnoop --kind att --address AA:BB:CC:DD:EE:FF
               bletool decode session.btsnoop --summary
@@ -52,7 +52,7 @@ struct DecodeCommand: ToolCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Write a page with a timeline and a message-sequence chart of each connection.", valueName: "file"),
+            "Write an HTML page with a timeline and a message-sequence chart of each connection.", valueName: "file"),
         completion: .file(extensions: ["html"]))
     var html: String?
 
@@ -76,7 +76,7 @@ struct DecodeCommand: ToolCommand {
 
     func validate() throws {
         if summary, html != nil { throw ValidationError("Use --summary or --html, not both.") }
-        if summary, !filter.isEmpty { throw ValidationError("--summary counts everything; it knows no filters.") }
+        if summary, !filter.isEmpty { throw ValidationError("--summary counts everything: omit the filters.") }
     }
 
     private var filter: DecodingFilter {

@@ -71,7 +71,7 @@ extension Session {
         switch cause {
         case .gatt(.invalidResponse), .gatt(.disconnected), .linkLost:
             failure.message +=
-                "; through raw: this system's Bluetooth service may use the same link; use user:N instead"
+                "; with raw:, this system's Bluetooth service may use the same link; use user:N instead"
         default: break
         }
         return failure

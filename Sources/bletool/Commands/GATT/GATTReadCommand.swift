@@ -3,11 +3,11 @@ import ArgumentParser
 struct GATTReadCommand: GATTVerb {
     static let configuration = CommandConfiguration(
         commandName: "read",
-        abstract: "Read values, however long.",
+        abstract: "Read values of any length.",
         usage: "bletool gatt PEER read TARGET… [--text | --uint8 | --uint16 | --uint32 | --int8 | --int16 | --int32]",
         discussion: """
-            Prints the bytes, and what they mean where the Bluetooth SIG defines it; with --text or an integer's width the \
-            value in that form.
+            Prints the bytes, and their meaning if the Bluetooth SIG defines it. With --text or an integer type, prints \
+            the value in that form.
 
               bletool gatt Thermometer read 'Battery Level' 'Manufacturer Name String'
               bletool gatt Thermometer read 0x0021 --uint16

@@ -3,7 +3,7 @@ import ArgumentParser
 struct GATTScriptCommand: GATTVerb {
     static let configuration = CommandConfiguration(
         commandName: "script",
-        abstract: "Do several things over one connection.",
+        abstract: "Run several operations over one connection.",
         usage: "bletool gatt PEER script FILE",
         discussion: """
             One operation per line: discover [--service UUID], read TARGET, write TARGET HEX [--command], subscribe \

@@ -7,8 +7,8 @@ struct GATTSubscribeCommand: GATTVerb {
         usage: "bletool gatt PEER subscribe TARGET… [--duration S] [--count N] [--text | --uint8 | …]",
         discussion: """
             Prefers notifications to indications. Without --duration and --count it runs until ^C or the end of the \
-            link. With both, it fails if too few values arrive in time. When the device changes its services, the \
-            characteristic is sought again and subscribed to again.
+            link. With both, it fails if too few values arrive in time. If the device changes its services, bletool \
+            finds the characteristic again and subscribes again.
 
               bletool gatt Thermometer subscribe 2A37 --count 3
             """)

@@ -6,8 +6,7 @@ struct GATTWriteCommand: GATTVerb {
         abstract: "Write a value of up to 512 bytes.",
         usage: "bletool gatt PEER write TARGET VALUE [--command] [--text | --uint8 | --uint16 | …]",
         discussion: """
-            The device confirms the write. It does not with --command, or if the characteristic only takes Write \
-            Commands.
+            The device confirms the write, except with --command or if the characteristic only supports Write Commands.
 
               bletool gatt Thermometer write 2A39 01
               bletool gatt Thermometer write 'Device Name' Kitchen --text

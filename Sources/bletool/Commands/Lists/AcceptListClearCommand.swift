@@ -4,7 +4,7 @@ import BLE
 struct AcceptListClearCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lealclr",
-        abstract: "Empty the accept list.",
+        abstract: "Clear the accept list.",
         discussion: ListCommandText.discussion("lealclr"))
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

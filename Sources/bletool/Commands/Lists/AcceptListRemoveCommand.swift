@@ -4,7 +4,7 @@ import BLE
 struct AcceptListRemoveCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lealrm",
-        abstract: "Take a device off the accept list.",
+        abstract: "Remove a device from the accept list.",
         discussion: ListCommandText.discussion("lealrm 24:6F:28:AA:BB:CC"))
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

@@ -5,7 +5,7 @@ import BLEJSON
 struct AcceptListSizeCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lealsz",
-        abstract: "Print how many devices the accept list can hold.",
+        abstract: "Print the size of the accept list.",
         discussion: ListCommandText.discussion("lealsz"))
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

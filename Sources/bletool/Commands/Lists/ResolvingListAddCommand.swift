@@ -13,7 +13,7 @@ struct ResolvingListAddCommand: ToolCommand {
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Our identity resolving key.", valueName: "irk"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("This device's identity resolving key.", valueName: "irk"))
     var local: HexBytes?
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The device's identity resolving key.", valueName: "irk"))

@@ -4,7 +4,7 @@ import BLE
 struct ResolvingListClearCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lerlclr",
-        abstract: "Empty the resolving list.",
+        abstract: "Clear the resolving list.",
         discussion: ListCommandText.discussion("lerlclr"))
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

@@ -4,7 +4,7 @@ import BLE
 struct ResolvingListRemoveCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lerlrm",
-        abstract: "Take a device off the resolving list.",
+        abstract: "Remove a device from the resolving list.",
         discussion: ListCommandText.discussion("lerlrm 24:6F:28:AA:BB:CC"))
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

@@ -5,7 +5,7 @@ import BLEJSON
 struct ResolvingListSizeCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lerlsz",
-        abstract: "Print how many devices the resolving list can hold.",
+        abstract: "Print the size of the resolving list.",
         discussion: ListCommandText.discussion("lerlsz"))
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

@@ -4,7 +4,7 @@ import BLE
 struct ResolvingOffCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lerloff",
-        abstract: "Let the controller resolve no addresses.",
+        abstract: "Disable address resolution in the controller.",
         discussion: ListCommandText.discussion("lerloff"))
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

@@ -4,7 +4,7 @@ import BLE
 struct ResolvingOnCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "lerlon",
-        abstract: "Let the controller resolve private addresses.",
+        abstract: "Enable address resolution in the controller.",
         discussion: ListCommandText.discussion("lerlon"))
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

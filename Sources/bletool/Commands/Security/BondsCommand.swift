@@ -4,7 +4,7 @@ import BLE
 struct BondsCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "bonds",
-        abstract: "List the devices that this one is bonded with.",
+        abstract: "List the bonded devices.",
         discussion: "  bletool --json bonds")
 
     @OptionGroup(title: "Options of every command") var global: GlobalOptions

@@ -4,16 +4,16 @@ import BLE
 struct PairCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
-        abstract: "Pair with a device, and keep the bond.",
+        abstract: "Pair with a device and save the bond.",
         discussion: """
             --io selects the method: none asks nothing and does not protect against a man in the middle; display \
             shows a passkey to enter on the device; keyboard asks for the passkey that the device shows; yesno and \
             kbdisp compare numbers if both sides can. The bond is saved in the state folder, readable only by its \
             owner.
 
-            A device that is bonded proves that it is the one: the bond encrypts the link, and where more is asked for than \
-            the bond gives (--mitm) the two pair over that link. A device that has lost its keys cannot prove it: then \
-            --replace gives your word that the bond may be replaced.
+            With a bonded device, the link is encrypted with the bond first. If you require more than the bond \
+            provides (--mitm), both sides pair again over that link. A device that has lost its keys cannot encrypt \
+            the link: use --replace to replace its bond.
 
               bletool pair 24:6F:28:AA:BB:CC
               bletool pair Lock --io keyboard --mitm
@@ -25,7 +25,7 @@ struct PairCommand: ToolCommand {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var pairing: PairingArguments
 
-    @Flag(help: "Replace the bond with the device, though it has lost its keys and cannot prove to be the one.")
+    @Flag(help: "Replace the bond with a device that has lost its keys and cannot prove its identity.")
     var replace = false
 
     @Argument(help: peerHelp) var peer: PeerArgument

@@ -4,7 +4,7 @@ import BLE
 struct UnpairCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "unpair",
-        abstract: "Forget the bond with a device.",
+        abstract: "Remove the bond with a device.",
         discussion: """
             The device keeps its half of the bond; remove it there as well. Needs no adapter.
 
