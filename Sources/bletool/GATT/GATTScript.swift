@@ -88,8 +88,8 @@ struct GATTScript: Equatable, Sendable {
             guard let text = words.popFirst(), let bytes = form.map({ $0.octets(of: text) }) ?? Hexadecimal.bytes(text)
             else {
                 throw Failure(
-                    "write needs a hexadecimal value after the target (\"\" for an empty one), or one in the form that an "
-                        + "option names")
+                    "write needs a hexadecimal value after the target (\"\" for an empty one), or one in the form "
+                        + "of an option")
             }
             guard bytes.count <= 512 else { throw Failure("a value has at most 512 bytes") }
             step = .write(target, bytes, isCommand: isCommand)

@@ -1,14 +1,14 @@
 import ArgumentParser
 import BLESensors
 
-/// How the user wants a value read or written: integers are little-endian, as the specifications have them.
+/// The form in which a value is read or written; integers are little-endian, as in the specifications.
 enum ValueForm: String, EnumerableFlag {
     case text, uint8, uint16, uint32, int8, int16, int32
 
     static func help(for value: ValueForm) -> ArgumentHelp? {
         switch value {
-        case .text: "The value is text."
-        case .uint8: "The value is an integer, or several, of this width; also --uint16 … --int32."
+        case .text: "Treat the value as text."
+        case .uint8: "Treat the value as one or more integers of this type; also --uint16 … --int32."
         default: ArgumentHelp(visibility: .hidden)
         }
     }

@@ -24,11 +24,11 @@ struct GATTWriteCommand: GATTVerb {
 
     @Argument(help: peerHelp) var peer: PeerArgument
     @Argument(help: targetHelp) var target: TargetArgument
-    @Argument(help: "The value in hexadecimal, or in the form that an option names.") var value: String
+    @Argument(help: "The value in hexadecimal, or in the form of the option.") var value: String
 
     private func octets() throws -> [UInt8] {
         guard let octets = form.map({ $0.octets(of: value) }) ?? Hexadecimal.bytes(value) else {
-            throw ValidationError("‘\(value)’ is no value \(form.map { "of \($0.rawValue)" } ?? "in hexadecimal").")
+            throw ValidationError("‘\(value)’ is not a value \(form.map { "of \($0.rawValue)" } ?? "in hexadecimal").")
         }
         guard octets.count <= 512 else { throw ValidationError("A value has at most 512 bytes.") }
         return octets
