@@ -39,7 +39,8 @@ struct ValueMeaningTests {
         let event: JSONValue = ["event": "value", "value": "57"]
         #expect(
             try meaning("57", 0x2A19).adding(to: event).text
-                == #"{"event":"value","value":"57","text":"87 %","values":[{"name":"Battery Level","value":87,"unit":"%"}]}"#)
+                == #"{"event":"value","value":"57","text":"87 %","values":[{"name":"Battery Level","value":87,"unit":"%"}]}"#
+        )
         #expect(
             try meaning("0080", 0x2A6E).adding(to: event)["values"]?.text
                 == #"[{"name":"Temperature","value":null,"unit":"°C"}]"#)
@@ -52,7 +53,8 @@ struct ValueMeaningTests {
     func names() {
         let level = BluetoothUUID(UInt16(0x2A19))
         #expect(TargetArgument(argument: "battery level") == .uuid(level, service: nil))
-        #expect(TargetArgument(argument: "Battery/Battery Level") == .uuid(level, service: BluetoothUUID(UInt16(0x180F))))
+        #expect(
+            TargetArgument(argument: "Battery/Battery Level") == .uuid(level, service: BluetoothUUID(UInt16(0x180F))))
         #expect(TargetArgument(argument: "Current Time") == .uuid(BluetoothUUID(UInt16(0x2A2B)), service: nil))
         #expect(BluetoothUUID(argument: "Heart Rate") == BluetoothUUID(UInt16(0x180D)))
         #expect(BluetoothUUID(argument: "Nothing Rate") == nil)
