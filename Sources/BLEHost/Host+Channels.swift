@@ -68,7 +68,7 @@ extension Host {
     ) {
         let listeners = channelListeners
         let isUnproven = link.security.isGated && link.role == .central
-        if isUnproven { noteCleartext(link) }
+        if isUnproven { link.security.noteCleartext(into: &effects) }
         let (key, hasKeys) = (link.security.keyInUse, bond(of: link) != nil)
         let policy = security.pairing
         link.signalling.receiveOnChannels(
@@ -149,7 +149,7 @@ extension Host {
 
     /// A channel to a bonded peer is opened once the peer has proved itself.
     private mutating func openWhenProven(
-        _ opening: LinkSecurityState.ChannelOpening, _ link: Link, at now: Instant
+        _ opening: LinkSecurityMachine.ChannelOpening, _ link: Link, at now: Instant
     ) {
         if let failure = link.security.proofFailure {
             return effects.complete(opening.operation, .failure(.security(failure)))
@@ -199,11 +199,12 @@ extension ChannelSecurity {
         of key: KeyProperties?, hasKeys: Bool, _ policy: PairingOptions
     ) -> L2CAPCreditBasedConnectionResult? {
         guard let key else { return hasKeys ? .insufficientEncryption : .insufficientAuthentication }
-        if policy.requiresSecureConnections, !key.isSecureConnections { return .insufficientAuthentication }
-        if requiresAuthentication || policy.requiresAuthentication, !key.isAuthenticated {
-            return .insufficientAuthentication
+        return key.shortfall(of: KeyDemand(policy).raised(by: self)).map {
+            switch $0 {
+            case .authentication: .insufficientAuthentication
+            case .size: .insufficientEncryptionKeySize
+            }
         }
-        return key.size < max(minimumKeySize, policy.leastKeySize) ? .insufficientEncryptionKeySize : nil
     }
 }
 

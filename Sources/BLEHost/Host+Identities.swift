@@ -40,8 +40,8 @@ extension Host {
         }
     }
 
-    /// It is known who is behind a private address: what waits for it waits for the device, and has its link at once where
-    /// there is one. The address will not be seen again, or be named by the identity from now on.
+    /// It is known who is behind a private address: what waits for it waits for the device, and has its link at once
+    /// where there is one. The address will not be seen again, or be named by the identity from now on.
     mutating func identityFound(_ identity: DeviceAddress, behind address: DeviceAddress) {
         let identity = identity.withoutIdentityMark
         let address = address.withoutIdentityMark

@@ -34,7 +34,7 @@ extension Host {
 
     private mutating func receiveFrame(_ bytes: RawSpan, on link: Link, at now: Instant) throws(DecodingError) {
         let frame = try L2CAPBasicFrame(decoding: bytes)
-        if link.security.isForfeited { return noteCleartext(link) }
+        if link.security.isForfeited { return link.security.noteCleartext(into: &effects) }
         switch frame.channelIdentifier {
         case .attributeProtocol:
             if !hold(frame.payload, link: link, at: now) { receiveATT(frame.payload, on: link, at: now) }
@@ -65,7 +65,7 @@ extension Host {
             link.unsentAnswers += 1
         }
         if link.security.isForfeited { return }
-        if channel == .attributeProtocol, hold(payload, tag: tag, link: link) { return }
+        if channel == .attributeProtocol, link.security.hold(payload, tag: tag) { return }
         acl.append(.init(channel: channel, payload: payload, tag: tag), to: link)
     }
 

@@ -191,7 +191,7 @@ extension Host {
 
     /// Gives an open link to those that wait for it.
     mutating func announce(_ link: Link) {
-        bonds.setSigningNumbersAside(for: identity(of: link), into: &effects)
+        bonds.setSigningNumbersAside(for: link.security.identity, into: &effects)
         let waiting = link.waiting
         link.waiting = []
         let information = link.information
@@ -244,7 +244,9 @@ extension Host {
         link.state = .closing(deadline: now.advanced(by: .microseconds(patience)))
         // The bond that it would leave behind, nobody wants any more.
         pairingLost(link, at: now)
-        if holdDisconnect(link, reason: reason, isAsked: isAsked, at: now) { return }
+        if link.hasUnconfirmedPackets, link.security.holdDisconnect(reason: reason, isAsked: isAsked, at: now) {
+            return
+        }
         effects.commands.append(
             Disconnect(connectionHandle: link.id.handle, reason: reason), purpose: .link(link.id, .disconnect))
     }

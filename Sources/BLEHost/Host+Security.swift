@@ -1,17 +1,7 @@
 import BLEPackets
 
-/// Encryption of links, and the bonds that it lives on.
+/// Encryption of links: between `LinkSecurityMachine`, the bonds, and what a link carries.
 extension Host {
-    /// How long the controllers may take to change a key: their own limit is 40 s (Core 5.4, Vol 6, Part B, 5.2).
-    private static let encryptionPatience: Microseconds = .seconds(45)
-    /// How long a central may take to act on a Security Request.
-    static let securityRequestPatience: Microseconds = .seconds(30)
-    /// ATT PDUs that are kept while the key is being changed; a peer that sends more breaks the rules.
-    private static let heldLimit = 64
-
-    /// At most once in this time a client's configuration alone changes its bond.
-    private static let recordInterval: Microseconds = .seconds(1)
-
     // MARK: Commands
 
     mutating func performOnSecurity(
@@ -35,7 +25,9 @@ extension Host {
             bonds.outOfBand.set(data, for: peer)
             effects.complete(operation, .success(.done))
         case .createOutOfBandData:
-            guard isPairingAvailable else { return effects.complete(operation, .failure(.security(.notAvailable))) }
+            guard pairings.areAvailable else {
+                return effects.complete(operation, .failure(.security(.notAvailable)))
+            }
             bonds.outOfBand.create(for: operation, into: &effects)
         case .answerPairing(let question, let answer):
             effects.complete(operation, .success(.accepted(answerPairing(question, answer, at: now))))
@@ -43,7 +35,7 @@ extension Host {
             let isKept = bonds.name(identity, name, into: &effects)
             effects.complete(operation, .success(.accepted(isKept)))
         case .unlockPasskey:
-            pairingGuard.reset()
+            pairings.failures.reset()
             effects.complete(operation, .success(.done))
         case .pair(let link, let options): pair(link, options, operation: operation, at: now)
         case .encrypt(let link): encrypt(link, operation: operation, at: now)
@@ -54,9 +46,9 @@ extension Host {
     private mutating func removeBond(_ identity: DeviceAddress, operation: OperationID, at now: Instant) {
         let wasThere = bonds.remove(identity, into: &effects)
         let identity = identity.withoutIdentityMark
-        for link in links.all where self.identity(of: link) == identity {
+        for link in links.all where link.security.identity == identity {
             // Pairing under way would bring the bond back.
-            if wasThere || link.security.machine != nil {
+            if wasThere || link.security.isPairing {
                 close(link, reason: .remoteUserTerminatedConnection, at: now)
             }
         }
@@ -77,24 +69,19 @@ extension Host {
         guard let bond = bond(of: link), let key = bond.peerKey else {
             return securityEnded(link, .noKey, at: now)
         }
-        encrypt(link, with: key, bond.keyProperties, at: now)
+        link.security.encrypt(with: key, bond.keyProperties, at: now, into: &effects)
     }
 
     // MARK: Bonds
 
-    /// Who the peer of a link is, as far as it is known.
-    func identity(of link: Link) -> DeviceAddress {
-        link.security.identity ?? link.peer.withoutIdentityMark
-    }
-
-    func bond(of link: Link) -> Bond? { bonds.bond(for: identity(of: link)) }
+    func bond(of link: Link) -> Bond? { bonds.bond(for: link.security.identity) }
 
     /// A link is up: what its bond promises is done before anything else is sent.
     mutating func secureAtConnection(_ link: Link, at now: Instant) {
         guard !link.security.isBusy, link.security.keyInUse == nil else { return }
         if link.role == .central {
             if security.encryptsAtConnection { proveBond(link, at: now) }
-        } else if security.requestsSecurity, isPairingAvailable {
+        } else if security.requestsSecurity, pairings.areAvailable {
             requestSecurity(link, security.pairing, at: now)
         }
     }
@@ -105,25 +92,20 @@ extension Host {
         keepClientRecord(of: link, at: now)
     }
 
-    /// What a bonded client configured is kept without waiting for the link's end, which a crash would not see; but not
-    /// as often as a client can write. Whoever comes in the clear may have borrowed the address, and changes nothing
-    /// that is kept.
+    /// What a bonded client configured is kept without waiting for the link's end, which a crash would not see.
     /// - Parameter isLast: whether it is kept whenever it was kept before.
-    mutating func keepClientRecord(of link: Link, isLast: Bool = false, at now: Instant) {
-        guard link.security.isRecordDue, link.security.isBondProven else { return }
-        if let pause = link.security.recordPause, now < pause, !isLast { return }
-        link.security.isRecordDue = false
-        guard var bond = bond(of: link), let record = gattServer.clientRecord(of: link.id),
-            record != bond.clientRecord
+    private mutating func keepClientRecord(of link: Link, isLast: Bool = false, at now: Instant) {
+        guard link.security.takeDueRecord(isLast: isLast, at: now), var bond = bond(of: link),
+            let record = gattServer.clientRecord(of: link.id), record != bond.clientRecord
         else { return }
-        link.security.recordPause = now.advanced(by: Self.recordInterval)
+        link.security.recordKept(at: now)
         bond.clientRecord = record
         bonds.update(bond, into: &effects)
     }
 
     /// The bond of a link's peer has encrypted the link.
     private mutating func noteUseOfBond(_ link: Link, at now: Instant) {
-        let used = bonds.use(identity(of: link))
+        let used = bonds.use(link.security.identity)
         keepClientRecord(of: link, at: now)
         // Where the client's record is written down, the use is with it.
         if let used, bond(of: link) == used { effects.events.append(.bondChanged(used)) }
@@ -131,68 +113,22 @@ extension Host {
 
     // MARK: Encryption
 
-    /// The central encrypts the link, or changes its key.
-    mutating func encrypt(_ link: Link, with key: LongTermKey, _ properties: KeyProperties, at now: Instant) {
-        beginChange(link, to: properties, at: now)
-        link.security.proofFailure = nil
-        let id = link.id
-        effects.commands.append(
-            LEEnableEncryption(
-                connectionHandle: id.handle, randomNumber: key.randomNumber,
-                encryptedDiversifier: key.encryptedDiversifier, longTermKey: key.key),
-            purpose: .link(id, .encrypt))
-    }
-
-    private mutating func beginChange(_ link: Link, to key: KeyProperties, at now: Instant) {
-        link.security.encryption = .changing(
-            key, deadline: now.advanced(by: Self.encryptionPatience), from: link.security.lastKey)
-    }
-
     /// The central encrypts the link and the peripheral's key is wanted (Core 5.4, Vol 4, Part E, 7.7.65.5).
     mutating func longTermKeyRequested(_ event: LELongTermKeyRequest, at now: Instant) {
         guard configuration.ownership == .exclusive else { return }
-        adoptNamedIdentity(event)
-        guard let link = links[event.connectionHandle],
-            let (key, properties) = keyForRequest(event, link)
-        else {
-            effects.commands.append(
-                LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle),
-                purpose: .unattendedOnLink(event.connectionHandle))
-            if let link = links[event.connectionHandle], link.security.machine == nil,
-                !link.isClosing
-            {
-                effects.events.append(.pairing(link.id, .failed(.noKey)))
+        if let link = links[event.connectionHandle] {
+            if let identity = link.security.adoptIdentity(namedBy: event, bonds) {
+                link.peer = identity.asIdentity
+                tellServerOfSecurity(link)
             }
-            return
+            if link.security.answer(event, bonds, at: now, into: &effects) { return }
         }
-        beginChange(link, to: properties, at: now)
         effects.commands.append(
-            LELongTermKeyRequestReply(connectionHandle: event.connectionHandle, longTermKey: key),
-            purpose: .link(link.id, .replyWithKey))
-    }
-
-    private func keyForRequest(
-        _ event: LELongTermKeyRequest, _ link: Link
-    ) -> (Key128, KeyProperties)? {
-        guard link.role == .peripheral else { return nil }
-        if let awaited = link.security.machine?.awaitedKey {
-            // What pairing leads to has neither diversifier nor random number.
-            return event.randomNumber == 0 && event.encryptedDiversifier == 0 ? awaited : nil
+            LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle),
+            purpose: .unattendedOnLink(event.connectionHandle))
+        if let link = links[event.connectionHandle], !link.security.isPairing, !link.isClosing {
+            effects.events.append(.pairing(link.id, .failed(.noKey)))
         }
-        guard let bond = bond(of: link), let key = bond.localKey, key.answers(event) else { return nil }
-        return (key.key, bond.keyProperties)
-    }
-
-    /// A central with a legacy bond names its key: where several bonds have its resolving key, that tells which it is.
-    private mutating func adoptNamedIdentity(_ event: LELongTermKeyRequest) {
-        guard let link = links[event.connectionHandle], link.role == .peripheral,
-            link.security.machine == nil,
-            let identity = bonds.identity(
-                naming: event, behind: link.security.peerAddress, takenFor: identity(of: link))
-        else { return }
-        link.peer = identity.asIdentity
-        link.security.identity = identity
-        tellServerOfSecurity(link)
     }
 
     /// The controllers are done with a change, well or not.
@@ -213,59 +149,39 @@ extension Host {
     mutating func encryptionEnded(
         _ link: Link, isOn: Bool, status: HCIStatus, hasBegun: Bool = true, at now: Instant
     ) {
-        let id = link.id
-        var isGood = isOn && status.isSuccess
-        // A success that leaves the link plain is none.
-        var status = isOn || !status.isSuccess ? status : .encryptionModeNotAcceptable
-        var isInDoubt = false
-        switch link.security.encryption {
-        case .changing(let key, _, let old):
-            // What the old key protected, as answers that were held meanwhile, is not for a weaker one.
-            if let old, isGood, key.isWeaker(than: old) { (isGood, status) = (false, .insufficientSecurity) }
-            let left = hasBegun ? nil : old
-            link.security.encryption = isGood ? .on(key) : left.map { .on($0) } ?? .off
-            isInDoubt = !isGood && old != nil && left == nil
-        case .on:
-            if isGood {
-                effects.counters.unexpectedEvents &+= 1
-                return
-            }
-            link.security.encryption = .off
-            isInDoubt = true
-        // Nobody here gave a key: a link that says so all the same is treated as a plain one.
-        case .off:
-            effects.counters.unexpectedEvents &+= 1
-            return
-        }
-        if isInDoubt { forfeit(link, at: now) }
-        if !isGood || link.security.isRequestMet { link.security.requestDeadline = nil }
+        guard
+            let end = link.security.encryptionEnded(
+                isOn: isOn, status: status, hasBegun: hasBegun, into: &effects)
+        else { return }
+        if end.isInDoubt { forfeit(link, at: now) }
         tellServerOfSecurity(link)
-        effects.events.append(.encryptionChanged(id, linkSecurity(of: link)))
-        if isGood, link.security.machine?.awaitsEncryption != true {
-            if link.role == .central, isTooWeak(link) {
-                // The peer is who it was, and nothing is asked of it before there is a better key.
-                link.security.isBondProven = true
+        effects.events.append(.encryptionChanged(link.id, link.security.summary(bonds)))
+        if end.isGood, link.security.machine?.awaitsEncryption != true {
+            if link.role == .central, link.security.isTooWeak(for: security.pairing) {
+                link.security.proveWeakly()
                 refuseGate(link, .keyTooWeak, at: now)
             } else {
                 openGate(link, restoring: bond(of: link)?.clientRecord, at: now)
             }
             noteUseOfBond(link, at: now)
         }
-        if link.security.machine != nil {
-            link.security.machine?.encryptionChanged(to: isGood, status: status, at: now)
-            drainPairing(link, at: now)
-        } else if isGood {
+        if link.security.isPairing {
+            continuePairing(of: link, at: now) {
+                $0.encryptionChanged(to: end.isGood, status: end.status, at: now)
+            }
+        } else if end.isGood {
             if followHeldPairing(link, at: now) { return releaseHeld(link, at: now) }
             securityEnded(link, nil, at: now)
         } else {
             link.security.heldPairing = nil
-            bondRefused(link, status, at: now)
+            bondRefused(link, end.status, at: now)
         }
-        // Who took the link for encrypted must not go on in the clear.
-        if isInDoubt { close(link, reason: .authenticationFailure, at: now) }
+        if end.isInDoubt { close(link, reason: .authenticationFailure, at: now) }
         releaseHeld(link, at: now)
         guard !link.isClosing else { return }
-        followHeldRequest(link, at: now)
+        if let options = link.security.takeHeldRequest(security, bonds) {
+            pairAsRequested(link, options, at: now)
+        }
     }
 
     /// A bond's key did not encrypt the link. Nothing else is tried: a stranger with the peer's address would have us
@@ -275,40 +191,46 @@ extension Host {
         guard !link.isClosing else { return }
         let failure: SecurityFailure = status == .pinOrKeyMissing ? .keyMissingAtPeer : .encryptionFailed(status)
         if failure == .keyMissingAtPeer { link.security.isBondRefused = true }
-        bonds.resolver.refute(identity(of: link), behind: link.security.peerAddress)
-        let id = link.id
+        bonds.resolver.refute(link.security.identity, behind: link.security.peerAddress)
         // Who waits for the link has it first, and hears then what it is worth.
         refuseGate(link, failure, at: now)
-        effects.events.append(.pairing(id, .failed(failure)))
-        answerOwedRequest(link, at: now)
+        effects.events.append(.pairing(link.id, .failed(failure)))
+        if link.security.takeOwedAnswer() {
+            effects.events.append(.pairing(link.id, .securityRequested))
+            refuse(link, .pairingNotSupported, at: now)
+        }
         securityEnded(link, failure, at: now)
     }
 
-    /// A link ends in the middle of pairing, or because a bond's key did not fit: some controllers and peers tell that by
-    /// ending the link.
+    /// A link ends in the middle of pairing, or because a bond's key did not fit: some controllers and peers tell that
+    /// by ending the link.
     mutating func tellOfLostSecurity(_ link: Link, _ reason: DisconnectionReason, at now: Instant) {
-        let id = link.id
-        if link.security.machine != nil {
+        if link.security.isPairing {
             pairingLost(link, at: now)
         } else if link.security.isChanging, !link.isClosing, case .controller(let status) = reason {
-            bonds.resolver.refute(identity(of: link), behind: link.security.peerAddress)
-            effects.events.append(
-                .pairing(id, .failed(Self.failure(ofProofEndedBy: status) ?? .encryptionFailed(status))))
+            bonds.resolver.refute(link.security.identity, behind: link.security.peerAddress)
+            let failure = LinkSecurityMachine.failure(ofProofEndedBy: status) ?? .encryptionFailed(status)
+            effects.events.append(.pairing(link.id, .failed(failure)))
         }
+    }
+
+    /// What an end of the link says of the proof that was under way; `nil` where there was none, or the link ended as
+    /// any link may.
+    func failure(ofProofEndedBy reason: DisconnectionReason, on link: Link) -> SecurityFailure? {
+        link.isClosing ? nil : link.security.failure(ofProofEndedBy: reason)
     }
 
     /// What waited for the security of a link goes on, or ends.
     mutating func securityEnded(_ link: Link, _ failure: SecurityFailure?, at now: Instant) {
         // The central may have answered our request with a bond's key instead of pairing.
-        if link.security.requestDeadline == nil {
-            endPairOperations(
-                link,
-                failure.map { .failure(.security($0)) } ?? .success(.paired(PairingSummary(linkSecurity(of: link)))))
+        if link.security.request == nil {
+            let summary = PairingSummary(link.security.summary(bonds))
+            endPairOperations(link, failure.map { .failure(.security($0)) } ?? .success(.paired(summary)))
         }
         let waiting = link.security.encryptOperations
         link.security.encryptOperations = []
         // What encrypts the link may be less than what is demanded.
-        let lack = failure ?? (isTooWeak(link) ? .keyTooWeak : nil)
+        let lack = failure ?? (link.security.isTooWeak(for: security.pairing) ? .keyTooWeak : nil)
         for operation in waiting {
             effects.complete(operation, lack.map { .failure(.security($0)) } ?? .success(.done))
         }
@@ -318,33 +240,89 @@ extension Host {
         proveBondAgain(link, failure, at: now)
     }
 
+    // MARK: The gate
+
+    /// A link is there, or its peer's bond is.
+    mutating func closeGate(_ link: Link) {
+        guard configuration.ownership == .exclusive else { return }
+        link.security.closeGate(bonds)
+        if !link.security.isBondProven { link.gatt.isPaused = link.security.isGated }
+    }
+
+    /// Whether a PDU that came through a closed gate is taken notice of.
+    mutating func isAdmitted(_ pdu: RawSpan, link: Link, at now: Instant) -> Bool {
+        switch link.security.admission(of: pdu) {
+        case .take: return true
+        case .confirm:
+            send(ATTHandleValueConfirmation().encoded(), on: .attributeProtocol, link: link, at: now)
+        case .drop: break
+        }
+        link.security.noteCleartext(into: &effects)
+        return false
+    }
+
+    /// Has the peer prove that it is the bonded one, unless that is under way or has failed: as the central by
+    /// encryption, as the peripheral by asking for it.
+    mutating func proveBond(_ link: Link, at now: Instant) {
+        guard !link.isClosing else { return }
+        switch link.security.proof(bonds) {
+        case .none: break
+        case .impossible:
+            link.security.liftGate()
+            link.gatt.resume(at: now)
+            releaseHeld(link, at: now)
+        case .request: requestSecurity(link, security.pairing, at: now)
+        case .encrypt(let key, let properties):
+            link.security.encrypt(with: key, properties, at: now, into: &effects)
+        }
+    }
+
+    /// Pairing has ended and the gate is closed all the same: what waits at it has the bond's key tried, or ends.
+    private mutating func proveBondAgain(_ link: Link, _ failure: SecurityFailure?, at now: Instant) {
+        guard link.security.isGated, !link.security.isBusy, !link.isClosing, link.security.proofFailure == nil else {
+            return
+        }
+        if link.role == .peripheral, let failure {
+            refuseGate(link, failure, at: now)
+        } else if link.gatt.isBusy || link.security.channelOpenings.contains(where: { $0.isWaiting }) {
+            proveBond(link, at: now)
+        }
+    }
+
+    /// The bond's key has encrypted the link, or the link's key is the bond's from now on.
+    /// - Parameter record: what the bond keeps of the peer as a client.
+    mutating func openGate(_ link: Link, restoring record: GATTClientRecord?, at now: Instant) {
+        guard link.security.openGate() else { return }
+        link.gatt.resume(at: now)
+        if let record {
+            gattServer.restore(record, on: link.id, at: now)
+            drainServer(at: now)
+        }
+        // The exchange at the beginning of the link ended with the proof that failed.
+        guard link.role == .central, link.mtuExchange == nil, !link.isClosing else { return }
+        exchangeMTU(link, at: now)
+    }
+
+    /// The peer could not prove itself: what waits for it ends, and so does what is asked of it from now on.
+    private mutating func refuseGate(_ link: Link, _ failure: SecurityFailure, at now: Instant) {
+        guard let answers = link.security.refuseGate(failure) else { return }
+        link.unsentAnswers -= answers
+        link.gatt.endOperations(.security(failure), at: now)
+        drainGATT(link, at: now)
+        securedForChannels(link, failure, at: now)
+    }
+
+    private mutating func forfeit(_ link: Link, at now: Instant) {
+        keepClientRecord(of: link, isLast: true, at: now)
+        link.security.forfeit()
+        acl.discardWaiting(of: link)
+    }
+
     // MARK: What others see
 
-    func linkSecurity(of link: Link) -> LinkSecurity {
-        let key = link.security.keyInUse
-        return LinkSecurity(
-            isEncrypted: key != nil, isAuthenticated: key?.isAuthenticated ?? false,
-            isSecureConnections: key?.isSecureConnections ?? false, keySize: key?.size ?? 0,
-            isBonded: key?.isOfBond ?? (bond(of: link) != nil), identity: identity(of: link))
-    }
-
-    /// Whether the link is encrypted with a key that is weaker than what is demanded now.
-    func isTooWeak(_ link: Link) -> Bool {
-        guard let key = link.security.keyInUse else { return false }
-        return !key.satisfies(security.pairing)
-    }
-
     func serverSecurity(of link: Link) -> GATTLinkSecurity {
-        let inUse = link.security.keyInUse
         var server = gattServer.security(of: link.id)
-        if let key = inUse ?? bond(of: link)?.keyProperties {
-            server.keys = key.isAuthenticated ? .authenticated : .unauthenticated
-        } else {
-            server.keys = .none
-        }
-        server.isEncrypted = inUse != nil
-        server.keySize = inUse?.size ?? 16
-        server.shortfall = inUse?.shortfall(of: security.pairing)
+        link.security.describe(to: &server, bonds, policy: security.pairing)
         return server
     }
 
@@ -354,70 +332,32 @@ extension Host {
 
     // MARK: Held traffic
 
-    /// Whether an ATT frame has to wait for the end of a change of key, or for the peer's proof.
-    mutating func hold(_ payload: [UInt8], tag: ATTSendTag, link: Link) -> Bool {
-        guard link.security.isChanging || isGated(payload, link: link) else { return false }
-        link.security.heldFrames.append(.init(payload: payload, tag: tag))
-        return true
-    }
-
-    /// Whether an ATT PDU has to wait: the central sends nothing in the clear once it has begun to encrypt, so that what
-    /// comes now is encrypted, and only its event is late.
+    /// Whether an ATT PDU has to wait for the end of a change of key.
     mutating func hold(_ pdu: RawSpan, link: Link, at now: Instant) -> Bool {
-        guard link.security.isChanging, link.role == .peripheral else { return false }
-        guard link.security.heldPDUs.count < Self.heldLimit else {
+        guard link.security.holdsPDUs else { return false }
+        if !link.security.hold(pdu) {
             effects.counters.floodedLinks &+= 1
             close(link, reason: .remoteDeviceLowResources, at: now)
-            return true
         }
-        link.security.heldPDUs.append(pdu.copied())
         return true
     }
 
     mutating func releaseHeld(_ link: Link, at now: Instant) {
-        let frames = link.security.heldFrames
-        let pdus = link.security.heldPDUs
-        link.security.heldFrames = []
-        link.security.heldPDUs = []
+        let (frames, pdus) = link.security.takeHeld()
         for frame in frames where !link.isClosing {
             // It was counted when it was held.
             if frame.tag == .none { link.unsentAnswers -= 1 }
             send(frame.payload, on: .attributeProtocol, link: link, tag: frame.tag, at: now)
         }
-        for pdu in pdus {
-            receiveATT(pdu.span.bytes, on: link, at: now)
-        }
-    }
-
-    // MARK: The last packets
-
-    /// How long a link that is to be closed waits until the controller has sent what was queued.
-    private static let lastPacketsPatience: Microseconds = .seconds(2)
-
-    /// Whether the link has to stay until its last packets have gone, which a controller may drop at Disconnect: one that
-    /// is paired and closed at once would leave the peer with half a bond, and a write command would be lost of which
-    /// somebody heard that it was written.
-    /// - Parameter isAsked: whether a client ends the link in peace.
-    mutating func holdDisconnect(_ link: Link, reason: HCIStatus, isAsked: Bool, at now: Instant) -> Bool {
-        guard isAsked || link.security.hasGivenKeys, link.hasUnconfirmedPackets else { return false }
-        link.security.heldDisconnect = (reason, now.advanced(by: Self.lastPacketsPatience))
-        return true
+        for pdu in pdus { receiveATT(pdu.span.bytes, on: link, at: now) }
     }
 
     /// The controller has confirmed packets of the link.
     mutating func releaseDisconnect(_ link: Link) {
-        guard link.security.hasGivenKeys || link.security.heldDisconnect != nil,
-            !link.hasUnconfirmedPackets
-        else { return }
-        link.security.hasGivenKeys = false
-        disconnectAfterLastPackets(link)
-    }
-
-    private mutating func disconnectAfterLastPackets(_ link: Link) {
-        guard let held = link.security.heldDisconnect else { return }
-        link.security.heldDisconnect = nil
-        effects.commands.append(
-            Disconnect(connectionHandle: link.id.handle, reason: held.reason), purpose: .link(link.id, .disconnect))
+        guard link.security.hasGivenKeys || link.security.heldDisconnect != nil, !link.hasUnconfirmedPackets else {
+            return
+        }
+        link.security.lastPacketGone(into: &effects)
     }
 
     // MARK: Time
@@ -425,21 +365,20 @@ extension Host {
     mutating func advanceSecurity(_ link: Link, to now: Instant) {
         keepClientRecord(of: link, at: now)
         if let held = link.security.heldDisconnect, held.deadline <= now {
-            disconnectAfterLastPackets(link)
+            link.security.disconnectAfterLastPackets(into: &effects)
         }
-        if let deadline = link.security.machine?.deadline, deadline <= now {
-            link.security.machine?.advance(to: now)
-            drainPairing(link, at: now)
+        if case .running(let machine, _, _) = link.security.pairing, let deadline = machine.deadline, deadline <= now {
+            continuePairing(of: link, at: now) { $0.advance(to: now) }
         }
         if case .changing(_, let limit, _) = link.security.encryption, limit <= now {
             encryptionEnded(link, isOn: false, status: .connectionTimeout, at: now)
             close(link, reason: .authenticationFailure, at: now)
         }
-        if let limit = link.security.unsettled?.deadline, limit <= now {
+        if case .unsettled(_, _, _, let limit) = link.security.pairing, limit <= now {
             dropClaim(link, .wouldReplaceBond, at: now)
         }
-        if let limit = link.security.requestDeadline, limit <= now {
-            link.security.requestDeadline = nil
+        if let request = link.security.request, request.deadline <= now {
+            link.security.request = nil
             securityEnded(link, .timedOut, at: now)
         }
     }

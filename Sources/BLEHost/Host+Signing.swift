@@ -12,7 +12,7 @@ extension Host {
             link.gatt.start(.writeCommand(handle, value: value), id: operation, client: client, at: now)
             return drainGATT(link, at: now)
         }
-        let peer = identity(of: link)
+        let peer = link.security.identity
         guard bonds.canSign(for: peer) else {
             return effects.complete(operation, .failure(.gatt(.security(.noKey))))
         }
@@ -40,7 +40,7 @@ extension Host {
     /// A signed write came; it goes to the server once its signature is proved.
     mutating func signedWriteReceived(_ pdu: [UInt8], link: Link) {
         guard link.security.keyInUse == nil,
-            bonds.verify(pdu, from: identity(of: link), on: link.id, into: &effects)
+            bonds.verify(pdu, from: link.security.identity, on: link.id, into: &effects)
         else { return gattServer.refuseSignedWrite() }
     }
 
@@ -48,7 +48,7 @@ extension Host {
         _ result: ToolboxResult, on link: LinkID, pdu: [UInt8], counter: UInt32, at now: Instant
     ) {
         guard let link = links[link], bond(of: link)?.peerSigningKey != nil else { return }
-        let peer = identity(of: link)
+        let peer = link.security.identity
         guard let command = bonds.verified(pdu, counter: counter, from: peer, result, into: &effects) else {
             return gattServer.refuseSignedWrite()
         }

@@ -25,9 +25,7 @@ public struct Host: ~Copyable {
 
     var security: SecuritySettings
     var bonds: Bonds
-    var pairingGuard = PairingGuard()
-    var lastMachine: UInt32 = 0
-    var lastPairingQuestion: UInt64 = 0
+    var pairings: PairingAttempts
 
     var gattServer = GATTServer()
     /// Clients for which indications are left unconfirmed.
@@ -45,6 +43,7 @@ public struct Host: ~Copyable {
         self.configuration = configuration
         security = configuration.security
         bonds = Bonds(configuration: configuration)
+        pairings = PairingAttempts(configuration: configuration)
         session = ControllerSession(configuration: configuration)
         radio = Radio(configuration: configuration)
         links = LinkTable(limit: configuration.limits.links)
@@ -282,7 +281,7 @@ public struct Host: ~Copyable {
 
     private func isConnected(to peer: DeviceAddress) -> Bool {
         let peer = peer.withoutIdentityMark
-        return links.contains { identity(of: $0) == peer || $0.peer.withoutIdentityMark == peer }
+        return links.contains { $0.security.identity == peer || $0.peer.withoutIdentityMark == peer }
     }
 
     // MARK: Rooms

@@ -46,8 +46,8 @@ struct BondTable {
         return isDue ? bond : nil
     }
 
-    /// So many others may be used after a bond before its own use is written down: a write for each connection would wear
-    /// the disk out.
+    /// So many others may be used after a bond before its own use is written down: a write for each connection would
+    /// wear the disk out.
     private static let useInterval = 16
 
     mutating func replaceAll(by bonds: [Bond]) { list = BondList(bonds) }

@@ -7,8 +7,8 @@ extension Bonds {
     /// - Parameters:
     ///   - address: who the link's peer is, as far as that is known.
     ///   - record: what is kept of the peer as a client.
-    /// - Returns: `nil` for a peer that would not be known again: it gave no keys, or came under a private address and did
-    ///   not say who it is.
+    /// - Returns: `nil` for a peer that would not be known again: it gave no keys, or came under a private address and
+    ///   did not say who it is.
     func bond(
         from outcome: PairingOutcome, address: DeviceAddress, clientRecord record: GATTClientRecord?
     ) -> Bond? {
@@ -23,8 +23,8 @@ extension Bonds {
         return bond
     }
 
-    /// Why a new bond is not kept, whatever anybody says. Several devices may have one resolving key: it proves nothing,
-    /// and is no reason.
+    /// Why a new bond is not kept, whatever anybody says. Several devices may have one resolving key: it proves
+    /// nothing, and is no reason.
     /// - Parameters:
     ///   - own: the identity of this device.
     ///   - isByWord: whether the operator said that the bond of `address` may be replaced.
@@ -41,8 +41,8 @@ extension Bonds {
     }
 
     /// The bonded device that a new bond would put an end to, and that the peer has not proven to be.
-    /// - Parameter isAllowed: whether the peer has proven to be the device of `address`, or somebody said that its bond may
-    ///   be replaced.
+    /// - Parameter isAllowed: whether the peer has proven to be the device of `address`, or somebody said that its bond
+    ///   may be replaced.
     func unprovenClaim(of new: Bond, address: DeviceAddress, isAllowed: Bool) -> DeviceAddress? {
         // What was proven or said is about the device of the link, not about one that it names.
         if new.identity != address, bond(for: new.identity) != nil { return new.identity }

@@ -30,8 +30,8 @@ extension Bonds {
         return done
     }
 
-    /// Whom a central means that names its key: where several bonds have the resolving key of an address, that tells which
-    /// of them it is.
+    /// Whom a central means that names its key: where several bonds have the resolving key of an address, that tells
+    /// which of them it is.
     /// - Returns: `nil` where it is nobody else's than `identity`, or nobody's.
     func identity(
         naming request: LELongTermKeyRequest, behind address: DeviceAddress, takenFor identity: DeviceAddress

@@ -35,8 +35,8 @@ extension Bonds {
     /// Whether somebody can sign for a device.
     func canSign(for identity: DeviceAddress) -> Bool { hasToolbox && bond(for: identity)?.localSigningKey != nil }
 
-    /// A link to a device to which signed writes went before: the first numbers of this run are set aside before anybody
-    /// hears of the link, so that the store has them by then.
+    /// A link to a device to which signed writes went before: the first numbers of this run are set aside before
+    /// anybody hears of the link, so that the store has them by then.
     mutating func setSigningNumbersAside(for identity: DeviceAddress, into effects: inout Effects) {
         guard hasToolbox, var bond = bond(for: identity), let key = bond.localSigningKey, key.counter > 0,
             signingNumbers.setAside(in: &bond)
@@ -70,8 +70,8 @@ extension Bonds {
         }
         // What was sent before, somebody may have heard.
         guard counter >= key.counter, counter < UInt32.max else { return false }
-        // Each is told behind the number that forbids it a second time, and none before the store has that. A store that
-        // does not come forward is not waited for without end.
+        // Each is told behind the number that forbids it a second time, and none before the store has that. A store
+        // that does not come forward is not waited for without end.
         guard effects.events.changedBonds < Self.unkeptBondLimit else { return false }
         let function = SecurityFunction.signature(
             key: key.key.mostSignificantOctets, message: message, counter: counter)

@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// What is kept of devices that were paired with, and what follows from it: who is behind a private address, what a signed
-/// write carries, what is known out of band, and which bond makes room for another.
+/// What is kept of devices that were paired with, and what follows from it: who is behind a private address, what a
+/// signed write carries, what is known out of band, and which bond makes room for another.
 ///
 ///     pairing ──▶ claims ──▶ limits ──▶ BondTable ──▶ `bondChanged`, `bondRemoved`
 ///                                          │
@@ -63,8 +63,8 @@ struct Bonds {
 
     // MARK: Limits
 
-    /// Whether pairing with a device can lead to a bond: whoever is near may begin to pair, and may claim to be somebody
-    /// new each time.
+    /// Whether pairing with a device can lead to a bond: whoever is near may begin to pair, and may claim to be
+    /// somebody new each time.
     func hasRoom(for identity: DeviceAddress) -> Bool {
         if bond(for: identity) != nil || table.all.count < limits.bonds { return true }
         return leastUsed(besides: identity, connected: []) != nil

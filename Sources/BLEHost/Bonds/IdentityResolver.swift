@@ -2,12 +2,12 @@ import BLEPackets
 
 /// Finds out who is behind a resolvable private address (Core 5.4, Vol 3, Part C, 10.8.2.3).
 ///
-/// Each new address is tried against the keys of all bonds once; what came of it is remembered, strangers too, so that a
-/// crowd of them costs one pass each. All of it is bounded.
+/// Each new address is tried against the keys of all bonds once; what came of it is remembered, strangers too, so that
+/// a crowd of them costs one pass each. All of it is bounded.
 ///
-/// Devices may share a key, and a stranger may tell another's: an address then has several identities. One of them is taken
-/// until its bond does not encrypt the link; then it is the next one's turn. What a key says is a guess in any case: who it
-/// is, encryption proves.
+/// Devices may share a key, and a stranger may tell another's: an address then has several identities. One of them is
+/// taken until its bond does not encrypt the link; then it is the next one's turn. What a key says is a guess in any
+/// case: who it is, encryption proves.
 struct IdentityResolver {
     enum Answer: Equatable {
         case identity(DeviceAddress)
@@ -86,8 +86,8 @@ struct IdentityResolver {
         return pass
     }
 
-    /// A bond's key did not encrypt a link to an address that its resolving key had told to be its own: it is another's turn,
-    /// and everybody's again once all have failed.
+    /// A bond's key did not encrypt a link to an address that its resolving key had told to be its own: it is another's
+    /// turn, and everybody's again once all have failed.
     mutating func refute(_ identity: DeviceAddress, behind address: DeviceAddress) {
         guard case .several(var matches, let refuted)? = answers[address.value],
             let index = matches.dropLast(refuted).firstIndex(of: identity)

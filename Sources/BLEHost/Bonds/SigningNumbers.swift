@@ -1,12 +1,12 @@
 import BLEPackets
 
-/// The numbers that our signed writes carry (Core 5.4, Vol 3, Part H, 2.4.5): each is used once, whatever happens to this
-/// process.
+/// The numbers that our signed writes carry (Core 5.4, Vol 3, Part H, 2.4.5): each is used once, whatever happens to
+/// this process.
 ///
 /// A bond says from which number on none was used. That would have to be written down before each write; so numbers are
-/// set aside in blocks: the bond is ahead of what was used, and what was set aside is only used by this process. After a
-/// crash the rest of a block is skipped. A block is set aside when half of the one before it is used, so that the store
-/// has it long before it is needed; the first of a run when the link is made, before anybody hears of it.
+/// set aside in blocks: the bond is ahead of what was used, and what was set aside is only used by this process. After
+/// a crash the rest of a block is skipped. A block is set aside when half of the one before it is used, so that the
+/// store has it long before it is needed; the first of a run when the link is made, before anybody hears of it.
 struct SigningNumbers {
     private struct Entry {
         var identity: DeviceAddress

@@ -40,7 +40,7 @@ final class Link {
     /// Disconnect operations that end with the link.
     var closers: [OperationID] = []
 
-    var security: LinkSecurityState
+    var security: LinkSecurityMachine
     var gatt: GATTClient
     /// The engine's own exchange of ATT_MTU, which no client asked for.
     var mtuExchange: OperationID?
@@ -73,7 +73,8 @@ final class Link {
         self.role = role
         self.state = state
         self.parameters = parameters
-        security = LinkSecurityState(localAddress: localAddress, peerAddress: peerAddress)
+        security = LinkSecurityMachine(
+            id: id, role: role, peer: peer, localAddress: localAddress, peerAddress: peerAddress)
         self.gatt = GATTClient(settings: gatt)
     }
 

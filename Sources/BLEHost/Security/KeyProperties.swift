@@ -10,15 +10,21 @@ struct KeyProperties: Equatable {
     /// Whether it is kept for later links.
     var isOfBond = false
 
-    /// The one measure of whether a key is strong enough: for operations, subscriptions and channels alike.
-    func satisfies(_ options: PairingOptions) -> Bool { shortfall(of: options) == nil }
-
-    /// What the key lacks of what is demanded, as an attribute server says it.
-    func shortfall(of options: PairingOptions) -> ATTError? {
-        if options.requiresAuthentication, !isAuthenticated { return .insufficientAuthentication }
-        if options.requiresSecureConnections, !isSecureConnections { return .insufficientAuthentication }
-        return size < options.leastKeySize ? .insufficientEncryptionKeySize : nil
+    /// What a key lacks.
+    enum Shortfall {
+        /// Protection against a man in the middle, or LE Secure Connections.
+        case authentication
+        case size
     }
+
+    /// The one measure of whether a key is strong enough: for operations, subscriptions and channels alike.
+    func shortfall(of demand: KeyDemand) -> Shortfall? {
+        if demand.requiresAuthentication, !isAuthenticated { return .authentication }
+        if demand.requiresSecureConnections, !isSecureConnections { return .authentication }
+        return size < demand.leastSize ? .size : nil
+    }
+
+    func satisfies(_ options: PairingOptions) -> Bool { shortfall(of: KeyDemand(options)) == nil }
 
     /// Whether the key is what a peripheral asks for.
     func satisfies(_ wanted: AuthenticationRequirements) -> Bool {
@@ -28,6 +34,30 @@ struct KeyProperties: Equatable {
     /// Whether what another key protected is less safe with this one.
     func isWeaker(than other: KeyProperties) -> Bool {
         other.isAuthenticated && !isAuthenticated || size < other.size
+    }
+}
+
+/// What is demanded of a key.
+struct KeyDemand {
+    /// Whether it has to be protected against a man in the middle.
+    var requiresAuthentication: Bool
+    var requiresSecureConnections: Bool
+    /// Octets, 7 to 16.
+    var leastSize: UInt8
+
+    /// What this side demands of every key.
+    init(_ options: PairingOptions) {
+        requiresAuthentication = options.requiresAuthentication
+        requiresSecureConnections = options.requiresSecureConnections
+        leastSize = options.leastKeySize
+    }
+
+    /// With what a listener for channels demands beyond it.
+    func raised(by channel: ChannelSecurity) -> KeyDemand {
+        var demand = self
+        demand.requiresAuthentication = requiresAuthentication || channel.requiresAuthentication
+        demand.leastSize = max(leastSize, channel.minimumKeySize)
+        return demand
     }
 }
 

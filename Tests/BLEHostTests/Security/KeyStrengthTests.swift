@@ -65,6 +65,51 @@ import Testing
         #expect(two.read(2) == .success(.gatt(.value([0x02]))))
     }
 
+    @Test("A listener refuses a channel over a bond weaker than what is demanded, and opens it again once less is")
+    func acceptedChannels() throws {
+        let expected: [L2CAPCreditBasedConnectionResult] = [
+            .insufficientEncryptionKeySize, .insufficientAuthentication, .insufficientAuthentication,
+        ]
+        for ((bonds, demand, _), expected) in zip(Self.demands, expected) {
+            var settings = TwoHosts.Settings()
+            settings.central.pairing.minimumKeySize = 7
+            settings.central.pairsOnDemand = false
+            settings.peripheral.pairing = demand
+            let two = TwoHosts(settings, bonds: bonds)
+            two.connect()
+            two.run(for: .seconds(2))
+            _ = two.result(
+                of: .listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: true), by: .peripheral)
+            let link = try #require(two.link(.central))
+            let open = HostCommand.openChannel(link, spsm: 0x80, ChannelSettings())
+            #expect(two.result(of: open, by: .central) == .failure(.channel(.refused(expected))))
+            var lax = settings.peripheral
+            lax.pairing = PairingOptions(minimumKeySize: 7)
+            two.submit(.setSecurity(lax), by: .peripheral)
+            guard case .success(.channel)? = two.result(of: open, by: .central) else {
+                Issue.record("no channel")
+                continue
+            }
+        }
+    }
+
+    @Test("A central opens no channel over a bond weaker than what it demands", arguments: 0..<3)
+    func openedChannels(index: Int) throws {
+        let (bonds, demand, _) = Self.demands[index]
+        var settings = TwoHosts.Settings()
+        settings.central.pairing = demand
+        settings.peripheral.pairing.minimumKeySize = 7
+        let two = TwoHosts(settings, bonds: bonds)
+        two.connect()
+        two.run(for: .seconds(2))
+        _ = two.result(
+            of: .listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: false), by: .peripheral)
+        let link = try #require(two.link(.central))
+        #expect(
+            two.result(of: .openChannel(link, spsm: 0x80, ChannelSettings()), by: .central)
+                == .failure(.security(.keyTooWeak)))
+    }
+
     @Test("`encrypt` does not take a weak bond for what is demanded", arguments: 0..<3)
     func encrypt(index: Int) throws {
         let (bonds, demand, _) = Self.demands[index]

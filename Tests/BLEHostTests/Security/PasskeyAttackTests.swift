@@ -80,7 +80,7 @@ import Testing
                     role: .peripheral, fixed: two.engine(.peripheral).host.security.pairing.passkey,
                     waitsForOthers: true, underWay: 0)
                 // It is told how long to wait, which no real one is.
-                let refusal = two.engine(.peripheral).host.pairingGuard.refusal(of: entry, at: two.now)
+                let refusal = two.engine(.peripheral).host.pairings.failures.refusal(of: entry, at: two.now)
                 switch refusal {
                 case .repeatedAttempts(let wait)?: two.run(for: wait)
                 case nil: break

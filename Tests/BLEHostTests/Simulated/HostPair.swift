@@ -48,7 +48,7 @@ final class HostPair {
 
         /// As if somebody had failed at passkey entry.
         func fail(_ peer: PairingGuard.Peer, _ role: LinkRole, at now: Instant) {
-            _ = host.pairingGuard.failed(peer, PairingGuard.FailedEntry(role: role), at: now)
+            _ = host.pairings.failures.failed(peer, PairingGuard.FailedEntry(role: role), at: now)
         }
 
         func forget() { events.removeAll() }

@@ -2,13 +2,13 @@ import BLEPackets
 
 /// Keeps a passkey from being found by trying (Core 5.4, Vol 3, Part H, 2.3.6).
 ///
-/// A peer that failed has to wait, each time twice as long. That alone stops nobody who comes under a new address for each
-/// try, so that failures of passkey entry count for the whole host, too: separately for the two roles, because strangers
-/// that fail as centrals are no reason to hold up what this device does as one. A fixed passkey gives away about two bits
-/// at each try; after a few failures it is locked until the app says otherwise.
+/// A peer that failed has to wait, each time twice as long. That alone stops nobody who comes under a new address for
+/// each try, so that failures of passkey entry count for the whole host, too: separately for the two roles, because
+/// strangers that fail as centrals are no reason to hold up what this device does as one. A fixed passkey gives away
+/// about two bits at each try; after a few failures it is locked until the app says otherwise.
 struct PairingGuard {
-    /// Who fails. A stranger may stand behind any address: what fails there does not hold up the device whose bond's key
-    /// has encrypted the link.
+    /// Who fails. A stranger may stand behind any address: what fails there does not hold up the device whose bond's
+    /// key has encrypted the link.
     struct Peer: Equatable {
         var address: DeviceAddress
         var isProven: Bool
@@ -160,7 +160,9 @@ extension SecurityFailure {
             case .confirmValueFailed, .dhKeyCheckFailed, .numericComparisonFailed, .invalidParameters: true
             default: false
             }
-        default: false
+        case .timedOut, .keyMissingAtPeer, .encryptionFailed, .wouldReplaceBond, .keyTooWeak, .noKey, .notAvailable,
+            .alreadyPairing, .repeatedAttempts, .passkeyLocked, .tooManyBonds, .linkLost, .cancelled:
+            false
         }
     }
 }

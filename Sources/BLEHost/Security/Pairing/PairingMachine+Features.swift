@@ -82,8 +82,8 @@ extension PairingMachine {
         if model == .outOfBand, !isSecureConnections, setup.outOfBand?.temporaryKey == nil {
             return .outOfBandNotAvailable
         }
-        // A flag stands for values that went the other way, and those have to be here: a peer that sets its own and never
-        // got ours would prove nothing with its check value.
+        // A flag stands for values that went the other way, and those have to be here: a peer that sets its own and
+        // never got ours would prove nothing with its check value.
         if model == .outOfBand, isSecureConnections {
             if localStatement(agreement).features.hasOutOfBandData, setup.outOfBand?.peer == nil {
                 return .outOfBandNotAvailable

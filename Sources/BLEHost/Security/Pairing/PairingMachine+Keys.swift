@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// What both sides give each other on the encrypted link: the responder first, each key in its turn
-/// (Core 5.4, Vol 3, Part H, 3.6.1). The features alone decide: a peer that keeps no bond waits for our keys all the same.
+/// What both sides give each other on the encrypted link: the responder first, each key in its turn (Core 5.4, Vol 3,
+/// Part H, 3.6.1). The features alone decide: a peer that keeps no bond waits for our keys all the same.
 extension PairingMachine {
     /// A long term key, its diversifier and random number, a signing key.
     private static let drawnOctets = 16 + 2 + 8 + 16

@@ -187,8 +187,8 @@ extension PairingMachine {
             for: .check(keys))
     }
 
-    /// What the peer gave us beside its nonce: the passkey, or its value told out of band; zero where it told none, `nil`
-    /// where it should have.
+    /// What the peer gave us beside its nonce: the passkey, or its value told out of band; zero where it told none,
+    /// `nil` where it should have.
     private func peerSecret(_ round: Round) -> Key128? {
         switch round.proof {
         case .none, .comparison: .zero

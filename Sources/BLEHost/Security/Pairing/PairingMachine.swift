@@ -3,19 +3,20 @@ import BLEPackets
 /// Pairing with one peer on one link, once: LE legacy and LE Secure Connections, as initiator or responder
 /// (Core 5.4, Vol 3, Part H, 2.3).
 ///
-///     start ──▶ features ──▶ legacy: passkey ─ random ─ confirm ─ random ───────────┐
-///                  │                                                                ├─▶ encryption ─▶ keys ─▶ over
-///                  └───────▶ Secure Connections: public key ─ secret ─ passkey ─────┤
-///                            ─ confirm and random, once or twenty times ─ check ────┘
+///     start ──▶ features ──▶ legacy: passkey ─ random ─ confirm ─ random ────────┐
+///                  │                                                             ├─▶ encryption ─▶ keys ─▶ over
+///                  └───────▶ Secure Connections: public key ─ secret ─ passkey ──┤
+///                            ─ confirm and random, once or twenty times ─ check ─┘
 ///
 ///     anywhere ── wrong PDU, wrong value, no, silence of 30 s ──▶ over
 ///
-/// It knows no clock, no link and no cipher: it waits for one thing at a time, and `State` says for which, with all that
-/// is known by then:
+/// It knows no clock, no link and no cipher. It waits for one thing at a time, and `State` says for which, with
+/// all that is known by then:
 ///
-///     peer      a PDU                         ┐            ┌ keyPair   ┐
-///     user      a yes, or a passkey           ├── leads to ┤ octets    ├ the toolbox
-///     the link is encrypted                   ┘            └ value     ┘
+///     peer                     a PDU of the peer
+///     keyPair, octets, value   an answer of the toolbox
+///     user                     the user's word, or a passkey
+///     encryption               the link is encrypted
 ///
 /// What is to be done is fetched with `nextAction` after each input. PDUs that come while it waits for toolbox or user
 /// are kept, within a bound, and taken in their order. A PDU out of its turn ends pairing.
@@ -36,8 +37,8 @@ struct PairingMachine {
         var bond: Bond?
         /// Whether the user is to be asked at all before pairing goes on.
         var needsConsent = false
-        /// The bonded device that the peer says it is and has not proven to be: without the user's yes the bond stays, and
-        /// pairing ends.
+        /// The bonded device that the peer says it is and has not proven to be: without the user's yes the bond stays,
+        /// and pairing ends.
         var unprovenIdentity: DeviceAddress?
         /// Why there may be no passkey entry now.
         var passkeyRefusal: SecurityFailure?

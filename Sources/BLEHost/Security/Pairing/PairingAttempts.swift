@@ -1,0 +1,24 @@
+import BLEPackets
+
+/// What the pairings of all links share: their numbers, those of their questions, and what failed.
+struct PairingAttempts {
+    /// Whether there can be any: somebody does the cryptography, and the controller is not shared with another stack.
+    let areAvailable: Bool
+    var failures = PairingGuard()
+    private var lastNumber: UInt32 = 0
+    private var lastQuestion: UInt64 = 0
+
+    init(configuration: HostConfiguration) {
+        areAvailable = configuration.hasToolbox && configuration.ownership == .exclusive
+    }
+
+    mutating func nextNumber() -> UInt32 {
+        lastNumber &+= 1
+        return lastNumber
+    }
+
+    mutating func nextQuestion(_ kind: PairingQuestion.Kind) -> PairingQuestion {
+        lastQuestion &+= 1
+        return PairingQuestion(id: PairingQuestionID(rawValue: lastQuestion), kind: kind)
+    }
+}
