@@ -2,24 +2,24 @@ import BLEPackets
 
 /// Credit-based channels: who listens, what goes out and what comes in.
 extension Host {
-    mutating func performOnChannels(
-        _ command: HostCommand, operation: OperationID, client: ClientID, at now: Instant
+    mutating func perform(
+        _ command: ChannelCommand, operation: OperationID, client: ClientID, at now: Instant
     ) {
         guard configuration.ownership == .exclusive else {
             return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
         }
         switch command {
-        case .listenForChannels(let spsm, let settings, let requiresEncryption, let demanded):
+        case .listen(let spsm, let settings, let requiresEncryption, let demanded):
             let demand = demanded ?? (requiresEncryption ? ChannelSecurity() : nil)
             do throws(ChannelFailure) {
                 let chosen = try channelListeners.add(
                     spsm, settings, demand: demand, operation: operation, client: client)
                 effects.complete(operation, .success(.listening(spsm: chosen)))
             } catch { effects.complete(operation, .failure(.channel(error))) }
-        case .stopListeningForChannels(let spsm):
+        case .stopListening(let spsm):
             let isRemoved = channelListeners.remove(spsm, of: client)
             effects.complete(operation, isRemoved ? .success(.done) : .failure(.channel(.invalidSPSM)))
-        case .openChannel(let link, let spsm, let settings):
+        case .open(let link, let spsm, let settings):
             guard let link = openLink(link) else { return effects.complete(operation, .failure(.notConnected)) }
             guard (0x0001...0x00FF).contains(spsm) else {
                 return effects.complete(operation, .failure(.channel(.invalidSPSM)))
@@ -36,25 +36,24 @@ extension Host {
             }
             link.signalling.openChannel(spsm, settings, operation: operation, client: client, at: now)
             drainChannels(link, at: now)
-        case .sendOnChannel(let channel, let octets):
+        case .send(let channel, let octets):
             guard let link = openLink(channel.link) else {
                 return effects.complete(operation, .failure(.channel(.notOpen)))
             }
             link.signalling.sendUnit(octets, on: channel.number, operation: operation)
             drainChannels(link, at: now)
-        case .consumeChannelData(let channel, let units):
+        case .consume(let channel, let units):
             if let link = openLink(channel.link) {
                 link.signalling.consumeUnits(units, on: channel.number)
                 drainChannels(link, at: now)
             }
             effects.complete(operation, .success(.done))
-        case .closeChannel(let channel):
+        case .close(let channel):
             guard let link = openLink(channel.link) else {
                 return effects.complete(operation, .failure(.channel(.notOpen)))
             }
             link.signalling.closeChannel(channel.number, operation: operation, at: now)
             drainChannels(link, at: now)
-        default: break
         }
     }
 

@@ -63,8 +63,8 @@ extension Host {
             radio.addressAnswered(status, at: now, into: &effects)
             session.information.ownAddress = radio.ownAddress
         case .resolvingList: radio.resolvingListAnswered(status, into: &effects)
-        case .link(let link, let procedure):
-            linkCommandAnswered(procedure, on: link, status, opcode, parameters, at: now)
+        case .link(let link, let purpose):
+            linkCommandAnswered(purpose, on: link, status, opcode, parameters, at: now)
         case .client(let operation):
             effects.complete(operation, .success(.hciAnswer(parameters.copied())))
         case .unattendedOnLink, .unattended: break
@@ -83,9 +83,9 @@ extension Host {
         case .scan, .initiate, .advertise, .ownAddress:
             recover(at: now)
         case .resolvingList: radio.resolvingListTimedOut(into: &effects)
-        case .link(let link, let procedure):
-            if procedure == .disconnect { return recover(at: now) }
-            linkCommandFailed(procedure, on: link, .commandTimeout(command.opcode), at: now)
+        case .link(let link, let purpose):
+            if purpose == .disconnect { return recover(at: now) }
+            linkCommandFailed(purpose, on: link, command.opcode, .commandTimeout(command.opcode), at: now)
         case .client(let operation):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .unattendedOnLink, .unattended: break

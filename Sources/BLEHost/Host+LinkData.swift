@@ -69,6 +69,41 @@ extension Host {
         acl.append(.init(channel: channel, payload: payload, tag: tag), to: link)
     }
 
+    // MARK: Commands
+
+    mutating func perform(
+        _ command: LinkCommand, on id: LinkID, operation: OperationID, client: ClientID, at now: Instant
+    ) {
+        switch command {
+        case .disconnect: disconnect(id, operation: operation, client: client, at: now)
+        case .gatt(let request): start(request, on: id, operation: operation, client: client, at: now)
+        case .procedure(let procedure): start(procedure, on: id, operation: operation, client: client, at: now)
+        }
+    }
+
+    private mutating func start(
+        _ request: GATTOperation, on id: LinkID, operation: OperationID, client: ClientID, at now: Instant
+    ) {
+        guard configuration.ownership == .exclusive else {
+            return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
+        }
+        guard let link = links[id], !link.isClosing else {
+            return effects.complete(operation, .failure(.notConnected))
+        }
+        if link.security.isGated {
+            if let failure = link.security.proofFailure {
+                return effects.complete(operation, .failure(.gatt(.security(failure))))
+            }
+            proveBond(link, at: now)
+            guard !link.isClosing else { return effects.complete(operation, .failure(.notConnected)) }
+        }
+        if case .writeSigned(let handle, let value) = request {
+            return writeSigned(handle, value, link: link, operation: operation, client: client, at: now)
+        }
+        link.gatt.start(request, id: operation, client: client, at: now)
+        drainGATT(link, at: now)
+    }
+
     // MARK: GATT
 
     /// Takes what the GATT client of a link wants done.
@@ -116,8 +151,8 @@ extension Host {
         _ operation: OperationID, _ result: Result<GATTResult, GATTFailure>, link: Link
     ) {
         guard operation != link.mtuExchange else {
-            // Our own exchange of ATT_MTU: whatever came of it, the link can be used. A peer that proves itself later is
-            // asked again.
+            // Our own exchange of ATT_MTU: whatever came of it, the link can be used. A peer that proves itself later
+            // is asked again.
             if case .failure(.security) = result { link.mtuExchange = nil }
             guard case .settingUp = link.state else { return }
             if link.gatt.isUnlinked { return }

@@ -4,83 +4,54 @@ import BLEPackets
 extension Host {
     // MARK: Starting
 
-    mutating func startLinkOperation(
-        _ command: HostCommand, on id: LinkID, operation: OperationID, client: ClientID, at now: Instant
+    mutating func start(
+        _ procedure: LinkProcedure, on id: LinkID, operation: OperationID, client: ClientID, at now: Instant
     ) {
         guard let link = links[id], !link.isClosing else {
             return effects.complete(operation, .failure(.notConnected))
         }
-        let kind: LinkOperations.Kind
-        switch command {
-        case .readRSSI: kind = .readRSSI
-        case .readRemoteVersion:
-            if let version = link.remoteVersion {
-                return effects.complete(operation, .success(.remoteVersion(version)))
-            }
-            kind = .readRemoteVersion
-        case .readRemoteFeatures:
-            if let features = link.remoteFeatures {
-                return effects.complete(operation, .success(.remoteFeatures(features)))
-            }
-            kind = .readRemoteFeatures
-        case .updateConnectionParameters(_, let parameters):
-            guard parameters.isValid else {
-                return effects.complete(operation, .failure(.invalidRequest(.connectionParameters)))
-            }
-            kind = .updateParameters(parameters)
-        case .setDataLength(_, let octets, let microseconds):
-            kind = .setDataLength(octets: octets, microseconds: microseconds)
-        case .readPHY: kind = .readPHY
-        case .setPHY(_, let transmit, let receive): kind = .setPHY(transmit: transmit, receive: receive)
-        default: return
+        if let known = link.result(knownFor: procedure) { return effects.complete(operation, .success(known)) }
+        if case .updateParameters(let parameters) = procedure, !parameters.isValid {
+            return effects.complete(operation, .failure(.invalidRequest(.connectionParameters)))
         }
-        let entry = LinkOperations.Operation(id: operation, client: client, kind: kind)
-        if link.operations.append(entry, at: now) { begin(kind, on: link, at: now) }
+        let entry = LinkOperations.Operation(id: operation, client: client, procedure: procedure)
+        if link.operations.append(entry, at: now) { begin(procedure, on: link, at: now) }
     }
 
     /// Begins a procedure that no client asked for; those that clients ask for afterwards wait for its end.
     /// - Returns: whether it began.
     @discardableResult
-    mutating func beginOwnOperation(_ kind: LinkOperations.Kind, on link: Link, at now: Instant) -> Bool {
-        guard link.operations.appendOwn(kind, at: now) else { return false }
-        begin(kind, on: link, at: now)
+    mutating func beginOwnOperation(_ procedure: LinkProcedure, on link: Link, at now: Instant) -> Bool {
+        guard link.operations.appendOwn(procedure, at: now) else { return false }
+        begin(procedure, on: link, at: now)
         return true
     }
 
-    private mutating func begin(_ kind: LinkOperations.Kind, on link: Link, at now: Instant) {
-        let id = link.id
-        switch kind {
-        case .readRSSI:
-            effects.commands.append(ReadRSSI(connectionHandle: id.handle), purpose: .link(id, .readRSSI))
+    private mutating func begin(_ procedure: LinkProcedure, on link: Link, at now: Instant) {
+        let handle = link.id.handle
+        let purpose = CommandPurpose.link(link.id, .procedure)
+        // It may have become known while the procedure waited.
+        if let known = link.result(knownFor: procedure) {
+            return finishLinkOperation(procedure.opcode, on: link, with: .success(known), at: now)
+        }
+        switch procedure {
+        case .readRSSI: effects.commands.append(ReadRSSI(connectionHandle: handle), purpose: purpose)
         case .readRemoteVersion:
-            if let version = link.remoteVersion {
-                return finishLinkOperation(
-                    .readRemoteVersion, on: link, with: .success(.remoteVersion(version)), at: now)
-            }
-            effects.commands.append(
-                ReadRemoteVersionInformation(connectionHandle: id.handle), purpose: .link(id, .readRemoteVersion))
+            effects.commands.append(ReadRemoteVersionInformation(connectionHandle: handle), purpose: purpose)
         case .readRemoteFeatures:
-            if let features = link.remoteFeatures {
-                return finishLinkOperation(
-                    .readRemoteFeatures, on: link, with: .success(.remoteFeatures(features)), at: now)
-            }
-            effects.commands.append(
-                LEReadRemoteFeatures(connectionHandle: id.handle), purpose: .link(id, .readRemoteFeatures))
-        case .updateParameters(let wished):
-            requestParameters(wished, on: link, at: now)
+            effects.commands.append(LEReadRemoteFeatures(connectionHandle: handle), purpose: purpose)
+        case .updateParameters(let wished): requestParameters(wished, on: link, at: now)
         case .setDataLength(let octets, let microseconds):
             effects.commands.append(
-                LESetDataLength(
-                    connectionHandle: id.handle, transmitOctets: octets, transmitTime: microseconds),
-                purpose: .link(id, .setDataLength))
-        case .readPHY:
-            effects.commands.append(LEReadPHY(connectionHandle: id.handle), purpose: .link(id, .readPHY))
+                LESetDataLength(connectionHandle: handle, transmitOctets: octets, transmitTime: microseconds),
+                purpose: purpose)
+        case .readPHY: effects.commands.append(LEReadPHY(connectionHandle: handle), purpose: purpose)
         case .setPHY(let transmit, let receive):
             effects.commands.append(
                 LESetPHY(
-                    connectionHandle: id.handle,
+                    connectionHandle: handle,
                     preferences: PHYPreferences(transmitPHYs: transmit, receivePHYs: receive)),
-                purpose: .link(id, .setPHY))
+                purpose: purpose)
         }
     }
 
@@ -105,65 +76,64 @@ extension Host {
         effects.commands.append(
             LEConnectionUpdate(
                 connectionHandle: id.handle, parameters: LEConnectionParameters(wished)),
-            purpose: .link(id, .updateParameters))
+            purpose: .link(id, .procedure))
     }
 
     // MARK: Ends
 
-    /// The procedure of a class ended: its operation is told, the next of its class begins.
+    /// The procedure with this command ended: its operation is told, the next with that command begins.
     mutating func finishLinkOperation(
-        _ operationClass: LinkOperations.Class, on link: Link, with result: Result<HostResult, HostFailure>,
+        _ opcode: HCIOpcode, on link: Link, with result: Result<HostResult, HostFailure>,
         at now: Instant
     ) {
-        let (finished, next) = link.operations.finish(operationClass, at: now)
+        let (finished, next) = link.operations.finish(opcode, at: now)
         if let finished { effects.complete(finished.id, result) }
-        if let next { begin(next.kind, on: link, at: now) }
+        if let next { begin(next.procedure, on: link, at: now) }
     }
 
-    /// The controller answered a command of a link procedure.
+    /// The controller answered a command about a link.
     mutating func linkCommandAnswered(
-        _ procedure: LinkProcedure, on id: LinkID, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan,
+        _ purpose: LinkPurpose, on id: LinkID, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan,
         at now: Instant
     ) {
         guard let link = links[id] else { return }
         guard status.isSuccess else {
-            if procedure == .disconnect { return disconnectRefused(status, on: link, at: now) }
-            return linkCommandFailed(procedure, on: id, .controller(status, opcode), at: now)
+            if purpose == .disconnect { return disconnectRefused(status, on: link, at: now) }
+            return linkCommandFailed(purpose, on: id, opcode, .controller(status, opcode), at: now)
         }
         var reader = PacketReader(parameters)
-        switch procedure {
-        case .readRSSI:
-            guard let answer = try? ReadRSSI.ReturnParameters(decoding: &reader) else {
-                return linkCommandFailed(procedure, on: id, .controller(.unspecifiedError, opcode), at: now)
-            }
-            finishLinkOperation(.readRSSI, on: link, with: .success(.rssi(answer.rssi)), at: now)
-        case .readPHY:
-            guard let answer = try? LEReadPHY.ReturnParameters(decoding: &reader) else {
-                return linkCommandFailed(procedure, on: id, .controller(.unspecifiedError, opcode), at: now)
-            }
-            finishLinkOperation(
-                .readPHY, on: link, with: .success(.phy(transmit: answer.transmitPHY, receive: answer.receivePHY)),
-                at: now)
-        case .setDataLength:
-            finishLinkOperation(.setDataLength, on: link, with: .success(.dataLength(link.dataLength)), at: now)
-        case .disconnect, .readRemoteVersion, .readRemoteFeatures, .updateParameters, .setPHY, .encrypt, .replyWithKey:
+        let result: HostResult
+        do throws(DecodingError) {
+            switch opcode {
+            case ReadRSSI.opcode: result = .rssi(try ReadRSSI.ReturnParameters(decoding: &reader).rssi)
+            case LEReadPHY.opcode:
+                let answer = try LEReadPHY.ReturnParameters(decoding: &reader)
+                result = .phy(transmit: answer.transmitPHY, receive: answer.receivePHY)
+            case LESetDataLength.opcode: result = .dataLength(link.dataLength)
             // Command Status: the event that ends the procedure is still to come.
-            break
+            default: return
+            }
+        } catch {
+            return linkCommandFailed(purpose, on: id, opcode, .controller(.unspecifiedError, opcode), at: now)
         }
+        finishLinkOperation(opcode, on: link, with: .success(result), at: now)
     }
 
-    /// The command of a link procedure was refused or never answered.
+    /// A command about a link was refused or never answered.
     mutating func linkCommandFailed(
-        _ procedure: LinkProcedure, on id: LinkID, _ failure: HostFailure, at now: Instant
+        _ purpose: LinkPurpose, on id: LinkID, _ opcode: HCIOpcode, _ failure: HostFailure, at now: Instant
     ) {
-        if procedure == .encrypt || procedure == .replyWithKey, let link = links[id] {
+        guard let link = links[id] else { return }
+        switch purpose {
+        case .encrypt, .replyWithKey:
             var status = HCIStatus.connectionTimeout
             if case .controller(let refusal, _) = failure { status = refusal }
             // A peripheral that is asked for a key has its encryption paused already.
-            return encryptionEnded(link, isOn: false, status: status, hasBegun: procedure != .encrypt, at: now)
+            encryptionEnded(link, isOn: false, status: status, hasBegun: purpose != .encrypt, at: now)
+        case .procedure: finishLinkOperation(opcode, on: link, with: .failure(failure), at: now)
+        // The link's end is waited for within its own time.
+        case .disconnect: break
         }
-        guard let link = links[id], let operationClass = procedure.operationClass else { return }
-        finishLinkOperation(operationClass, on: link, with: .failure(failure), at: now)
     }
 
     /// The controller knows no such link: it is gone, and its Disconnection Complete was lost or is late.
@@ -176,25 +146,27 @@ extension Host {
         guard let link = links[event.connectionHandle] else { return }
         guard event.status.isSuccess else {
             return finishLinkOperation(
-                .readRemoteVersion, on: link,
+                ReadRemoteVersionInformation.opcode, on: link,
                 with: .failure(.controller(event.status, ReadRemoteVersionInformation.opcode)), at: now)
         }
         let version = RemoteVersion(
             version: event.version.rawValue, companyIdentifier: event.manufacturer.rawValue,
             subversion: event.subversion)
         link.remoteVersion = version
-        finishLinkOperation(.readRemoteVersion, on: link, with: .success(.remoteVersion(version)), at: now)
+        finishLinkOperation(
+            ReadRemoteVersionInformation.opcode, on: link, with: .success(.remoteVersion(version)), at: now)
     }
 
     mutating func remoteFeaturesRead(_ event: LEReadRemoteFeaturesComplete, at now: Instant) {
         guard let link = links[event.connectionHandle] else { return }
         guard event.status.isSuccess else {
             return finishLinkOperation(
-                .readRemoteFeatures, on: link,
+                LEReadRemoteFeatures.opcode, on: link,
                 with: .failure(.controller(event.status, LEReadRemoteFeatures.opcode)), at: now)
         }
         link.remoteFeatures = event.features
-        finishLinkOperation(.readRemoteFeatures, on: link, with: .success(.remoteFeatures(event.features)), at: now)
+        finishLinkOperation(
+            LEReadRemoteFeatures.opcode, on: link, with: .success(.remoteFeatures(event.features)), at: now)
     }
 
     mutating func connectionUpdated(_ event: LEConnectionUpdateComplete, at now: Instant) {
@@ -203,14 +175,15 @@ extension Host {
             let failure: HostFailure =
                 event.status == .unacceptableConnectionParameters || event.status == .unsupportedRemoteFeature
                 ? .rejectedByPeer : .controller(event.status, LEConnectionUpdate.opcode)
-            return finishLinkOperation(.updateParameters, on: link, with: .failure(failure), at: now)
+            return finishLinkOperation(LEConnectionUpdate.opcode, on: link, with: .failure(failure), at: now)
         }
         let parameters = ConnectionParameters(
             interval: event.interval, peripheralLatency: event.latency,
             supervisionTimeout: event.supervisionTimeout)
         link.parameters = parameters
         effects.events.append(.connectionParametersChanged(link.id, parameters))
-        finishLinkOperation(.updateParameters, on: link, with: .success(.connectionParameters(parameters)), at: now)
+        finishLinkOperation(
+            LEConnectionUpdate.opcode, on: link, with: .success(.connectionParameters(parameters)), at: now)
     }
 
     mutating func dataLengthChanged(_ event: LEDataLengthChange) {
@@ -226,11 +199,12 @@ extension Host {
         guard let link = links[event.connectionHandle] else { return }
         guard event.status.isSuccess else {
             return finishLinkOperation(
-                .setPHY, on: link, with: .failure(.controller(event.status, LESetPHY.opcode)), at: now)
+                LESetPHY.opcode, on: link, with: .failure(.controller(event.status, LESetPHY.opcode)), at: now)
         }
         effects.events.append(.phyChanged(link.id, transmit: event.transmitPHY, receive: event.receivePHY))
         finishLinkOperation(
-            .setPHY, on: link, with: .success(.phy(transmit: event.transmitPHY, receive: event.receivePHY)), at: now)
+            LESetPHY.opcode, on: link, with: .success(.phy(transmit: event.transmitPHY, receive: event.receivePHY)),
+            at: now)
     }
 
     // MARK: The peer's wishes
@@ -270,7 +244,7 @@ extension Host {
         case .parametersAnswered(let isAccepted):
             // Accepted: the central updates the link, which ends the operation.
             if !isAccepted {
-                finishLinkOperation(.updateParameters, on: link, with: .failure(.rejectedByPeer), at: now)
+                finishLinkOperation(LEConnectionUpdate.opcode, on: link, with: .failure(.rejectedByPeer), at: now)
             }
         }
     }
@@ -279,5 +253,16 @@ extension Host {
         var packet = PacketWriter(reservingCapacity: 24)
         command.encodePacket(identifier: identifier, into: &packet)
         send(packet.bytes, on: .leSignalling, link: link, at: now)
+    }
+}
+
+extension Link {
+    /// What a procedure would read, where it is known; it does not change while the link lasts.
+    fileprivate func result(knownFor procedure: LinkProcedure) -> HostResult? {
+        switch procedure {
+        case .readRemoteVersion: remoteVersion.map { .remoteVersion($0) }
+        case .readRemoteFeatures: remoteFeatures.map { .remoteFeatures($0) }
+        case .readRSSI, .updateParameters, .setDataLength, .readPHY, .setPHY: nil
+        }
     }
 }

@@ -173,7 +173,8 @@ extension Host {
         retry(radio.connector.take(peer), after: status, at: now)
     }
 
-    /// A link that could not be established (0x3E) is tried again; another reason, or too many tries, end the operations.
+    /// A link that could not be established (0x3E) is tried again; another reason, or too many tries, end the
+    /// operations.
     private mutating func retry(_ operations: [Connector.Pending], after status: HCIStatus, at now: Instant) {
         var again: [Connector.Pending] = []
         for var pending in operations {
@@ -321,7 +322,7 @@ extension Host {
             }
             if link.signalling.advance(to: now) {
                 finishLinkOperation(
-                    .updateParameters, on: link, with: .failure(.rejectedByPeer), at: now)
+                    LEConnectionUpdate.opcode, on: link, with: .failure(.rejectedByPeer), at: now)
             }
             drainChannels(link, at: now)
             if let deadline = link.security.nextDeadline, deadline <= now { advanceSecurity(link, to: now) }

@@ -4,8 +4,8 @@ import BLEPackets
 extension Host {
     // MARK: Commands
 
-    mutating func performOnSecurity(
-        _ command: HostCommand, operation: OperationID, client: ClientID, at now: Instant
+    mutating func perform(
+        _ command: SecurityCommand, operation: OperationID, client: ClientID, at now: Instant
     ) {
         switch command {
         case .setSecurity(let settings):
@@ -39,7 +39,6 @@ extension Host {
             effects.complete(operation, .success(.done))
         case .pair(let link, let options): pair(link, options, operation: operation, at: now)
         case .encrypt(let link): encrypt(link, operation: operation, at: now)
-        default: break
         }
     }
 

@@ -2,8 +2,8 @@ import BLEPackets
 
 /// The local attribute server, of which every link is a client.
 extension Host {
-    mutating func performOnServer(
-        _ command: HostCommand, operation: OperationID, client: ClientID, at now: Instant
+    mutating func perform(
+        _ command: ServerCommand, operation: OperationID, client: ClientID, at now: Instant
     ) {
         guard configuration.ownership == .exclusive else {
             return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
@@ -23,7 +23,6 @@ extension Host {
                 result = .success(.accepted(gattServer.respond(to: question, with: answer, at: now)))
             case .updateValue(let handle, let value, let links):
                 result = .success(.accepted(gattServer.updateValue(value, of: handle, to: links, at: now)))
-            default: break
             }
         } catch {
             result = .failure(.publishing(error))

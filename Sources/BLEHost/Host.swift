@@ -172,6 +172,32 @@ public struct Host: ~Copyable {
         default: break
         }
         switch command {
+        case .radio(let command): perform(command, operation: operation, client: client, at: now)
+        case .link(let link, let command): perform(command, on: link, operation: operation, client: client, at: now)
+        case .channel(let command): perform(command, operation: operation, client: client, at: now)
+        case .server(let command): perform(command, operation: operation, client: client, at: now)
+        case .security(let command): perform(command, operation: operation, client: client, at: now)
+        case .cancel(let target):
+            cancel(target, at: now)
+            effects.complete(operation, .success(.done))
+        case .holdIndications(let isHeld):
+            holdIndications(isHeld, of: client, at: now)
+            effects.complete(operation, .success(.done))
+        case .sendHCICommand(let opcode, let parameters):
+            guard parameters.count <= 255 else {
+                return effects.complete(operation, .failure(.invalidRequest(.parametersTooLong)))
+            }
+            guard phase == .ready else { return effects.complete(operation, .failure(.controllerLost)) }
+            effects.commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
+        case .stop:
+            stop(operation, at: now)
+        }
+    }
+
+    private mutating func perform(
+        _ command: RadioCommand, operation: OperationID, client: ClientID, at now: Instant
+    ) {
+        switch command {
         case .scan(let request):
             radio.scanner.add(request, operation: operation, client: client)
             effects.needsConvergence = true
@@ -193,54 +219,6 @@ public struct Host: ~Copyable {
                 isPresent: request.target.map { isConnected(to: $0.peer) } ?? false, at: now, into: &effects)
         case .connect(let request):
             connect(request, operation: operation, client: client, at: now)
-        case .cancel(let target):
-            cancel(target, at: now)
-            effects.complete(operation, .success(.done))
-        case .disconnect(let link):
-            disconnect(link, operation: operation, client: client, at: now)
-        case .gatt(let link, let request):
-            guard configuration.ownership == .exclusive else {
-                return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
-            }
-            guard let link = links[link], !link.isClosing else {
-                return effects.complete(operation, .failure(.notConnected))
-            }
-            if link.security.isGated {
-                if let failure = link.security.proofFailure {
-                    return effects.complete(operation, .failure(.gatt(.security(failure))))
-                }
-                proveBond(link, at: now)
-                guard !link.isClosing else {
-                    return effects.complete(operation, .failure(.notConnected))
-                }
-            }
-            if case .writeSigned(let handle, let value) = request {
-                return writeSigned(handle, value, link: link, operation: operation, client: client, at: now)
-            }
-            link.gatt.start(request, id: operation, client: client, at: now)
-            drainGATT(link, at: now)
-        case .sendHCICommand(let opcode, let parameters):
-            guard parameters.count <= 255 else {
-                return effects.complete(operation, .failure(.invalidRequest(.parametersTooLong)))
-            }
-            guard phase == .ready else { return effects.complete(operation, .failure(.controllerLost)) }
-            effects.commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
-        case .pair, .answerPairing, .encrypt, .setSecurity, .restoreBonds, .removeBond, .setOutOfBandData,
-            .createOutOfBandData, .unlockPasskey, .nameBond:
-            performOnSecurity(command, operation: operation, client: client, at: now)
-        case .stop:
-            stop(operation, at: now)
-        case .holdIndications(let isHeld):
-            holdIndications(isHeld, of: client, at: now)
-            effects.complete(operation, .success(.done))
-        case .publish, .removeService, .disableServices, .setDeviceName, .respond, .updateValue:
-            performOnServer(command, operation: operation, client: client, at: now)
-        case .listenForChannels, .stopListeningForChannels, .openChannel, .sendOnChannel, .consumeChannelData,
-            .closeChannel:
-            performOnChannels(command, operation: operation, client: client, at: now)
-        case .readRSSI(let link), .readRemoteVersion(let link), .readRemoteFeatures(let link), .readPHY(let link),
-            .updateConnectionParameters(let link, _), .setDataLength(let link, _, _), .setPHY(let link, _, _):
-            startLinkOperation(command, on: link, operation: operation, client: client, at: now)
         }
     }
 

@@ -22,8 +22,8 @@ public enum HostEvent: Equatable, Sendable {
     case connected(LinkInformation, ClientID)
     /// The link is gone for this client.
     case disconnected(LinkID, ClientID, reason: DisconnectionReason)
-    /// What the peer's database sent by itself, a new ATT_MTU, or room for write effects.commands. Results of operations come
-    /// as `completed`.
+    /// What the peer's database sent by itself, a new ATT_MTU, or room for write effects.commands. Results of
+    /// operations come as `completed`.
     case gatt(LinkID, GATTClientEvent)
     /// A central has connected.
     case centralConnected(LinkInformation)
@@ -31,7 +31,7 @@ public enum HostEvent: Equatable, Sendable {
     case centralDisconnected(LinkID, reason: DisconnectionReason)
     /// What clients do to the local database: some of it has to be answered.
     case server(GATTServerEvent)
-    /// Progress of a pairing; a question must be answered with `HostCommand.answerPairing`.
+    /// Progress of a pairing; a question must be answered with `SecurityCommand.answerPairing`.
     case pairing(LinkID, PairingEvent)
     /// A link was encrypted, got another key, or is not encrypted any more.
     case encryptionChanged(LinkID, LinkSecurity)

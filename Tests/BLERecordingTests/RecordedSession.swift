@@ -29,22 +29,22 @@ final class RecordedSession {
     func walk() throws {
         input(.transportOpened)
         run(for: 2_000_000)
-        let scan = input(.command(.scan(ScanRequest()), .local))
+        let scan = input(.command(.radio(.scan(ScanRequest())), .local))
         run(for: 2_000_000)
         if let scan { input(.command(.cancel(scan), .local)) }
         let link = try connect()
-        _ = end(of: .gatt(link, .discoverServices(uuids: [])))
+        _ = end(of: .link(link, .gatt(.discoverServices(uuids: []))))
         let whole = AttributeHandleRange(AttributeHandle(rawValue: 1), AttributeHandle(rawValue: 0xFFFF))
-        _ = end(of: .gatt(link, .discoverCharacteristics(whole, uuids: [])))
-        _ = end(of: .gatt(link, .read(AttributeHandle(rawValue: 0x000F))))
-        _ = end(of: .readRSSI(link))
+        _ = end(of: .link(link, .gatt(.discoverCharacteristics(whole, uuids: []))))
+        _ = end(of: .link(link, .gatt(.read(AttributeHandle(rawValue: 0x000F)))))
+        _ = end(of: .link(link, .procedure(.readRSSI)))
         run(for: 1_000_000)
         _ = end(of: .stop)
         try recorder.finish()
     }
 
     private func connect() throws -> LinkID {
-        guard case .success(.connected(let link)) = end(of: .connect(ConnectRequest(peer: Self.heart))) else {
+        guard case .success(.connected(let link)) = end(of: .radio(.connect(ConnectRequest(peer: Self.heart)))) else {
             throw Missing(what: "the link")
         }
         return link

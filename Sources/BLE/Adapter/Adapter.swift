@@ -183,15 +183,24 @@ public actor Adapter {
     /// - Returns: the return parameters of Command Complete, or the status octet of Command Status.
     /// - Throws: `AdapterError.host(.commandTimeout)` when the controller does not answer within 2 s.
     public func sendHCICommand(_ opcode: HCIOpcode, parameters: [UInt8] = []) async throws(AdapterError) -> [UInt8] {
-        guard
-            case .hciAnswer(let answer) = try await result(of: .sendHCICommand(opcode: opcode, parameters: parameters))
-        else { return [] }
-        return answer
+        try await answer(to: .sendHCICommand(opcode: opcode, parameters: parameters)) {
+            if case .hciAnswer(let octets) = $0 { octets } else { nil }
+        }
     }
 
     /// Waits for a command's completion and unwraps its result.
     func result(of command: HostCommand) async throws(AdapterError) -> HostResult {
         try await perform(command).get()
+    }
+
+    /// Waits for a command's end and takes its answer out of the result.
+    /// - Parameter pick: `nil` for the result of another command.
+    func answer<Answer>(
+        to command: HostCommand, _ pick: (HostResult) -> Answer?
+    ) async throws(AdapterError) -> Answer {
+        let result = try await result(of: command)
+        guard let answer = pick(result) else { throw .unexpectedResult(result) }
+        return answer
     }
 
     // MARK: Scanning
@@ -208,7 +217,7 @@ public actor Adapter {
             source.finish(throwing: ending)
             return nil
         }
-        let operation = submit(.scan(request))
+        let operation = submit(.radio(.scan(request)))
         scans[operation] = source
         settle()
         return operation
@@ -233,9 +242,11 @@ public actor Adapter {
     /// Connects with the given parameters.
     /// - Throws: the errors of `connect(to:)`.
     public func connect(_ request: ConnectRequest) async throws(AdapterError) -> Peripheral {
-        guard case .connected(let link) = try await result(of: .connect(request)), let state = links[link] else {
-            throw .host(.notConnected)
+        let link = try await answer(to: .radio(.connect(request))) {
+            if case .connected(let link) = $0 { link } else { nil }
         }
+        // It may have ended in the same breath.
+        guard let state = links[link] else { throw .host(.notConnected) }
         return Peripheral(adapter: self, information: state.information)
     }
 
@@ -270,7 +281,7 @@ public actor Adapter {
     private func tell(_ event: ServerEvent) {
         guard !serverObservers.tell(event), let question = event.question else { return }
         // The app does not consume its events; answer now instead of after 30 s.
-        _ = submit(.respond(question, .failure(.insufficientResources)))
+        _ = submit(.server(.respond(question, .failure(.insufficientResources))))
     }
 
     // MARK: The engine
@@ -378,7 +389,7 @@ public actor Adapter {
 
     private func answer(_ question: PairingQuestionID, with answer: PairingAnswer) {
         guard ending == nil else { return }
-        _ = runner.submit(.answerPairing(question, answer))
+        _ = runner.submit(.security(.answerPairing(question, answer)))
         runner.settle()
     }
 

@@ -18,6 +18,8 @@ public enum AdapterError: Error, Equatable, Sendable {
     case notSubscribable(BluetoothUUID)
     /// Bonds could not be read or saved.
     case bondStore(BondStoreError)
+    /// The engine ended an operation with the result of another: a defect of this library.
+    case unexpectedResult(HostResult)
 }
 
 extension AdapterError: CustomStringConvertible {
@@ -31,6 +33,8 @@ extension AdapterError: CustomStringConvertible {
         case .notFound(let uuid): "the peer has no attribute \(uuid)"
         case .notSubscribable(let uuid): "\(uuid) neither notifies nor indicates"
         case .bondStore(let error): error.description
+        case .unexpectedResult(let result):
+            "an operation ended with the result of another, \(result): this is a defect; please report it"
         }
     }
 }

@@ -84,7 +84,7 @@ public final class HostRunner {
         self.handlers = handlers
         if isFirst {
             configuration.recorder?.began(hostConfiguration)
-            if !bonds.isEmpty { _ = submit(.restoreBonds(bonds)) }
+            if !bonds.isEmpty { _ = submit(.security(.restoreBonds(bonds))) }
         }
         try openTransport()
     }

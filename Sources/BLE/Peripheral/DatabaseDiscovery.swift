@@ -47,10 +47,7 @@ struct DatabaseDiscovery {
         characteristics = Self.clipped(characteristics, to: services)
         var descriptors: [Descriptor] = []
         for range in Self.searchRanges(for: characteristics, services: services, includes: includes) {
-            guard case .descriptors(let found) = try await peripheral.gatt(.discoverDescriptors(range)) else {
-                continue
-            }
-            descriptors += try spend(found).map { Descriptor(uuid: $0.uuid, handle: $0.handle) }
+            descriptors += try spend(await peripheral.discoverDescriptors(in: range))
         }
         return services.map { service in
             Self.contents(of: service, includes: includes, characteristics: characteristics, descriptors: descriptors)

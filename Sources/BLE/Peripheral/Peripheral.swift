@@ -37,7 +37,7 @@ public final class Peripheral: Sendable {
 
     /// Disconnects (SPEC CEN-24). All `Peripheral` values of this adapter for the same device share the link.
     /// - Throws: `AdapterError.host(.notConnected)` if the link has ended already.
-    public func disconnect() async throws(AdapterError) { _ = try await adapter.result(of: .disconnect(link)) }
+    public func disconnect() async throws(AdapterError) { _ = try await adapter.result(of: .link(link, .disconnect)) }
 
     /// Waits until the link has ended; returns at once if it already has.
     /// - Throws: `AdapterError.host(.cancelled)` if the task is cancelled first.
@@ -49,26 +49,25 @@ public final class Peripheral: Sendable {
 
     /// Reads the RSSI of the peer, in dBm.
     public func readRSSI() async throws(AdapterError) -> Int8 {
-        guard case .rssi(let value) = try await adapter.result(of: .readRSSI(link)) else { return 127 }
-        return value
+        try await adapter.answer(to: .link(link, .procedure(.readRSSI))) {
+            if case .rssi(let value) = $0 { value } else { nil }
+        }
     }
 
     /// Reads the version information of the device's controller.
     /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
     public func readRemoteVersion() async throws(AdapterError) -> RemoteVersion {
-        guard case .remoteVersion(let version) = try await adapter.result(of: .readRemoteVersion(link)) else {
-            throw .host(.notConnected)
+        try await adapter.answer(to: .link(link, .procedure(.readRemoteVersion))) {
+            if case .remoteVersion(let version) = $0 { version } else { nil }
         }
-        return version
     }
 
     /// Reads the features of the device's link layer.
     /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
     public func readRemoteFeatures() async throws(AdapterError) -> LEFeatures {
-        guard case .remoteFeatures(let features) = try await adapter.result(of: .readRemoteFeatures(link)) else {
-            throw .host(.notConnected)
+        try await adapter.answer(to: .link(link, .procedure(.readRemoteFeatures))) {
+            if case .remoteFeatures(let features) = $0 { features } else { nil }
         }
-        return features
     }
 
     /// Asks for other connection parameters; a central sets them, a peripheral asks the central for them.
@@ -76,11 +75,9 @@ public final class Peripheral: Sendable {
     public func updateConnectionParameters(
         _ requested: ConnectionParameterRequest
     ) async throws(AdapterError) -> ConnectionParameters {
-        guard
-            case .connectionParameters(let parameters) = try await adapter.result(
-                of: .updateConnectionParameters(link, requested))
-        else { throw .host(.notConnected) }
-        return parameters
+        try await adapter.answer(to: .link(link, .procedure(.updateParameters(requested)))) {
+            if case .connectionParameters(let parameters) = $0 { parameters } else { nil }
+        }
     }
 
     /// Asks for another maximum length of the packets to the device.
@@ -90,20 +87,19 @@ public final class Peripheral: Sendable {
     /// - Returns: the current length; `AdapterEvent.dataLengthChanged` follows if the peer agrees to a change.
     @discardableResult
     public func setDataLength(octets: UInt16, microseconds: UInt16) async throws(AdapterError) -> DataLength {
-        guard
-            case .dataLength(let length) = try await adapter.result(
-                of: .setDataLength(link, octets: octets, microseconds: microseconds))
-        else { throw .host(.notConnected) }
-        return length
+        try await adapter.answer(
+            to: .link(link, .procedure(.setDataLength(octets: octets, microseconds: microseconds)))
+        ) {
+            if case .dataLength(let length) = $0 { length } else { nil }
+        }
     }
 
     /// Reads the PHYs in use.
     /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
     public func readPHY() async throws(AdapterError) -> (transmit: PHY, receive: PHY) {
-        guard case .phy(let transmit, let receive) = try await adapter.result(of: .readPHY(link)) else {
-            throw .host(.notConnected)
+        try await adapter.answer(to: .link(link, .procedure(.readPHY))) {
+            if case .phy(let transmit, let receive) = $0 { (transmit, receive) } else { nil }
         }
-        return (transmit, receive)
     }
 
     /// Asks for other PHYs.
@@ -112,11 +108,9 @@ public final class Peripheral: Sendable {
     public func setPHY(
         transmit: PHYSet, receive: PHYSet
     ) async throws(AdapterError) -> (transmit: PHY, receive: PHY) {
-        guard
-            case .phy(let transmit, let receive) = try await adapter.result(
-                of: .setPHY(link, transmit: transmit, receive: receive))
-        else { throw .host(.notConnected) }
-        return (transmit, receive)
+        try await adapter.answer(to: .link(link, .procedure(.setPHY(transmit: transmit, receive: receive)))) {
+            if case .phy(let transmit, let receive) = $0 { (transmit, receive) } else { nil }
+        }
     }
 
     // MARK: Discovery
@@ -124,7 +118,9 @@ public final class Peripheral: Sendable {
     /// Discovers services.
     /// - Parameter uuids: only these services; empty: all primary ones (SPEC CEN-11).
     public func discoverServices(_ uuids: [BluetoothUUID] = []) async throws(AdapterError) -> [Service] {
-        guard case .services(let found) = try await gatt(.discoverServices(uuids: uuids)) else { return [] }
+        let found = try await gatt(.discoverServices(uuids: uuids)) {
+            if case .services(let found) = $0 { found } else { nil }
+        }
         return found.map { Service(uuid: $0.uuid, range: $0.range, isPrimary: $0.isPrimary) }
     }
 
@@ -134,7 +130,9 @@ public final class Peripheral: Sendable {
     }
 
     func discoverIncludedServices(in range: AttributeHandleRange) async throws(AdapterError) -> [IncludedService] {
-        guard case .includedServices(let found) = try await gatt(.discoverIncludedServices(range)) else { return [] }
+        let found = try await gatt(.discoverIncludedServices(range)) {
+            if case .includedServices(let found) = $0 { found } else { nil }
+        }
         return found.map {
             IncludedService(handle: $0.handle, service: Service(uuid: $0.uuid, range: $0.range, isPrimary: false))
         }
@@ -151,8 +149,8 @@ public final class Peripheral: Sendable {
     func discoverCharacteristics(
         _ uuids: [BluetoothUUID], in range: AttributeHandleRange
     ) async throws(AdapterError) -> [Characteristic] {
-        guard case .characteristics(let found) = try await gatt(.discoverCharacteristics(range, uuids: uuids)) else {
-            return []
+        let found = try await gatt(.discoverCharacteristics(range, uuids: uuids)) {
+            if case .characteristics(let found) = $0 { found } else { nil }
         }
         return found.map {
             Characteristic(
@@ -164,7 +162,13 @@ public final class Peripheral: Sendable {
     /// Discovers the descriptors of a characteristic; sends no request if no handle is left for one.
     public func discoverDescriptors(of characteristic: Characteristic) async throws(AdapterError) -> [Descriptor] {
         guard let range = characteristic.descriptorRange else { return [] }
-        guard case .descriptors(let found) = try await gatt(.discoverDescriptors(range)) else { return [] }
+        return try await discoverDescriptors(in: range)
+    }
+
+    func discoverDescriptors(in range: AttributeHandleRange) async throws(AdapterError) -> [Descriptor] {
+        let found = try await gatt(.discoverDescriptors(range)) {
+            if case .descriptors(let found) = $0 { found } else { nil }
+        }
         return found.map { Descriptor(uuid: $0.uuid, handle: $0.handle) }
     }
 
@@ -194,8 +198,7 @@ public final class Peripheral: Sendable {
     /// Reads the whole value, however long (SPEC CEN-13, CEN-14).
     /// - Throws: `AdapterError.host(.gatt(.att))` with the device's error.
     public func read(_ handle: AttributeHandle) async throws(AdapterError) -> [UInt8] {
-        guard case .value(let value) = try await gatt(.read(handle)) else { return [] }
-        return value
+        try await gatt(.read(handle)) { if case .value(let value) = $0 { value } else { nil } }
     }
 
     /// Reads the whole value of a characteristic.
@@ -236,10 +239,17 @@ public final class Peripheral: Sendable {
     /// Performs any GATT operation.
     /// - Throws: `AdapterError.host(.gatt)`.
     public func gatt(_ operation: GATTOperation) async throws(AdapterError) -> GATTResult {
-        guard case .gatt(let result) = try await adapter.result(of: .gatt(link, operation)) else {
-            throw .host(.notConnected)
+        try await adapter.answer(to: .link(link, .gatt(operation))) {
+            if case .gatt(let result) = $0 { result } else { nil }
         }
-        return result
+    }
+
+    private func gatt<Answer>(
+        _ operation: GATTOperation, _ pick: (GATTResult) -> Answer?
+    ) async throws(AdapterError) -> Answer {
+        let result = try await gatt(operation)
+        guard let answer = pick(result) else { throw .unexpectedResult(.gatt(result)) }
+        return answer
     }
 
     // MARK: Notifications
@@ -296,7 +306,7 @@ extension Adapter {
 
     func unsubscribe(token: UInt64, handle: AttributeHandle, link: LinkID) async {
         guard removeSubscriber(token: token, handle: handle, link: link) else { return }
-        _ = await perform(.gatt(link, .unsubscribe(handle)))
+        _ = await perform(.link(link, .gatt(.unsubscribe(handle))))
     }
 
     /// - Returns: `nil` when the task was cancelled.

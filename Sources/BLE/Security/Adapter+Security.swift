@@ -22,7 +22,7 @@ extension Adapter {
     @discardableResult
     public func removeBond(_ identity: DeviceAddress) async throws(AdapterError) -> Bool {
         clearStoreError()
-        guard case .accepted(let wasThere) = try await result(of: .removeBond(identity)) else { return false }
+        let wasThere = try await isAccepted(.security(.removeBond(identity)))
         if let error = takeStoreError() { throw .bondStore(error) }
         return wasThere
     }
@@ -34,7 +34,7 @@ extension Adapter {
     @discardableResult
     public func nameBond(_ identity: DeviceAddress, _ name: String) async throws(AdapterError) -> Bool {
         clearStoreError()
-        guard case .accepted(let isKnown) = try await result(of: .nameBond(identity, name)) else { return false }
+        let isKnown = try await isAccepted(.security(.nameBond(identity, name)))
         if let error = takeStoreError() { throw .bondStore(error) }
         return isKnown
     }
@@ -43,27 +43,26 @@ extension Adapter {
     public func setSecurity(_ settings: SecuritySettings) async throws(AdapterError) {
         var settings = settings
         settings.identityResolvingKey = identityResolvingKey
-        _ = try await result(of: .setSecurity(settings))
+        _ = try await result(of: .security(.setSecurity(settings)))
     }
 
     /// Unlocks a fixed passkey (`PairingOptions.passkey`) after too many failures (`PairingEvent.passkeyLocked`), and
     /// ends the waiting times after failed pairings. Only an operator should do this: an app that does so after each
     /// failure reveals its passkey.
-    public func unlockPasskey() async throws(AdapterError) { _ = try await result(of: .unlockPasskey) }
+    public func unlockPasskey() async throws(AdapterError) { _ = try await result(of: .security(.unlockPasskey)) }
 
     /// Out-of-band data of this device, for one pairing with another device.
     /// - Throws: `AdapterError.host(.security(.notAvailable))` without a toolbox.
     public func makeOutOfBandData() async throws(AdapterError) -> LocalOutOfBandData {
-        guard case .outOfBandData(let data) = try await result(of: .createOutOfBandData) else {
-            throw .host(.security(.notAvailable))
+        try await answer(to: .security(.createOutOfBandData)) {
+            if case .outOfBandData(let data) = $0 { data } else { nil }
         }
-        return data
     }
 
     /// Sets the out-of-band data of a device for the next pairing. A successful pairing consumes it.
     /// - Parameter data: `nil` removes it.
     public func setOutOfBandData(_ data: OutOfBandData?, for peer: DeviceAddress) async throws(AdapterError) {
-        _ = try await result(of: .setOutOfBandData(peer, data))
+        _ = try await result(of: .security(.setOutOfBandData(peer, data)))
     }
 
     /// Pairs on a link, in either role: a peripheral asks the central to pair.
@@ -72,8 +71,8 @@ extension Adapter {
         _ link: LinkID, options: PairingOptions? = nil
     ) async throws(AdapterError) -> PairingSummary {
         clearStoreError()
-        guard case .paired(let summary) = try await result(of: .pair(link, options)) else {
-            throw .host(.notConnected)
+        let summary = try await answer(to: .security(.pair(link, options))) {
+            if case .paired(let summary) = $0 { summary } else { nil }
         }
         if let error = takeStoreError() { throw .bondStore(error) }
         return summary
@@ -95,7 +94,7 @@ extension Peripheral {
     /// Encrypts the link with the bond's key; has no effect if the link is encrypted already.
     /// - Throws: `AdapterError.host(.security)`: `noKey` without a bond, `keyMissingAtPeer` when the device has lost
     ///   its half: remove the bond and pair again.
-    public func encrypt() async throws(AdapterError) { _ = try await adapter.result(of: .encrypt(link)) }
+    public func encrypt() async throws(AdapterError) { _ = try await adapter.result(of: .security(.encrypt(link))) }
 
     /// The security of the link; `nil` while it is not encrypted.
     public var security: LinkSecurity? {

@@ -33,25 +33,26 @@ extension Adapter {
     /// Adds a service to the local database; it cannot be changed afterwards (SPEC PER-6, PER-7).
     /// - Throws: `AdapterError.host(.publishing)` with the reason.
     public func publish(_ service: GATTServiceDefinition) async throws(AdapterError) -> GATTPublishedService {
-        guard case .published(let published) = try await result(of: .publish(service)) else { throw .closed }
-        return published
+        try await answer(to: .server(.publish(service))) {
+            if case .published(let published) = $0 { published } else { nil }
+        }
     }
 
     /// Removes a service from the local database and notifies centrals.
     /// - Parameter handle: the first handle of the service.
     /// - Throws: `AdapterError.host(.publishing)`.
     public func removeService(_ handle: AttributeHandle) async throws(AdapterError) {
-        _ = try await result(of: .removeService(handle))
+        _ = try await result(of: .server(.removeService(handle)))
     }
 
     /// Changes the device name in the Generic Access service; cut at 248 octets.
-    public func setDeviceName(_ name: String) async { _ = await perform(.setDeviceName(name)) }
+    public func setDeviceName(_ name: String) async { _ = await perform(.server(.setDeviceName(name))) }
 
     /// Answers a request of a central: each needs exactly one answer, within 30 s (SPEC PER-16).
     /// - Returns: `false` if the answer came too late or for the second time.
     @discardableResult
     public func respond(to question: GATTRequestID, with answer: GATTAnswer) async -> Bool {
-        await isAccepted(.respond(question, answer))
+        (try? await isAccepted(.server(.respond(question, answer)))) ?? false
     }
 
     /// Sends a value to the centrals that subscribed to it (SPEC PER-21). It is cut to MTU − 3 octets.
@@ -60,11 +61,12 @@ extension Adapter {
     ///   (SPEC PER-22).
     @discardableResult
     public func updateValue(_ value: [UInt8], of handle: AttributeHandle, to links: [LinkID]? = nil) async -> Bool {
-        await isAccepted(.updateValue(handle, value: value, links: links))
+        (try? await isAccepted(.server(.updateValue(handle, value: value, links: links)))) ?? false
     }
 
-    private func isAccepted(_ command: HostCommand) async -> Bool {
-        if case .success(.accepted(let isAccepted)) = await perform(command) { isAccepted } else { false }
+    /// Whether the engine took what it was given.
+    func isAccepted(_ command: HostCommand) async throws(AdapterError) -> Bool {
+        try await answer(to: command) { if case .accepted(let isAccepted) = $0 { isAccepted } else { nil } }
     }
 
     /// Advertises until the task is cancelled (SPEC PER-11, PER-12).
@@ -80,7 +82,7 @@ extension Adapter {
     /// - Throws: `AdapterError.host(.cancelled)` when the task was cancelled, `AdapterError.host(.connectionFailed)`
     ///   when directed advertising at the high duty cycle got no response, or the controller's error.
     public func advertise(_ request: AdvertiseRequest) async throws(AdapterError) {
-        _ = try await result(of: .advertise(request))
+        _ = try await result(of: .radio(.advertise(request)))
     }
 
     /// Asks a central for lower latency or for less energy (SPEC 2.4).
@@ -93,14 +95,14 @@ extension Adapter {
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for link: LinkID
     ) async throws(AdapterError) -> ConnectionParameters {
-        guard
-            case .connectionParameters(let parameters) = try await result(
-                of: .updateConnectionParameters(link, latency.parameters))
-        else { throw .host(.notConnected) }
-        return parameters
+        try await answer(to: .link(link, .procedure(.updateParameters(latency.parameters)))) {
+            if case .connectionParameters(let parameters) = $0 { parameters } else { nil }
+        }
     }
 
     /// Disconnects a central.
     /// - Throws: `AdapterError.host(.notConnected)`.
-    public func disconnect(_ link: LinkID) async throws(AdapterError) { _ = try await result(of: .disconnect(link)) }
+    public func disconnect(_ link: LinkID) async throws(AdapterError) {
+        _ = try await result(of: .link(link, .disconnect))
+    }
 }

@@ -127,14 +127,14 @@ struct CentralManager {
         switch (runningScan, wantedScan(standing)) {
         case (nil, let wanted?):
             runningScan = RunningScan(
-                token: effects.submit(.scan(wanted), from: client, for: .scan(client)), request: wanted)
+                token: effects.submit(.radio(.scan(wanted)), from: client, for: .scan(client)), request: wanted)
         case (let running?, nil):
             effects.cancel(running.token)
             runningScan = nil
         case (let running?, let wanted?) where running.request != wanted:
             // Until the engine has named the operation, nothing of it can be changed.
             guard let operation = effects.commands.operation(of: running.token) else { return }
-            effects.submit(.changeScan(operation, wanted), from: client)
+            effects.submit(.radio(.changeScan(operation, wanted)), from: client)
             runningScan?.request = wanted
         case (nil, nil), (_?, _?): break
         }
@@ -194,7 +194,7 @@ struct CentralManager {
         let address = information.peer.withoutIdentityMark
         guard let identifier = peripherals.first(where: { $0.address == address })?.identifier else {
             // Nobody wants it any more.
-            effects.submit(.disconnect(information.id), from: client)
+            effects.submit(.link(information.id, .disconnect), from: client)
             return
         }
         peripherals[identifier]?.connected(information.id, attMTU: information.attMTU)
@@ -247,7 +247,7 @@ struct CentralManager {
         case .connecting: break
         case .connected(let link):
             // More than one session holds it where the app has two identifiers of the device.
-            if self.session(on: link) == nil { effects.submit(.disconnect(link), from: client) }
+            if self.session(on: link) == nil { effects.submit(.link(link, .disconnect), from: client) }
         }
         effects.commands.forget(client, on: identifier)
         effects.needsJournal = true
@@ -287,7 +287,7 @@ struct CentralManager {
     /// What it loses below `poweredOn` (SPEC 2.3). A wish for a connection stands.
     mutating func fall(into effects: inout ManagerEffects) {
         scan = nil
-        for link in peripherals.compactMap(\.link) { effects.submit(.disconnect(link), from: client) }
+        for link in peripherals.compactMap(\.link) { effects.submit(.link(link, .disconnect), from: client) }
         effects.commands.forget(client)
         peripherals.removeAll { $0.link != nil }
     }
@@ -296,7 +296,7 @@ struct CentralManager {
     mutating func loseLinks(into effects: inout ManagerEffects) {
         for session in peripherals {
             guard let link = session.link else { continue }
-            effects.submit(.disconnect(link), from: client)
+            effects.submit(.link(link, .disconnect), from: client)
             peripherals[session.identifier]?.wait()
         }
     }
@@ -308,7 +308,7 @@ struct CentralManager {
             switch session.state {
             case .connecting(let token?, _): effects.cancel(token)
             case .connecting: break
-            case .connected(let link): effects.submit(.disconnect(link), from: client)
+            case .connected(let link): effects.submit(.link(link, .disconnect), from: client)
             }
         }
     }

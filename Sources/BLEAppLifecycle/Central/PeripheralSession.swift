@@ -63,7 +63,7 @@ struct PeripheralSession {
         if isOn, token == nil {
             if let notBefore, notBefore > now { return }
             let token = effects.submit(
-                .connect(ConnectRequest(peer: address)), from: client, for: .connect(client, identifier))
+                .radio(.connect(ConnectRequest(peer: address))), from: client, for: .connect(client, identifier))
             state = .connecting(token, notBefore: nil)
         } else if !isOn {
             if let token { effects.cancel(token) }
@@ -141,10 +141,11 @@ struct PeripheralSession {
         case .writeDescriptor(let value, let id): writeDescriptor(value, id, link, &effects)
         case .setNotify(let isOn, let id): setNotify(isOn, id, link, &effects)
         case .readRSSI:
-            effects.submit(.readRSSI(link), from: client, for: .peripheral(client, identifier, .readRSSI))
+            effects.submit(
+                .link(link, .procedure(.readRSSI)), from: client, for: .peripheral(client, identifier, .readRSSI))
         case .openChannel(let psm):
             effects.submit(
-                .openChannel(link, spsm: psm, ChannelSettings()), from: client,
+                .channel(.open(link, spsm: psm, ChannelSettings())), from: client,
                 for: .peripheral(client, identifier, .openChannel(psm: psm)))
         }
     }
@@ -156,7 +157,7 @@ struct PeripheralSession {
     private func ask(
         _ operation: GATTOperation, _ link: LinkID, _ task: PeripheralTask, _ effects: inout ManagerEffects
     ) {
-        effects.submit(.gatt(link, operation), from: client, for: .peripheral(client, identifier, task))
+        effects.submit(.link(link, .gatt(operation)), from: client, for: .peripheral(client, identifier, task))
     }
 
     /// The app names an attribute that does not exist, or no longer does.

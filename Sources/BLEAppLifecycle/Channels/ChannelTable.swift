@@ -1,8 +1,8 @@
 import BLEHost
 import BLEPackets
 
-/// The channels of one manager, as streams of octets: what the app writes goes out in units, what comes in is counted until
-/// the app has read it (SPEC 2.3 openL2CAPChannel, 2.4 publishL2CAPChannel).
+/// The channels of one manager, as streams of octets: what the app writes goes out in units, what comes in is counted
+/// until the app has read it (SPEC 2.3 openL2CAPChannel, 2.4 publishL2CAPChannel).
 ///
 ///     asked for by the app, or accepted on a published number ──▶ open ──closed by either side, link lost──▶ gone
 ///     offered ──engine gives a number──▶ published ──unpublished: its channels are closed──▶ gone
@@ -20,15 +20,15 @@ struct ChannelTable {
 
     /// Ends what is open, and the offers.
     func closeAll(into effects: inout ManagerEffects) {
-        for channel in open { effects.submit(.closeChannel(channel.channel), from: client) }
-        for spsm in published { effects.submit(.stopListeningForChannels(spsm: spsm), from: client) }
+        for channel in open { effects.submit(.channel(.close(channel.channel)), from: client) }
+        for spsm in published { effects.submit(.channel(.stopListening(spsm: spsm)), from: client) }
     }
 
     // MARK: Requests
 
     func publish(isEncrypted: Bool, into effects: inout ManagerEffects) {
         effects.submit(
-            .listenForChannels(spsm: nil, ChannelSettings(), requiresEncryption: isEncrypted), from: client,
+            .channel(.listen(spsm: nil, ChannelSettings(), requiresEncryption: isEncrypted)), from: client,
             for: .listen(client))
     }
 
@@ -38,9 +38,9 @@ struct ChannelTable {
             return effects.tell(.channelUnpublished(psm: psm, .coreBluetooth(.invalidParameters)), to: client)
         }
         published.remove(at: place)
-        effects.submit(.stopListeningForChannels(spsm: psm), from: client)
+        effects.submit(.channel(.stopListening(spsm: psm)), from: client)
         for channel in open where channel.isAccepted && channel.spsm == psm {
-            effects.submit(.closeChannel(channel.channel), from: client)
+            effects.submit(.channel(.close(channel.channel)), from: client)
         }
         effects.tell(.channelUnpublished(psm: psm, nil), to: client)
     }
@@ -58,17 +58,17 @@ struct ChannelTable {
                 let unit = Array(rest.prefix(channel.sendMTU))
                 rest = rest.dropFirst(unit.count)
                 effects.submit(
-                    .sendOnChannel(channel.channel, unit), from: client, for: .send(client, id, octets: unit.count))
+                    .channel(.send(channel.channel, unit)), from: client, for: .send(client, id, octets: unit.count))
             }
         case .received(let count): consume(count, of: id, into: &effects)
-        case .close: effects.submit(.closeChannel(channel.channel), from: client)
+        case .close: effects.submit(.channel(.close(channel.channel)), from: client)
         }
     }
 
     /// The peer may send another unit for each that has been read to its end.
     private mutating func consume(_ count: Int, of id: L2CAPChannelID, into effects: inout ManagerEffects) {
         guard let channel = open[id]?.channel, let units = open[id]?.take(count), units > 0 else { return }
-        effects.submit(.consumeChannelData(channel, units: units), from: client)
+        effects.submit(.channel(.consume(channel, units: units)), from: client)
     }
 
     // MARK: What becomes of them

@@ -99,7 +99,7 @@ extension AppLifecycle {
         let name = directory.name(of: information.peer)
         let isKnown = withCentral(client) { $0.connected(information, name: name, $1, into: &$2) } != nil
         if !isKnown {
-            effects.submit(.disconnect(information.id), from: client)
+            effects.submit(.link(information.id, .disconnect), from: client)
             settle()
         }
         announceConnection(information.id)
@@ -143,7 +143,7 @@ extension AppLifecycle {
         guard links[link]?.role == .central else { return }
         for client in managers.keys where managers[client]?.central?.session(on: link) != nil {
             endSessions(on: link, of: client, .controller(.pinOrKeyMissing))
-            effects.submit(.disconnect(link), from: client)
+            effects.submit(.link(link, .disconnect), from: client)
             settle()
         }
     }
@@ -225,7 +225,7 @@ extension AppLifecycle {
     ) {
         let isTaken = withPeripheral(client) { $0.published(service, result, $1, into: &$2) } != nil
         guard !isTaken, case .success(.published(let service)) = result else { return }
-        effects.submit(.removeService(service.range.first), from: client)
+        effects.submit(.server(.removeService(service.range.first)), from: client)
         settle()
     }
 
@@ -268,7 +268,7 @@ extension AppLifecycle {
     }
 
     private mutating func refuse(_ id: GATTRequestID, _ error: ATTError = .unlikelyError) {
-        effects.submit(.respond(id, .failure(error)), from: .system)
+        effects.submit(.server(.respond(id, .failure(error))), from: .system)
         settle()
     }
 
@@ -279,7 +279,7 @@ extension AppLifecycle {
             return withChannels(client) { $0.listening(result, into: &$1) }
         }
         guard case .success(.listening(let spsm)) = result else { return }
-        effects.submit(.stopListeningForChannels(spsm: spsm), from: client)
+        effects.submit(.channel(.stopListening(spsm: spsm)), from: client)
         settle()
     }
 
@@ -289,7 +289,7 @@ extension AppLifecycle {
             guard let manager = managers[client], !manager.isCrowded(settings),
                 let central = describe(information.id.link, app: manager.app)
             else {
-                effects.submit(.closeChannel(information.id), from: client)
+                effects.submit(.channel(.close(information.id)), from: client)
                 return settle()
             }
             withChannels(client) { $0.accepted(information, from: central, into: &$1) }

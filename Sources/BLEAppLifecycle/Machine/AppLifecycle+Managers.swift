@@ -74,7 +74,8 @@ extension AppLifecycle {
     private mutating func connected(
         with services: [BluetoothUUID], _ client: ClientID, _ app: Int
     ) -> [PeripheralDescription] {
-        // Every peripheral has the Generic Access service (Core 5.4, Vol 3, Part C, 12), whether it was discovered or not.
+        // Every peripheral has the Generic Access service (Core 5.4, Vol 3, Part C, 12), whether it was discovered or
+        // not.
         let isForAll = services.contains(BluetoothUUID(UInt16(0x1800)))
         var found: [PeripheralDescription] = []
         for link in links.links
@@ -202,7 +203,7 @@ extension AppLifecycle {
         for index in apps.indices { apps[index].powerSwitched() }
         if !isOn {
             for link in links.links where link.role == .peripheral {
-                effects.submit(.disconnect(link.id), from: .system)
+                effects.submit(.link(link.id, .disconnect), from: .system)
             }
         }
         settle()

@@ -61,7 +61,7 @@ struct SharedLinks {
     private func learn(
         _ operation: GATTOperation, on link: LinkID, _ step: LearningStep, _ effects: inout ManagerEffects
     ) {
-        effects.submit(.gatt(link, operation), from: .system, for: .learn(link, step))
+        effects.submit(.link(link, .gatt(operation)), from: .system, for: .learn(link, step))
     }
 
     /// A step has ended; the next one follows.

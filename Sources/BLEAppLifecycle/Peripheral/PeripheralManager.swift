@@ -103,7 +103,7 @@ struct PeripheralManager {
             update(characteristic, value, links, query, &effects)
         case .setConnectionLatency(let latency, let central):
             guard let link = links?.first else { return effects.log(.notConnected(central), of: app) }
-            effects.submit(.updateConnectionParameters(link, latency.parameters), from: .system)
+            effects.submit(.link(link, .procedure(.updateParameters(latency.parameters))), from: .system)
         case .publishChannel(let isEncrypted): channels.publish(isEncrypted: isEncrypted, into: &effects)
         case .unpublishChannel(let psm): channels.unpublish(psm, into: &effects)
         }
@@ -117,7 +117,7 @@ struct PeripheralManager {
         if standing.state >= .poweredOff { publishNext(into: &effects) }
         if standing.isActive == isDisabled {
             isDisabled = !standing.isActive
-            effects.submit(.disableServices(isDisabled ? disabledServiceError : nil), from: client)
+            effects.submit(.server(.disableServices(isDisabled ? disabledServiceError : nil)), from: client)
         }
         effects.needsJournal = true
     }
@@ -144,7 +144,7 @@ struct PeripheralManager {
             includedServices: service.definition.includedServices.compactMap { services[$0]?.published?.range.first },
             characteristics: service.definition.characteristics.map(\.definition))
         let id = service.definition.id
-        services[id]?.token = effects.submit(.publish(definition), from: client, for: .publish(client, id))
+        services[id]?.token = effects.submit(.server(.publish(definition)), from: client, for: .publish(client, id))
     }
 
     /// The engine has answered a service.
@@ -155,7 +155,7 @@ struct PeripheralManager {
         guard let isTold = services[id]?.isTold else {
             // Removed while it was on its way.
             if case .success(.published(let service)) = result {
-                effects.submit(.removeService(service.range.first), from: client)
+                effects.submit(.server(.removeService(service.range.first)), from: client)
             }
             return
         }
@@ -178,7 +178,7 @@ struct PeripheralManager {
         guard let service = services[id], !services.contains(where: { $0.definition.includedServices.contains(id) })
         else { return effects.log(.unknownAttribute, of: app) }
         services[id] = nil
-        if let handle = service.published?.range.first { effects.submit(.removeService(handle), from: client) }
+        if let handle = service.published?.range.first { effects.submit(.server(.removeService(handle)), from: client) }
         let characteristics = service.definition.characteristics.map(\.id)
         subscriptions.removeAll { characteristics.contains($0.characteristic) }
         effects.needsJournal = true
@@ -188,7 +188,7 @@ struct PeripheralManager {
     private mutating func withdrawServices(into effects: inout ManagerEffects) {
         for service in services.reversed() {
             guard let handle = service.published?.range.first else { continue }
-            effects.submit(.removeService(handle), from: client)
+            effects.submit(.server(.removeService(handle)), from: client)
         }
         services.removeAll()
         subscriptions = []
@@ -271,14 +271,15 @@ struct PeripheralManager {
         switch (runningAdvertisement, wantedAdvertisement(standing)) {
         case (nil, let wanted?):
             runningAdvertisement = RunningAdvertisement(
-                token: effects.submit(.advertise(wanted), from: client, for: .advertise(client)), request: wanted)
+                token: effects.submit(.radio(.advertise(wanted)), from: client, for: .advertise(client)),
+                request: wanted)
         case (let running?, nil):
             effects.cancel(running.token)
             runningAdvertisement = nil
         case (let running?, let wanted?) where running.request != wanted:
             // Until the engine has named the operation, nothing of it can be changed.
             guard let operation = effects.commands.operation(of: running.token) else { return }
-            effects.submit(.changeAdvertising(operation, wanted), from: client)
+            effects.submit(.radio(.changeAdvertising(operation, wanted)), from: client)
             runningAdvertisement?.request = wanted
         case (nil, nil), (_?, _?): break
         }
@@ -321,7 +322,7 @@ struct PeripheralManager {
     }
 
     private func refuse(_ id: GATTRequestID, _ effects: inout ManagerEffects) {
-        effects.submit(.respond(id, .failure(.unlikelyError)), from: .system)
+        effects.submit(.server(.respond(id, .failure(.unlikelyError))), from: .system)
     }
 
     private mutating func respond(_ id: ATTRequestID, _ code: UInt8, _ value: [UInt8], _ effects: inout ManagerEffects)
@@ -332,7 +333,7 @@ struct PeripheralManager {
         let question = questions.remove(at: place)
         let answer: GATTAnswer =
             code != 0 ? .failure(ATTError(rawValue: code)) : question.isRead ? .value(value) : .success
-        effects.submit(.respond(question.id, answer), from: client, for: .respond(client))
+        effects.submit(.server(.respond(question.id, answer)), from: client, for: .respond(client))
     }
 
     /// The engine has answered for the app, which took too long.
@@ -347,14 +348,15 @@ struct PeripheralManager {
     /// The process that was asked is gone: it answers nothing that the next one is not told.
     mutating func processEnded(isWaiting: (GATTRequestID) -> Bool, into effects: inout ManagerEffects) {
         for question in questions where !isWaiting(question.id) {
-            effects.submit(.respond(question.id, .failure(.unlikelyError)), from: client)
+            effects.submit(.server(.respond(question.id, .failure(.unlikelyError))), from: client)
         }
         questions.removeAll { !isWaiting($0.id) }
     }
 
     // MARK: Subscriptions
 
-    /// Whether a subscription is to a characteristic of this manager and not known. Another mode is no other subscription.
+    /// Whether a subscription is to a characteristic of this manager and not known. Another mode is no other
+    /// subscription.
     func isNew(_ subscription: GATTSubscription) -> Bool {
         guard let characteristic = characteristic(with: subscription.handle) else { return false }
         return !subscriptions.contains { $0.link == subscription.link && $0.characteristic == characteristic }
@@ -411,7 +413,7 @@ struct PeripheralManager {
             return effects.tell(.updateQueued(query, false), to: client)
         }
         effects.submit(
-            .updateValue(handle, value: value, links: links), from: client, for: .update(client, query))
+            .server(.updateValue(handle, value: value, links: links)), from: client, for: .update(client, query))
     }
 
     /// The engine has taken a value, or has no room for it.
@@ -447,7 +449,7 @@ struct PeripheralManager {
 
     /// Opens what it keeps in the engine for others again.
     func enableServices(into effects: inout ManagerEffects) {
-        if isDisabled { effects.submit(.disableServices(nil), from: client) }
+        if isDisabled { effects.submit(.server(.disableServices(nil)), from: client) }
     }
 
     // MARK: Preservation

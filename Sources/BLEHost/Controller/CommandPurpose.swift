@@ -10,7 +10,7 @@ enum CommandPurpose: Equatable {
     case ownAddress
     /// A change of the controller's resolving list.
     case resolvingList
-    case link(LinkID, LinkProcedure)
+    case link(LinkID, LinkPurpose)
     /// Something about the link of this handle whose answer nobody waits for.
     case unattendedOnLink(ConnectionHandle)
     /// A client's own command.
@@ -28,32 +28,13 @@ enum CommandPurpose: Equatable {
     }
 }
 
-/// A procedure of the link layer that runs on a link.
-enum LinkProcedure: Equatable {
+/// Why a command was sent that belongs to a link.
+enum LinkPurpose: Equatable {
     case disconnect
-    case readRSSI
-    case readRemoteVersion
-    case readRemoteFeatures
-    case updateParameters
-    case setDataLength
-    case readPHY
-    case setPHY
+    /// A `LinkProcedure`, by its command.
+    case procedure
     /// The central's part of encryption.
     case encrypt
     /// The peripheral's part of encryption.
     case replyWithKey
-
-    /// The class of clients' operations that wait for this procedure.
-    var operationClass: LinkOperations.Class? {
-        switch self {
-        case .disconnect, .encrypt, .replyWithKey: nil
-        case .readRSSI: .readRSSI
-        case .readRemoteVersion: .readRemoteVersion
-        case .readRemoteFeatures: .readRemoteFeatures
-        case .updateParameters: .updateParameters
-        case .setDataLength: .setDataLength
-        case .readPHY: .readPHY
-        case .setPHY: .setPHY
-        }
-    }
 }

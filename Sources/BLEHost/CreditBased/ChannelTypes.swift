@@ -71,7 +71,7 @@ public enum ChannelEnd: Hashable, Sendable {
 public enum ChannelEvent: Equatable, Sendable {
     /// The peer opened a channel to an SPSM on which this client listens.
     case opened(ChannelInformation, ClientID)
-    /// A whole service data unit. `HostCommand.consumeChannelData` lets the peer send another.
+    /// A whole service data unit. `ChannelCommand.consume` lets the peer send another.
     case received(ChannelID, [UInt8])
     /// Told once for each channel that was open.
     case closed(ChannelID, ChannelEnd)

@@ -1,38 +1,12 @@
 import BLEPackets
 
-/// Clients' operations that the link layer carries out, at most one of a kind at a time; the others of that kind wait.
+/// Clients' operations that the link layer carries out, at most one with the same command at a time; the
+/// others with that command wait.
 struct LinkOperations {
-    enum Kind: Equatable {
-        case readRSSI
-        case readRemoteVersion
-        case readRemoteFeatures
-        case updateParameters(ConnectionParameterRequest)
-        case setDataLength(octets: UInt16, microseconds: UInt16)
-        case readPHY
-        case setPHY(transmit: PHYSet, receive: PHYSet)
-
-        var `class`: Class {
-            switch self {
-            case .readRSSI: .readRSSI
-            case .readRemoteVersion: .readRemoteVersion
-            case .readRemoteFeatures: .readRemoteFeatures
-            case .updateParameters: .updateParameters
-            case .setDataLength: .setDataLength
-            case .readPHY: .readPHY
-            case .setPHY: .setPHY
-            }
-        }
-    }
-
-    /// Operations of one class use the same command and the same answer.
-    enum Class: Equatable {
-        case readRSSI, readRemoteVersion, readRemoteFeatures, updateParameters, setDataLength, readPHY, setPHY
-    }
-
     struct Operation {
         var id: OperationID
         var client: ClientID
-        var kind: Kind
+        var procedure: LinkProcedure
         /// Set once the command was given.
         var deadline: Instant?
         /// Its client has gone; it keeps its place, or its answer would be taken for the next one's.
@@ -49,7 +23,7 @@ struct LinkOperations {
 
     /// - Returns: whether the operation may start now.
     mutating func append(_ operation: Operation, at now: Instant) -> Bool {
-        let isBusy = operations.contains { $0.kind.class == operation.kind.class }
+        let isBusy = operations.contains { $0.procedure.opcode == operation.procedure.opcode }
         var operation = operation
         if !isBusy { operation.deadline = now.advanced(by: Self.timeout) }
         operations.append(operation)
@@ -57,25 +31,26 @@ struct LinkOperations {
     }
 
     /// Takes the place of a client's operation for a procedure of the engine's own, or the peer's.
-    /// - Returns: whether it may start; `false` while another of its class runs.
-    mutating func appendOwn(_ kind: Kind, at now: Instant) -> Bool {
-        guard !operations.contains(where: { $0.kind.class == kind.class }) else { return false }
+    /// - Returns: whether it may start; `false` while another with its command runs.
+    mutating func appendOwn(_ procedure: LinkProcedure, at now: Instant) -> Bool {
+        guard !operations.contains(where: { $0.procedure.opcode == procedure.opcode }) else { return false }
         operations.append(
             Operation(
-                id: OperationID(rawValue: 0), client: .local, kind: kind, deadline: now.advanced(by: Self.timeout),
+                id: OperationID(rawValue: 0), client: .local, procedure: procedure,
+                deadline: now.advanced(by: Self.timeout),
                 isCancelled: true))
         return true
     }
 
-    /// The procedure of this class came to its end.
-    /// - Returns: the operation that it was, if a client asked for it, and the one of its class that may start now.
-    mutating func finish(_ operationClass: Class, at now: Instant) -> (finished: Operation?, next: Operation?) {
+    /// The procedure with this command came to its end.
+    /// - Returns: the operation that it was, if a client asked for it, and the one that may start now.
+    mutating func finish(_ opcode: HCIOpcode, at now: Instant) -> (finished: Operation?, next: Operation?) {
         guard
-            let index = operations.firstIndex(where: { $0.kind.class == operationClass && $0.deadline != nil })
+            let index = operations.firstIndex(where: { $0.procedure.opcode == opcode && $0.deadline != nil })
         else { return (nil, nil) }
         let operation = operations.remove(at: index)
         let finished = operation.isCancelled ? nil : operation
-        guard let next = operations.firstIndex(where: { $0.kind.class == operationClass }) else {
+        guard let next = operations.firstIndex(where: { $0.procedure.opcode == opcode }) else {
             return (finished, nil)
         }
         operations[next].deadline = now.advanced(by: Self.timeout)
@@ -107,8 +82,8 @@ struct LinkOperations {
         return deadline
     }
 
-    /// The class of a procedure whose time is over.
-    func expired(at now: Instant) -> Class? {
-        operations.first { $0.deadline.map { $0 <= now } ?? false }?.kind.class
+    /// The command of a procedure whose time is over.
+    func expired(at now: Instant) -> HCIOpcode? {
+        operations.first { $0.deadline.map { $0 <= now } ?? false }?.procedure.opcode
     }
 }

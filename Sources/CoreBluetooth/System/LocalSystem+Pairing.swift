@@ -13,7 +13,7 @@ extension LocalSystem {
             // The key of this device's private addresses is the store's, and stays as it is.
             var security = system.security
             security.identityResolvingKey = runner.identityResolvingKey
-            _ = runner.submit(.setSecurity(security))
+            _ = runner.submit(.security(.setSecurity(security)))
             runner.settle()
         }
     }
@@ -37,7 +37,8 @@ extension LocalSystem {
         if let refused { answer(refused, with: .cancel) }
     }
 
-    /// With whom a link is; remembered while devices pair, because the link may go before the pairing is told to have ended.
+    /// With whom a link is; remembered while devices pair, because the link may go before the pairing is told to have
+    /// ended.
     private func partner(on link: LinkID) -> PairingPartner? {
         if let known = pairingPartners[link] { return known }
         let app = app
@@ -47,7 +48,7 @@ extension LocalSystem {
     }
 
     private func answer(_ question: PairingQuestionID, with answer: PairingAnswer) {
-        _ = runner?.submit(.answerPairing(question, answer))
+        _ = runner?.submit(.security(.answerPairing(question, answer)))
         runner?.settle()
     }
 }

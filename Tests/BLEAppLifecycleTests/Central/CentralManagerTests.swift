@@ -18,13 +18,13 @@ struct CentralManagerTests {
     @Test("a scan follows the standing: fewer reports in the background, none without Bluetooth")
     mutating func scan() {
         ask(.scan(ScanOptions(services: [Profiles.heartRate], allowsDuplicates: true)))
-        guard case .scan(let first)? = alone.wanted().commands.first else {
+        guard case .radio(.scan(let first))? = alone.wanted().commands.first else {
             Issue.record("no scan")
             return
         }
         #expect(first.allowsDuplicates && !first.isInBackground)
         manager.converge(Alone.background, at: .zero, into: &alone.effects)
-        guard case .changeScan(_, let second)? = alone.wanted().commands.first else {
+        guard case .radio(.changeScan(_, let second))? = alone.wanted().commands.first else {
             Issue.record("the scan is not changed")
             return
         }
@@ -52,7 +52,7 @@ struct CentralManagerTests {
     @Test("a link that nobody wants is given back, one that is wanted is told with the name of the device")
     mutating func links() {
         manager.connected(Alone.link(), name: nil, Alone.foreground, into: &alone.effects)
-        #expect(alone.wanted().commands == [.disconnect(Alone.link)])
+        #expect(alone.wanted().commands == [.link(Alone.link, .disconnect)])
         ask(.connect(Alone.peer, ConnectOptions()))
         _ = alone.wanted()
         manager.connected(Alone.link(), name: "Belt", Alone.foreground, into: &alone.effects)
@@ -73,7 +73,7 @@ struct CentralManagerTests {
         #expect(manager.nextDeadline == due && alone.wanted().events.isEmpty)
         manager.converge(Alone.foreground, at: due, into: &alone.effects)
         wanted = alone.wanted()
-        #expect(wanted.commands == [.connect(ConnectRequest(peer: Alone.address))])
+        #expect(wanted.commands == [.radio(.connect(ConnectRequest(peer: Alone.address)))])
         manager.connectionFailed(Alone.peer, wanted.tokens[0], .limitReached, at: due, into: &alone.effects)
         #expect(alone.wanted().events == [.connectionFailed(Alone.peer, .coreBluetooth(.connectionLimitReached))])
         #expect(manager.peripherals.isEmpty)
@@ -94,7 +94,7 @@ struct CentralManagerTests {
                     .disconnected(
                         Alone.peer, .coreBluetooth(.connectionTimeout), microseconds: 0, isReconnecting: true)
                 ])
-        #expect(wanted.commands == [.connect(ConnectRequest(peer: Alone.address))])
+        #expect(wanted.commands == [.radio(.connect(ConnectRequest(peer: Alone.address)))])
         manager.connected(Alone.link(), name: nil, Alone.foreground, into: &alone.effects)
         _ = alone.wanted()
         let preserved = Standing(state: .resetting, place: .preserved)

@@ -43,7 +43,7 @@ struct PeripheralSessionTests {
         #expect(alone.wanted().commands.isEmpty && session.startDeadline == due)
         session.converge(isOn: true, at: due, into: &alone.effects)
         session.converge(isOn: true, at: due, into: &alone.effects)
-        #expect(alone.wanted().commands == [.connect(ConnectRequest(peer: Alone.address))])
+        #expect(alone.wanted().commands == [.radio(.connect(ConnectRequest(peer: Alone.address)))])
         session.converge(isOn: false, at: due, into: &alone.effects)
         #expect(alone.wanted().commands.count == 1)
         #expect(session.state == .connecting(nil, notBefore: nil))
@@ -74,15 +74,16 @@ struct PeripheralSessionTests {
         #expect(
             alone.wanted().commands
                 == [
-                    .gatt(
-                        Alone.link, .subscribe(handle, configuration: configuration.handle, mode: .notifications))
+                    .link(
+                        Alone.link, .gatt(.subscribe(handle, configuration: configuration.handle, mode: .notifications))
+                    )
                 ])
         session.ended(.subscribe(characteristic: value), .success(.gatt(.subscribed)), into: &alone.effects)
         let wanted = alone.wanted()
         // The second changes nothing, the third begins.
         let isOn = PeripheralEvent.notificationStateUpdated(characteristic: value, isNotifying: true, nil)
         #expect(wanted.events == [.peripheral(Alone.peer, isOn), .peripheral(Alone.peer, isOn)])
-        #expect(wanted.commands == [.gatt(Alone.link, .unsubscribe(handle))])
+        #expect(wanted.commands == [.link(Alone.link, .gatt(.unsubscribe(handle)))])
         session.ended(
             .unsubscribe(characteristic: value), .failure(.gatt(.transactionTimeout)), into: &alone.effects)
         #expect(

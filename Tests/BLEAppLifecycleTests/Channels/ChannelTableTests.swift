@@ -24,7 +24,7 @@ struct ChannelTableTests {
         let id = try #require(accept())
         table.perform(.send([UInt8](repeating: 1, count: 250)), on: id, into: &alone.effects)
         let lengths = alone.wanted().commands.map { command in
-            if case .sendOnChannel(channel, let unit) = command { unit.count } else { 0 }
+            if case .channel(.send(channel, let unit)) = command { unit.count } else { 0 }
         }
         #expect(lengths == [100, 100, 50])
     }
@@ -39,9 +39,9 @@ struct ChannelTableTests {
         table.perform(.received(count: 9), on: id, into: &alone.effects)
         #expect(alone.wanted().commands.isEmpty)
         table.perform(.received(count: 1), on: id, into: &alone.effects)
-        #expect(alone.wanted().commands == [.consumeChannelData(channel, units: 2)])
+        #expect(alone.wanted().commands == [.channel(.consume(channel, units: 2))])
         table.perform(.received(count: 20), on: id, into: &alone.effects)
-        #expect(alone.wanted().commands == [.consumeChannelData(channel, units: 1)])
+        #expect(alone.wanted().commands == [.channel(.consume(channel, units: 1))])
     }
 
     @Test("an offer that ends takes its channels with it; a request for a channel that is gone hears so")
@@ -51,7 +51,7 @@ struct ChannelTableTests {
         table.unpublish(0x81, into: &alone.effects)
         table.unpublish(0x80, into: &alone.effects)
         let wanted = alone.wanted()
-        #expect(wanted.commands == [.stopListeningForChannels(spsm: 0x80), .closeChannel(channel)])
+        #expect(wanted.commands == [.channel(.stopListening(spsm: 0x80)), .channel(.close(channel))])
         #expect(
             wanted.events == [
                 .channelUnpublished(psm: 0x81, .coreBluetooth(.invalidParameters)),

@@ -37,7 +37,8 @@ struct ChannelTests {
         let remote = CentralStation(world)
         let link = try #require(remote.connect(Profiles.stationAddress))
         let settings = ChannelSettings(maximumTransmissionUnit: 100, credits: 4)
-        guard case .success(.channel(let channel))? = remote.result(of: .openChannel(link, spsm: psm, settings)) else {
+        guard case .success(.channel(let channel))? = remote.result(of: .channel(.open(link, spsm: psm, settings)))
+        else {
             Issue.record("the channel was not opened")
             return
         }
@@ -47,7 +48,7 @@ struct ChannelTests {
 
         // As many units as there are credits arrive; the next ones wait until the app has taken some.
         let unit = [UInt8](repeating: 7, count: 200)
-        for _ in 0..<20 { _ = remote.submit(.sendOnChannel(channel.id, unit)) }
+        for _ in 0..<20 { _ = remote.submit(.channel(.send(channel.id, unit))) }
         world.run(for: .seconds(5))
         let first = received(manager).count
         #expect(first > 0 && first < 4000)
@@ -73,7 +74,7 @@ struct ChannelTests {
         #expect(manager.events.contains(.channelUnpublished(psm: psm, nil)))
         #expect(manager.events.last == .channel(id, .closed(nil)))
         #expect(remote.events.contains(.channel(.closed(channel.id, .closedByPeer))))
-        guard case .failure? = remote.result(of: .openChannel(link, spsm: psm, settings)) else {
+        guard case .failure? = remote.result(of: .channel(.open(link, spsm: psm, settings))) else {
             Issue.record("what is unpublished cannot be opened")
             return
         }
@@ -87,12 +88,13 @@ struct ChannelTests {
         let remote = CentralStation(world)
         guard
             case .success(.listening(let psm))? = remote.result(
-                of: .listenForChannels(spsm: nil, ChannelSettings(), requiresEncryption: false))
+                of: .channel(.listen(spsm: nil, ChannelSettings(), requiresEncryption: false)))
         else {
             Issue.record("the remote does not listen")
             return
         }
-        _ = remote.submit(.advertise(AdvertiseRequest(.packed(localName: "Remote", serviceUUIDs: [Profiles.lock]))))
+        _ = remote.submit(
+            .radio(.advertise(AdvertiseRequest(.packed(localName: "Remote", serviceUUIDs: [Profiles.lock])))))
         let app = TestApp(station, modes: .central)
         let central = app.central()
         let peer = try #require(central.discover([Profiles.lock]))
@@ -111,7 +113,7 @@ struct ChannelTests {
         var channel: ChannelInformation?
         for case .channel(.opened(let information, _)) in remote.events { channel = information }
         app.leave()
-        _ = remote.submit(.sendOnChannel(try #require(channel).id, [1, 2, 3]))
+        _ = remote.submit(.channel(.send(try #require(channel).id, [1, 2, 3])))
         central.run(.seconds(2))
         #expect(app.wakeCount == 0)
         app.enterForeground()

@@ -17,7 +17,7 @@ struct SharedAdvertisingTests {
                 .startAdvertising(AdvertisementRequest(localName: "App \(number)", serviceUUIDs: [service])))
         }
         let remote = CentralStation(world)
-        _ = remote.submit(.scan(ScanRequest()))
+        _ = remote.submit(.radio(.scan(ScanRequest())))
         func visible() -> [BluetoothUUID] {
             world.run(for: .seconds(2))
             let octets = remote.discoveries().last?.advertisement ?? []

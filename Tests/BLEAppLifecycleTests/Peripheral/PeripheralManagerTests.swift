@@ -53,7 +53,7 @@ struct PeripheralManagerTests {
         #expect(wanted.events == [.serviceAdded(Profiles.id(20), .coreBluetooth(.invalidParameters))])
         manager.published(Profiles.id(1), Self.published(at: 40), Alone.foreground, into: &alone.effects)
         wanted = alone.wanted()
-        guard case .publish(let definition)? = wanted.commands.first else {
+        guard case .server(.publish(let definition))? = wanted.commands.first else {
             Issue.record("the next is not published")
             return
         }
@@ -65,7 +65,8 @@ struct PeripheralManagerTests {
         #expect(
             alone.wanted().commands
                 == [
-                    .removeService(AttributeHandle(rawValue: 50)), .removeService(AttributeHandle(rawValue: 40)),
+                    .server(.removeService(AttributeHandle(rawValue: 50))),
+                    .server(.removeService(AttributeHandle(rawValue: 40))),
                 ])
     }
 
@@ -75,7 +76,7 @@ struct PeripheralManagerTests {
         ask(.removeService(Profiles.id(1)))
         _ = alone.wanted()
         manager.published(Profiles.id(1), Self.published(at: 40), Alone.foreground, into: &alone.effects)
-        #expect(alone.wanted().commands == [.removeService(AttributeHandle(rawValue: 40))])
+        #expect(alone.wanted().commands == [.server(.removeService(AttributeHandle(rawValue: 40)))])
     }
 
     @Test("each start of advertising is answered once, the first before the others; other managers' advertising counts")
@@ -99,10 +100,10 @@ struct PeripheralManagerTests {
     @Test("without the background mode its services are closed while its app is in the background")
     mutating func disabled() {
         manager.converge(Standing(state: .poweredOn, place: .background(hasMode: false)), into: &alone.effects)
-        #expect(alone.wanted().commands == [.disableServices(.unlikelyError)])
+        #expect(alone.wanted().commands == [.server(.disableServices(.unlikelyError))])
         manager.converge(Alone.foreground, into: &alone.effects)
         manager.converge(Alone.foreground, into: &alone.effects)
-        #expect(alone.wanted().commands == [.disableServices(nil)])
+        #expect(alone.wanted().commands == [.server(.disableServices(nil))])
     }
 
     @Test("a question is answered once: by the app, by the engine, or for a process that is gone")
@@ -117,16 +118,16 @@ struct PeripheralManagerTests {
         manager.read(question(4, 99), by: central, into: &alone.effects)
         var wanted = alone.wanted()
         #expect(wanted.events.count == 3)
-        #expect(wanted.commands == [.respond(GATTRequestID(rawValue: 4), .failure(.unlikelyError))])
+        #expect(wanted.commands == [.server(.respond(GATTRequestID(rawValue: 4), .failure(.unlikelyError)))])
         for _ in 0..<2 { ask(.respond(ATTRequestID(rawValue: 1), code: 0, value: [5])) }
         wanted = alone.wanted()
-        #expect(wanted.commands == [.respond(GATTRequestID(rawValue: 1), .value([5]))])
+        #expect(wanted.commands == [.server(.respond(GATTRequestID(rawValue: 1), .value([5])))])
         #expect(wanted.logs == [.requestAlreadyAnswered])
         let isExpired = (1...2).map { _ in manager.expired(GATTRequestID(rawValue: 2), into: &alone.effects) }
         #expect(isExpired == [true, false])
         _ = alone.wanted()
         manager.processEnded(isWaiting: { _ in false }, into: &alone.effects)
-        #expect(alone.wanted().commands == [.respond(GATTRequestID(rawValue: 3), .failure(.unlikelyError))])
+        #expect(alone.wanted().commands == [.server(.respond(GATTRequestID(rawValue: 3), .failure(.unlikelyError)))])
     }
 
     @Test("an app whose value was refused hears once that there is room again")

@@ -73,7 +73,7 @@ struct BackgroundRequirements {
         #expect(remote.attError(link, .read(value.valueHandle)) == .unlikelyError)
         #expect(manager.events.isEmpty)
         let late = CentralStation(world, address: DeviceAddress("C0:FF:EE:00:00:02"))
-        _ = late.submit(.scan(ScanRequest()))
+        _ = late.submit(.radio(.scan(ScanRequest())))
         world.run(for: .seconds(5))
         #expect(late.discoveries().isEmpty)
     }

@@ -96,14 +96,14 @@ struct LifeRequirements {
         let list = remote.characteristics(link, Profiles.lock)
         app.leave()
         manager.forget()
-        let read = remote.submit(.gatt(link, .read(list[0].valueHandle)))
+        let read = remote.submit(.link(link, .gatt(.read(list[0].valueHandle))))
         manager.wait { if case .readRequest = $0 { true } else { false } }
         #expect(app.wakeCount == 1)
         manager.ask(.respond(try #require(manager.readRequests.first).id, code: 0, value: [8]))
         app.suspend()
         world.run(for: .seconds(2))
         #expect(remote.result(of: read) == .success(.gatt(.value([8]))))
-        _ = remote.submit(.gatt(link, .write(list[0].valueHandle, value: [4])))
+        _ = remote.submit(.link(link, .gatt(.write(list[0].valueHandle, value: [4]))))
         manager.wait { if case .writeRequests = $0 { true } else { false } }
         #expect(app.wakeCount == 2)
         manager.ask(.respond(try #require(manager.writeRequests.first).id, code: 0, value: []))

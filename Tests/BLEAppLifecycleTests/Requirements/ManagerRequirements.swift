@@ -267,13 +267,13 @@ struct ManagerRequirements {
         let list = remote.characteristics(link, Profiles.heartRate)
         // Writable by its properties, not by its permissions.
         #expect(remote.attError(link, .write(list[0].valueHandle, value: [1])) == .writeNotPermitted)
-        _ = remote.submit(.gatt(link, .read(list[0].valueHandle)))
+        _ = remote.submit(.link(link, .gatt(.read(list[0].valueHandle))))
         one.wait { if case .readRequest = $0 { true } else { false } }
         #expect(one.readRequests.map(\.characteristic) == [Profiles.id(5)])
         #expect(two.readRequests.isEmpty)
         one.ask(.respond(try #require(one.readRequests.first).id, code: 0, value: [1]))
         let other = remote.characteristics(link, Profiles.lock)
-        _ = remote.submit(.gatt(link, .read(other[0].valueHandle)))
+        _ = remote.submit(.link(link, .gatt(.read(other[0].valueHandle))))
         two.wait { if case .readRequest = $0 { true } else { false } }
         #expect(two.readRequests.map(\.characteristic) == [Profiles.id(2)])
         #expect(one.readRequests.count == 1)
@@ -288,7 +288,7 @@ struct ManagerRequirements {
         #expect(manager.add(Profiles.published) == nil)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door", serviceUUIDs: [Profiles.lock])))
         let remote = CentralStation(world)
-        _ = remote.submit(.scan(ScanRequest(serviceUUIDs: [Profiles.lock])))
+        _ = remote.submit(.radio(.scan(ScanRequest(serviceUUIDs: [Profiles.lock]))))
         world.run(for: .seconds(2))
         #expect(remote.discoveries().map(\.address) == [Profiles.stationAddress])
         let link = try #require(remote.connect(Profiles.stationAddress))
@@ -300,7 +300,7 @@ struct ManagerRequirements {
         _ = remote.gatt(link, .unsubscribe(list[0].valueHandle))
         manager.wait { if case .unsubscribed(_, Profiles.id(2)) = $0 { true } else { false } }
         #expect(remote.subscribe(link, list[0]))
-        _ = remote.submit(.disconnect(link))
+        _ = remote.submit(.link(link, .disconnect))
         world.run(for: .seconds(3))
         var changes: [Bool] = []
         for event in manager.events {
@@ -317,7 +317,7 @@ struct ManagerRequirements {
         let station = AppStation(world)
         let manager = TestApp(station).peripheral()
         let remote = CentralStation(world)
-        _ = remote.submit(.scan(ScanRequest()))
+        _ = remote.submit(.radio(.scan(ScanRequest())))
         let services = (0..<20).map { BluetoothUUID(UInt16(0xFF00 + $0)) }
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "A long name", serviceUUIDs: services)))
         world.run(for: .seconds(2))

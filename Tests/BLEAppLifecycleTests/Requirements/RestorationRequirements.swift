@@ -33,7 +33,7 @@ struct RestorationRequirements {
         // Fixed values need nobody.
         #expect(remote.gatt(link, .read(list[1].valueHandle)) == .value([42]))
         #expect(app.relaunchCount == 0)
-        let read = remote.submit(.gatt(link, .read(list[0].valueHandle)))
+        let read = remote.submit(.link(link, .gatt(.read(list[0].valueHandle))))
         world.run(for: .seconds(2))
         #expect(app.actions.last == .relaunch(LaunchOptions(peripherals: ["door"])))
         #expect(remote.result(of: read) == nil)

@@ -75,7 +75,7 @@ struct ServerRequirements {
         if let error = access.read {
             #expect(remote.attError(link, .read(value.valueHandle)) == error)
         } else {
-            let operation = remote.submit(.gatt(link, .read(value.valueHandle)))
+            let operation = remote.submit(.link(link, .gatt(.read(value.valueHandle))))
             manager.wait { if case .readRequest = $0 { true } else { false } }
             manager.ask(.respond(try #require(manager.readRequests.first).id, code: 0, value: [4]))
             world.run(for: .seconds(2))
@@ -84,7 +84,7 @@ struct ServerRequirements {
         if let error = access.write {
             #expect(remote.attError(link, .write(value.valueHandle, value: [5])) == error)
         } else {
-            let operation = remote.submit(.gatt(link, .write(value.valueHandle, value: [5])))
+            let operation = remote.submit(.link(link, .gatt(.write(value.valueHandle, value: [5]))))
             manager.wait { if case .writeRequests = $0 { true } else { false } }
             let group = try #require(manager.writeRequests.first)
             #expect(group.writes.map(\.value) == [[5]])
@@ -151,7 +151,7 @@ struct ServerRequirements {
         let station = AppStation(world)
         let manager = TestApp(station).peripheral()
         let remote = CentralStation(world)
-        _ = remote.submit(.scan(ScanRequest()))
+        _ = remote.submit(.radio(.scan(ScanRequest())))
         manager.ask(
             .startAdvertising(
                 AdvertisementRequest(localName: "Door", unsupportedKeys: ["kCBAdvDataManufacturerData"])))

@@ -38,7 +38,7 @@ struct PeripheralScenarios {
         let (_, manager, remote, link, list) = try serving()
         let value: [UInt8] = [1, 2, 3]
         func read(from offset: UInt16) -> Result<HostResult, HostFailure>? {
-            let operation = remote.submit(.gatt(link, .readLong(list[0].valueHandle, offset: offset)))
+            let operation = remote.submit(.link(link, .gatt(.readLong(list[0].valueHandle, offset: offset))))
             let before = manager.readRequests.count
             world.run(for: .seconds(5)) { manager.readRequests.count > before }
             guard let request = manager.readRequests.last else { return nil }
@@ -77,7 +77,7 @@ struct PeripheralScenarios {
             AttributeWrite(handle: list[1].valueHandle, value: [3]),
         ]
         for code in [UInt8(0), 0x80] {
-            let operation = remote.submit(.gatt(link, .reliableWrite(writes)))
+            let operation = remote.submit(.link(link, .gatt(.reliableWrite(writes))))
             let before = manager.writeRequests.count
             world.run(for: .seconds(5)) { manager.writeRequests.count > before }
             #expect(manager.writeRequests.count == before + 1)
@@ -101,7 +101,7 @@ struct PeripheralScenarios {
     @Test("scenario 17: a second answer is told as misuse; none in 30 s ends the link (PER-16)")
     func scenario17() throws {
         let (app, manager, remote, link, list) = try serving()
-        let operation = remote.submit(.gatt(link, .read(list[0].valueHandle)))
+        let operation = remote.submit(.link(link, .gatt(.read(list[0].valueHandle))))
         manager.wait { if case .readRequest = $0 { true } else { false } }
         let request = try #require(manager.readRequests.first)
         manager.ask(.respond(request.id, code: 0, value: [5]))
@@ -110,7 +110,7 @@ struct PeripheralScenarios {
         world.run(for: .seconds(2))
         #expect(remote.result(of: operation) == .success(.gatt(.value([5]))))
 
-        _ = remote.submit(.gatt(link, .read(list[0].valueHandle)))
+        _ = remote.submit(.link(link, .gatt(.read(list[0].valueHandle))))
         world.run(for: .seconds(31))
         #expect(app.station.logs.last == .requestNotAnswered)
         world.run(for: .seconds(2))
@@ -185,7 +185,7 @@ struct PeripheralScenarios {
         let station = AppStation(world)
         let manager = TestApp(station).peripheral()
         let remote = CentralStation(world)
-        _ = remote.submit(.scan(ScanRequest()))
+        _ = remote.submit(.radio(.scan(ScanRequest())))
         manager.ask(.startAdvertising(AdvertisementRequest(unsupportedKeys: ["kCBAdvDataTxPowerLevel"])))
         world.run(for: .seconds(2))
         #expect(manager.events.last == .advertisingStarted(.coreBluetooth(.invalidParameters)))
@@ -211,7 +211,7 @@ struct PeripheralScenarios {
         let app = TestApp(station, modes: .peripheral)
         let manager = app.peripheral()
         let remote = CentralStation(world)
-        _ = remote.submit(.scan(ScanRequest()))
+        _ = remote.submit(.radio(.scan(ScanRequest())))
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door", serviceUUIDs: [Profiles.lock])))
         world.run(for: .seconds(2))
         #expect(remote.discoveries().last?.advertisement == [2, 1, 6, 3, 3, 0xE0, 0xFF, 5, 9] + Array("Door".utf8))

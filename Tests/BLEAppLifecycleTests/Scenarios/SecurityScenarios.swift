@@ -44,7 +44,7 @@ struct SecurityScenarios {
     @Test("scenario 24, second half: the refused read pairs and is repeated (SEC-2, SEC-3, SEC-4)")
     func pairs() throws {
         let (manager, remote, link, value) = try serving(pairing: true)
-        let operation = remote.submit(.gatt(link, .read(value.valueHandle)))
+        let operation = remote.submit(.link(link, .gatt(.read(value.valueHandle))))
         manager.wait { if case .readRequest = $0 { true } else { false } }
         manager.ask(.respond(try #require(manager.readRequests.first).id, code: 0, value: [1]))
         world.run(for: .seconds(5))

@@ -45,19 +45,19 @@ final class CentralStation: Station {
     }
 
     func connect(_ peer: DeviceAddress) -> LinkID? {
-        guard case .success(.connected(let link))? = result(of: .connect(ConnectRequest(peer: peer))) else {
+        guard case .success(.connected(let link))? = result(of: .radio(.connect(ConnectRequest(peer: peer)))) else {
             return nil
         }
         return link
     }
 
     func gatt(_ link: LinkID, _ operation: GATTOperation) -> GATTResult? {
-        guard case .success(.gatt(let value))? = result(of: .gatt(link, operation)) else { return nil }
+        guard case .success(.gatt(let value))? = result(of: .link(link, .gatt(operation))) else { return nil }
         return value
     }
 
     func attError(_ link: LinkID, _ operation: GATTOperation) -> ATTError? {
-        guard case .failure(.gatt(.att(let error, _)))? = result(of: .gatt(link, operation)) else { return nil }
+        guard case .failure(.gatt(.att(let error, _)))? = result(of: .link(link, .gatt(operation))) else { return nil }
         return error
     }
 

@@ -13,10 +13,11 @@ struct DirectedAdvertisingTests {
     static func request(
         _ form: AdvertisingTarget.Form, peer: DeviceAddress = peer, resumes: Bool = true
     ) -> HostCommand {
-        .advertise(
-            AdvertiseRequest(
-                .packed(localName: "Lamp", serviceUUIDs: []), resumesAfterConnection: resumes,
-                target: AdvertisingTarget(peer: peer, form: form)))
+        .radio(
+            .advertise(
+                AdvertiseRequest(
+                    .packed(localName: "Lamp", serviceUUIDs: []), resumesAfterConnection: resumes,
+                    target: AdvertisingTarget(peer: peer, form: form))))
     }
 
     static func rig(isExtended: Bool = false, isPrivate: Bool = false) -> HostRig {
@@ -91,7 +92,7 @@ struct DirectedAdvertisingTests {
     @Test("an extended call on a legacy controller fails, and says so")
     func extendedOnLegacy() {
         let rig = Self.rig()
-        let other = rig.submit(.advertise(AdvertiseRequest(.packed(localName: "x", serviceUUIDs: []))))
+        let other = rig.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "x", serviceUUIDs: [])))))
         let operation = rig.submit(Self.request(.extended))
         #expect(
             rig.results(of: operation) == [
@@ -134,7 +135,7 @@ struct DirectedAdvertisingTests {
     @Test("a call goes before what is said to everybody, which goes on after it")
     func goesFirst() {
         let rig = Self.rig()
-        rig.submit(.advertise(AdvertiseRequest(.packed(localName: "x", serviceUUIDs: []))))
+        rig.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "x", serviceUUIDs: [])))))
         rig.submit(Self.request(.highDutyCycle))
         #expect(Self.legacy(rig)?.first == 1)
         rig.receive(Self.timeout())

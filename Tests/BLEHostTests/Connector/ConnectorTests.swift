@@ -15,7 +15,7 @@ struct ConnectorTests {
     @Test("a connection waits thirty days and then comes about (SPEC CEN-9, appendix B 6)")
     func neverTimesOut() {
         let rig = started()
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.advance(by: .seconds(30 * 86400))
         #expect(rig.results(of: connect).isEmpty)
         rig.receive(rig.connectionComplete())
@@ -28,12 +28,12 @@ struct ConnectorTests {
     @Test("one pending connection is directed, several wait in the accept list (pain 3)")
     func usesAcceptList() {
         let rig = started()
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(1))))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(1)))))
         #expect(rig.commands.last?.opcode == LECreateConnection.opcode)
         #expect(rig.commands.last?.parameters[4] == InitiatorFilterPolicy.peerAddress.rawValue)
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(2))))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(2)))))
         #expect(rig.commands.last?.opcode == LECreateConnectionCancel.opcode)
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(3))))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(3)))))
         rig.forget()
         rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
         #expect(
@@ -48,7 +48,7 @@ struct ConnectorTests {
     func oneInitiator() {
         let rig = started()
         var outstanding = 0
-        for number in 1...3 { rig.submit(.connect(ConnectRequest(peer: HostRig.peer(number)))) }
+        for number in 1...3 { rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(number))))) }
         for command in rig.commands where command.opcode == LECreateConnection.opcode { outstanding += 1 }
         #expect(outstanding == 1)
     }
@@ -56,7 +56,7 @@ struct ConnectorTests {
     @Test("a cancelled connection waits for its completion, and a late success is disconnected (pain 3)")
     func cancelRace() {
         let rig = started()
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.submit(.cancel(connect))
         #expect(rig.results(of: connect) == [.failure(.cancelled)])
         #expect(rig.count(of: LECreateConnectionCancel.opcode) == 1)
@@ -68,9 +68,9 @@ struct ConnectorTests {
     @Test("a controller that never tells the end of a cancelled attempt holds the next one for 2 s only")
     func cancelWithoutCompletion() {
         let rig = started()
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer(1))))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(1)))))
         rig.submit(.cancel(connect))
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(2))))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(2)))))
         #expect(rig.count(of: LECreateConnection.opcode) == 1)
         rig.advance(by: .seconds(3))
         #expect(rig.count(of: LECreateConnection.opcode) == 2)
@@ -79,7 +79,7 @@ struct ConnectorTests {
     @Test("0x3E is tried again at once, a bounded number of times (SPEC 2.3)", arguments: [true, false])
     func retries(asDisconnection: Bool) {
         let rig = started()
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer, establishmentRetries: 2)))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer, establishmentRetries: 2))))
         for _ in 0..<3 {
             #expect(rig.results(of: connect).isEmpty)
             if asDisconnection {
@@ -101,7 +101,7 @@ struct ConnectorTests {
         let rig = HostRig()
         rig.acceptListSize = 2
         rig.start()
-        for number in 1...5 { rig.submit(.connect(ConnectRequest(peer: HostRig.peer(number)))) }
+        for number in 1...5 { rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(number))))) }
         var seen = Set<[UInt8]>()
         for _ in 0..<12 {
             for command in rig.commands where command.opcode == LEAddDeviceToFilterAcceptList.opcode {
@@ -117,7 +117,7 @@ struct ConnectorTests {
     private func waitingForFour(_ configuration: HostConfiguration = HostConfiguration()) -> (HostRig, [OperationID]) {
         let rig = started(configuration)
         rig.answers[LECreateConnectionCancel.opcode] = .complete([HCIStatus.commandDisallowed.rawValue])
-        let operations = (1...4).map { rig.submit(.connect(ConnectRequest(peer: HostRig.peer($0)))) }
+        let operations = (1...4).map { rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer($0))))) }
         return (rig, operations)
     }
 
@@ -189,8 +189,8 @@ struct ConnectorTests {
         let rig = HostRig()
         rig.supportedStates = 1 << 4 | 1 << 5
         rig.start()
-        rig.submit(.scan(ScanRequest(isActive: false)))
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.forget()
         rig.receive(HostRig.report(HostRig.peer(9), type: .connectableUndirected))
         #expect(rig.commands.isEmpty)
@@ -207,8 +207,8 @@ struct ConnectorTests {
         let rig = HostRig()
         rig.supportedStates = 1 << 4 | 1 << 5
         rig.start()
-        rig.submit(.scan(ScanRequest(isActive: false)))
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.receive(HostRig.report(type: .connectableUndirected))
         rig.forget()
         rig.advance(by: .seconds(5))
@@ -291,10 +291,10 @@ struct ConnectorTests {
     @Test("Command Disallowed while scanning shows that the controller does one thing at a time (pain 2)")
     func learnsFromRefusal() {
         let rig = started()
-        rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         rig.answers[LECreateConnection.opcode] = .status(.commandDisallowed)
         rig.answers[LECreateConnectionCancel.opcode] = .complete([HCIStatus.commandDisallowed.rawValue])
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         #expect(rig.results(of: connect).isEmpty)
         rig.answers[LECreateConnection.opcode] = nil
         rig.forget()
@@ -307,7 +307,7 @@ struct ConnectorTests {
         let rig = started()
         _ = rig.connect()
         let other = ClientID(rawValue: 2)
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)), from: other)
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))), from: other)
         #expect(rig.results(of: connect).count == 1)
         #expect(rig.count(of: LECreateConnection.opcode) == 0)
         #expect(rig.links.count == 1)
@@ -317,7 +317,7 @@ struct ConnectorTests {
     func oldLinkInTheWay() {
         let rig = started()
         rig.answers[LECreateConnection.opcode] = .status(.connectionAlreadyExists)
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         #expect(rig.results(of: connect).isEmpty)
         rig.answers[LECreateConnection.opcode] = nil
         rig.advance(by: .seconds(2))
@@ -333,8 +333,8 @@ struct ConnectorTests {
         let rig = HostRig()
         rig.supportedStates = 1 << 4 | 1 << 5
         rig.start()
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
-        rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         #expect(rig.count(of: LESetScanEnable.opcode) == 0)
         rig.advance(by: .seconds(3))
         #expect(rig.count(of: LESetScanEnable.opcode) == 1)
@@ -343,10 +343,10 @@ struct ConnectorTests {
     @Test("the address type goes into the command (pain 10)")
     func addressType() {
         let rig = started()
-        rig.submit(.connect(ConnectRequest(peer: DeviceAddress(value: 5, kind: .public))))
+        rig.submit(.radio(.connect(ConnectRequest(peer: DeviceAddress(value: 5, kind: .public)))))
         #expect(rig.commands.last?.parameters[5] == 0)
         let other = started()
-        other.submit(.connect(ConnectRequest(peer: DeviceAddress(value: 5, kind: .random))))
+        other.submit(.radio(.connect(ConnectRequest(peer: DeviceAddress(value: 5, kind: .random)))))
         #expect(other.commands.last?.parameters[5] == 1)
     }
 
@@ -355,7 +355,7 @@ struct ConnectorTests {
         let rig = HostRig()
         rig.features = [.extendedAdvertising]
         rig.start()
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         #expect(rig.commands.last?.opcode == LEExtendedCreateConnection.opcode)
         #expect(rig.count(of: LECreateConnection.opcode) == 0)
     }
@@ -368,7 +368,7 @@ struct ConnectorTests {
             parameters: ConnectionParameterRequest(
                 interval: .milliseconds(1000)...ConnectionInterval.milliseconds(4000), peripheralLatency: 4,
                 supervisionTimeout: .milliseconds(1000)))
-        let connect = rig.submit(.connect(request))
+        let connect = rig.submit(.radio(.connect(request)))
         #expect(rig.results(of: connect) == [.failure(.invalidRequest(.connectionParameters))])
         #expect(rig.commands.isEmpty)
     }

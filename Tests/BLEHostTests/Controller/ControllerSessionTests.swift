@@ -51,7 +51,7 @@ struct ControllerSessionTests {
         let rig = HostRig()
         rig.answers[LEReadBufferSize.opcode] = .silence
         rig.start()
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.advance(by: .milliseconds(2001))
         #expect(rig.counters.controllerResets == 1)
         rig.advance(by: .milliseconds(2001))
@@ -68,8 +68,8 @@ struct ControllerSessionTests {
     func hardwareError() {
         let rig = HostRig()
         rig.start()
-        rig.submit(.scan(ScanRequest()))
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.radio(.scan(ScanRequest())))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.forget()
         rig.receive(HardwareError(hardwareCode: 0x42))
         #expect(rig.isReady)
@@ -136,15 +136,15 @@ struct ControllerSessionTests {
     func sharedLink() throws {
         let rig = HostRig(configuration: HostConfiguration(ownership: .shared))
         rig.start()
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.receive(rig.connectionComplete())
         #expect(rig.results(of: connect).count == 1)
         let link = try #require(rig.links.first?.id)
         rig.receive(frame: [0x02, 0x00, 0x02], handle: 0x40)
-        let read = rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))))
+        let read = rig.submit(.link(link, .gatt(.read(AttributeHandle(rawValue: 3)))))
         #expect(rig.results(of: read) == [.failure(.invalidRequest(.notAvailableOnSharedController))])
         #expect(rig.data.isEmpty)
-        let rssi = rig.submit(.readRSSI(link))
+        let rssi = rig.submit(.link(link, .procedure(.readRSSI)))
         #expect(rig.results(of: rssi) == [.success(.rssi(-61))])
     }
 
@@ -157,7 +157,7 @@ struct ControllerSessionTests {
         rig.answers[ReadBDADDR.opcode] = .complete(none.bytes)
         rig.start()
         #expect(rig.count(of: LESetRandomAddress.opcode) == 1)
-        rig.submit(.scan(ScanRequest()))
+        rig.submit(.radio(.scan(ScanRequest())))
         let parameters = try #require(rig.commands.first { $0.opcode == LESetScanParameters.opcode })
         #expect(parameters.parameters[5] == OwnAddressType.random.rawValue)
     }
@@ -166,13 +166,13 @@ struct ControllerSessionTests {
     func transportCloses(after count: Int) {
         let rig = HostRig()
         rig.start()
-        let scan = rig.submit(.scan(ScanRequest()))
+        let scan = rig.submit(.radio(.scan(ScanRequest())))
         let link = rig.connect()
         var operations = [scan]
-        operations.append(rig.submit(.gatt(link, .discoverServices(uuids: []))))
-        operations.append(rig.submit(.readRSSI(link)))
-        operations.append(rig.submit(.readRemoteVersion(link)))
-        operations.append(rig.submit(.connect(ConnectRequest(peer: HostRig.peer(7)))))
+        operations.append(rig.submit(.link(link, .gatt(.discoverServices(uuids: [])))))
+        operations.append(rig.submit(.link(link, .procedure(.readRSSI))))
+        operations.append(rig.submit(.link(link, .procedure(.readRemoteVersion))))
+        operations.append(rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(7))))))
         for index in 0..<count { rig.receive(HostRig.report(HostRig.peer(100 + index))) }
         rig.closeTransport()
         rig.closeTransport()
@@ -199,9 +199,9 @@ struct ControllerSessionTests {
     func stops() {
         let rig = HostRig()
         rig.start()
-        let scan = rig.submit(.scan(ScanRequest()))
+        let scan = rig.submit(.radio(.scan(ScanRequest())))
         let link = rig.connect()
-        let pending = rig.submit(.connect(ConnectRequest(peer: HostRig.peer(2))))
+        let pending = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(2)))))
         rig.forget()
         let stop = rig.submit(.stop)
         #expect(rig.count(of: LESetScanEnable.opcode) == 1)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import BLEHost
 
-/// Anything may come in any order from a controller and from the peers behind it: the engine neither traps nor grows, and
-/// whatever was asked of it ends exactly once.
+/// Anything may come in any order from a controller and from the peers behind it: the engine neither traps nor grows,
+/// and whatever was asked of it ends exactly once.
 @Suite("Host in chaos")
 struct HostChaosTests {
     private struct Generator: RandomNumberGenerator {
@@ -80,15 +80,19 @@ struct HostChaosTests {
             switch generator.next() % 10 {
             case 0:
                 operations.append(
-                    rig.submit(.connect(ConnectRequest(peer: HostRig.peer(Int(generator.next() % 4))))))
+                    rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(Int(generator.next() % 4)))))))
             case 1:
                 guard let link = rig.links.last?.id else { continue }
                 let commands: [HostCommand] = [
-                    .gatt(link, .discoverServices(uuids: [])), .gatt(link, .read(handle)),
-                    .gatt(link, .write(handle, value: [UInt8](repeating: 7, count: Int(generator.next() % 200)))),
-                    .gatt(link, .subscribe(handle, configuration: AttributeHandle(rawValue: 4), mode: .notifications)),
-                    .gatt(link, .writeCommand(handle, value: [1])), .readRSSI(link), .readRemoteVersion(link),
-                    .disconnect(link), .gatt(link, .discoverCharacteristics(.all, uuids: [])),
+                    .link(link, .gatt(.discoverServices(uuids: []))), .link(link, .gatt(.read(handle))),
+                    .link(
+                        link, .gatt(.write(handle, value: [UInt8](repeating: 7, count: Int(generator.next() % 200))))),
+                    .link(
+                        link,
+                        .gatt(.subscribe(handle, configuration: AttributeHandle(rawValue: 4), mode: .notifications))),
+                    .link(link, .gatt(.writeCommand(handle, value: [1]))), .link(link, .procedure(.readRSSI)),
+                    .link(link, .procedure(.readRemoteVersion)),
+                    .link(link, .disconnect), .link(link, .gatt(.discoverCharacteristics(.all, uuids: []))),
                 ]
                 operations.append(rig.submit(commands[Int(generator.next() % UInt64(commands.count))]))
             case 2:
@@ -96,7 +100,7 @@ struct HostChaosTests {
             case 3:
                 rig.advance(by: .milliseconds(Int32(generator.next() % 3000)))
             case 4:
-                operations.append(rig.submit(.scan(ScanRequest(isActive: generator.next() % 2 == 0))))
+                operations.append(rig.submit(.radio(.scan(ScanRequest(isActive: generator.next() % 2 == 0)))))
             default:
                 var packet = packets[Int(generator.next() % UInt64(packets.count))]
                 if generator.next() % 4 == 0 {

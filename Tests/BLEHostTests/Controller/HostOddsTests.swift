@@ -24,7 +24,7 @@ struct HostOddsTests {
         let rig = HostRig()
         rig.start()
         rig.answers[LECreateConnection.opcode] = .silence
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.receive(CommandStatus(status: .commandDisallowed, opcode: LECreateConnection.opcode))
         #expect(rig.count(of: LECreateConnectionCancel.opcode) == 1)
         // The cancelled foreign attempt tells its end.
@@ -39,7 +39,7 @@ struct HostOddsTests {
     func ghost() {
         let rig = HostRig()
         rig.start()
-        let operation = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        let operation = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.answers[Reset.opcode] = .silence
         rig.receive(HardwareError(hardwareCode: 1))
         rig.receive(rig.connectionComplete())
@@ -54,12 +54,12 @@ struct HostOddsTests {
         let rig = HostRig()
         rig.start()
         let first = rig.connect(HostRig.peer(1), handle: 0x40)
-        let waiting = rig.submit(.connect(ConnectRequest(peer: HostRig.peer(2))))
+        let waiting = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(2)))))
         rig.answers[ReadRSSI.opcode] = .silence
-        rig.submit(.readRSSI(first))
-        rig.submit(.setDataLength(first, octets: 100, microseconds: 1000))
+        rig.submit(.link(first, .procedure(.readRSSI)))
+        rig.submit(.link(first, .procedure(.setDataLength(octets: 100, microseconds: 1000))))
         let other = rig.submit(.sendHCICommand(opcode: LERand.opcode, parameters: []))
-        rig.submit(.disconnect(first))
+        rig.submit(.link(first, .disconnect))
         rig.receive(
             DisconnectionComplete(connectionHandle: ConnectionHandle(rawValue: 0x40), reason: .connectionTimeout))
         rig.receive(rig.connectionComplete(HostRig.peer(2), handle: 0x40))
@@ -107,8 +107,8 @@ struct HostOddsTests {
         let rig = HostRig()
         rig.acceptListSize = 0
         rig.start()
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(1))))
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer(2))))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(1)))))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(2)))))
         rig.advance(by: .milliseconds(9500))
         rig.answers[Reset.opcode] = .silence
         rig.receive(HardwareError(hardwareCode: 1))
@@ -131,7 +131,7 @@ struct HostOddsTests {
         let wished = ConnectionParameterRequest(
             interval: .milliseconds(100)...ConnectionInterval.milliseconds(200), peripheralLatency: 0,
             supervisionTimeout: .milliseconds(5000))
-        let operation = rig.submit(.updateConnectionParameters(link, wished))
+        let operation = rig.submit(.link(link, .procedure(.updateParameters(wished))))
         rig.answers[LEConnectionUpdate.opcode] = .status(.commandDisallowed)
         rig.receive(frame: [0x12, 1, 8, 0, 24, 0, 40, 0, 0, 0, 0xF4, 1], channel: 5, handle: 0x40)
         #expect(rig.results(of: operation).isEmpty)
@@ -155,9 +155,9 @@ struct HostOddsTests {
         let rig = HostRig()
         rig.start()
         rig.answers[LECreateConnectionCancel.opcode] = .silence
-        let a = rig.submit(.connect(ConnectRequest(peer: HostRig.peer(1))))
+        let a = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(1)))))
         rig.submit(.cancel(a))
-        let b = rig.submit(.connect(ConnectRequest(peer: HostRig.peer(2))))
+        let b = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(2)))))
         rig.receive(rig.connectionComplete(HostRig.peer(1), status: .connectionTimeout))
         #expect(rig.results(of: b).isEmpty)
     }
@@ -167,7 +167,7 @@ struct HostOddsTests {
         let rig = HostRig(configuration: HostConfiguration(ownership: .shared))
         rig.start()
         rig.answers[LECreateConnection.opcode] = .status(.commandDisallowed)
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         #expect(rig.count(of: LECreateConnectionCancel.opcode) == 0)
     }
 
@@ -177,7 +177,7 @@ struct HostOddsTests {
         rig.start()
         let link = rig.connect()
         rig.answers[LEReadRemoteFeatures.opcode] = .status(.commandDisallowed)
-        let operation = rig.submit(.readRemoteFeatures(link))
+        let operation = rig.submit(.link(link, .procedure(.readRemoteFeatures)))
         #expect(rig.results(of: operation).isEmpty)
     }
 }

@@ -25,7 +25,7 @@ struct HostChannelTests {
     func opens() throws {
         let rig = started()
         let link = rig.connect()
-        let opening = rig.submit(.openChannel(link, spsm: 0x0095, ChannelSettings(credits: 2)))
+        let opening = rig.submit(.channel(.open(link, spsm: 0x0095, ChannelSettings(credits: 2))))
         let request = try #require(frames(rig).last)
         #expect(request.channel == 5)
         #expect(request.payload == [0x14, 1, 10, 0, 0x95, 0, 0x40, 0, 0x00, 0x08, 0xF7, 0, 2, 0])
@@ -35,18 +35,18 @@ struct HostChannelTests {
             return
         }
         #expect(channel.sendMTU == 100 && channel.receiveMTU == 2048)
-        let sending = rig.submit(.sendOnChannel(channel.id, [1, 2, 3]))
+        let sending = rig.submit(.channel(.send(channel.id, [1, 2, 3])))
         let data = try #require(frames(rig).last)
         #expect(data.channel == 0x50 && data.payload == [3, 0, 1, 2, 3])
         #expect(rig.results(of: sending) == [.success(.done)])
         rig.receive(frame: [2, 0, 8, 9], channel: 0x40, handle: 0x40)
         #expect(channelEvents(rig) == [.received(channel.id, [8, 9])])
-        rig.submit(.consumeChannelData(channel.id, units: 1))
+        rig.submit(.channel(.consume(channel.id, units: 1)))
         #expect(frames(rig).last?.payload == [0x16, 2, 4, 0, 0x40, 0, 1, 0])
         rig.receive(
             DisconnectionComplete(connectionHandle: .init(rawValue: 0x40), reason: .remoteUserTerminatedConnection))
         #expect(channelEvents(rig).last == .closed(channel.id, .linkLost))
-        let late = rig.submit(.sendOnChannel(channel.id, [1]))
+        let late = rig.submit(.channel(.send(channel.id, [1])))
         #expect(rig.results(of: late) == [.failure(.channel(.notOpen))])
     }
 
@@ -55,11 +55,11 @@ struct HostChannelTests {
     )
     func listens() throws {
         let rig = started()
-        let listening = rig.submit(.listenForChannels(spsm: nil, ChannelSettings(), requiresEncryption: false))
+        let listening = rig.submit(.channel(.listen(spsm: nil, ChannelSettings(), requiresEncryption: false)))
         #expect(rig.results(of: listening) == [.success(.listening(spsm: 0x0080))])
-        let second = rig.submit(.listenForChannels(spsm: 0x0080, ChannelSettings(), requiresEncryption: false))
+        let second = rig.submit(.channel(.listen(spsm: 0x0080, ChannelSettings(), requiresEncryption: false)))
         #expect(rig.results(of: second) == [.failure(.channel(.invalidSPSM))])
-        let secured = rig.submit(.listenForChannels(spsm: nil, ChannelSettings(), requiresEncryption: true))
+        let secured = rig.submit(.channel(.listen(spsm: nil, ChannelSettings(), requiresEncryption: true)))
         #expect(rig.results(of: secured) == [.success(.listening(spsm: 0x0081))])
         let link = rig.connect()
         func ask(_ spsm: UInt8, source: UInt8) -> [UInt8]? {
@@ -75,9 +75,9 @@ struct HostChannelTests {
         #expect(information.id == ChannelID(link: link, number: 1) && information.spsm == 0x80)
         #expect(ask(0x81, source: 0x42)?.suffix(2) == [5, 0], "insufficient authentication")
         #expect(ask(0x82, source: 0x43)?.suffix(2) == [2, 0], "SPSM not supported")
-        #expect(rig.results(of: rig.submit(.stopListeningForChannels(spsm: 0x80))) == [.success(.done)])
+        #expect(rig.results(of: rig.submit(.channel(.stopListening(spsm: 0x80)))) == [.success(.done)])
         #expect(ask(0x80, source: 0x44)?.suffix(2) == [2, 0])
-        let closing = rig.submit(.closeChannel(information.id))
+        let closing = rig.submit(.channel(.close(information.id)))
         #expect(frames(rig).last?.payload == [0x06, 1, 4, 0, 0x41, 0, 0x40, 0])
         rig.receive(frame: [0x07, 1, 4, 0, 0x41, 0, 0x40, 0], channel: 5, handle: 0x40)
         #expect(rig.results(of: closing) == [.success(.done)])

@@ -11,7 +11,7 @@ struct LastPacketsTests {
         rig.start()
         let link = rig.connect()
         rig.confirmsData = false
-        let writing = rig.submit(.gatt(link, .writeCommand(AttributeHandle(rawValue: 3), value: [1, 2])))
+        let writing = rig.submit(.link(link, .gatt(.writeCommand(AttributeHandle(rawValue: 3), value: [1, 2]))))
         #expect(rig.results(of: writing) == [.success(.gatt(.written))])
         return (rig, link)
     }
@@ -24,7 +24,7 @@ struct LastPacketsTests {
     @Test("Disconnect follows the confirmation of a write command")
     func confirmed() {
         let (rig, link) = written()
-        rig.submit(.disconnect(link))
+        rig.submit(.link(link, .disconnect))
         #expect(rig.count(of: Disconnect.opcode) == 0)
         rig.advance(by: .seconds(1))
         #expect(rig.count(of: Disconnect.opcode) == 0)
@@ -36,7 +36,7 @@ struct LastPacketsTests {
     func unconfirmed() {
         for stops in [false, true] {
             let (rig, link) = written()
-            rig.submit(stops ? .stop : .disconnect(link))
+            rig.submit(stops ? .stop : .link(link, .disconnect))
             rig.advance(by: .milliseconds(1900))
             #expect(rig.count(of: Disconnect.opcode) == 0)
             rig.advance(by: .milliseconds(200))
@@ -48,7 +48,7 @@ struct LastPacketsTests {
     func idle() {
         let (rig, link) = written()
         confirm(rig)
-        rig.submit(.disconnect(link))
+        rig.submit(.link(link, .disconnect))
         #expect(rig.count(of: Disconnect.opcode) == 1)
     }
 }

@@ -19,7 +19,7 @@ struct LinkTests {
     @Test("ATT_MTU is exchanged before the client gets the link (SPEC 2.3 connect)")
     func exchangesMTU() {
         let rig = started()
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.receive(rig.connectionComplete())
         #expect(rig.data == [[0x40, 0, 7, 0, 3, 0, 4, 0, 0x02, 0x05, 0x02]])
         #expect(rig.links.isEmpty)
@@ -31,7 +31,7 @@ struct LinkTests {
     @Test("a peer that knows no MTU exchange, or never answers it, is usable at 23 (pain 9)", arguments: [true, false])
     func withoutMTU(answers: Bool) {
         let rig = started()
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.receive(rig.connectionComplete())
         if answers {
             rig.receive(frame: [0x01, 0x02, 0x00, 0x00, 0x06], handle: 0x40)
@@ -49,7 +49,7 @@ struct LinkTests {
         rig.start()
         let link = rig.connect(mtu: 247)
         rig.confirmsData = false
-        rig.submit(.gatt(link, .write(AttributeHandle(rawValue: 3), value: [UInt8](repeating: 9, count: 100))))
+        rig.submit(.link(link, .gatt(.write(AttributeHandle(rawValue: 3), value: [UInt8](repeating: 9, count: 100)))))
         #expect(rig.data.map(\.count) == [31, 31])
         #expect(rig.data[0][1] & 0x30 == 0x00)
         #expect(rig.data[1][1] & 0x30 == 0x10)
@@ -69,8 +69,8 @@ struct LinkTests {
         let first = rig.connect(HostRig.peer(1), handle: 0x40, mtu: 247)
         let second = rig.connect(HostRig.peer(2), handle: 0x41, mtu: 247)
         rig.confirmsData = false
-        rig.submit(.gatt(first, .write(AttributeHandle(rawValue: 3), value: [UInt8](repeating: 9, count: 100))))
-        rig.submit(.gatt(second, .write(AttributeHandle(rawValue: 3), value: [UInt8](repeating: 8, count: 100))))
+        rig.submit(.link(first, .gatt(.write(AttributeHandle(rawValue: 3), value: [UInt8](repeating: 9, count: 100)))))
+        rig.submit(.link(second, .gatt(.write(AttributeHandle(rawValue: 3), value: [UInt8](repeating: 8, count: 100)))))
         #expect(rig.data.map(\.first) == [0x40, 0x41])
         rig.receive(disconnected(0x40, reason: .connectionTimeout))
         #expect(rig.data.map(\.first) == [0x40, 0x41, 0x41])
@@ -84,8 +84,8 @@ struct LinkTests {
         let first = rig.connect(HostRig.peer(1), handle: 0x40, mtu: 247)
         let second = rig.connect(HostRig.peer(2), handle: 0x41, mtu: 247)
         rig.confirmsData = false
-        rig.submit(.gatt(first, .write(AttributeHandle(rawValue: 3), value: [UInt8](repeating: 1, count: 100))))
-        rig.submit(.gatt(second, .write(AttributeHandle(rawValue: 3), value: [UInt8](repeating: 2, count: 100))))
+        rig.submit(.link(first, .gatt(.write(AttributeHandle(rawValue: 3), value: [UInt8](repeating: 1, count: 100)))))
+        rig.submit(.link(second, .gatt(.write(AttributeHandle(rawValue: 3), value: [UInt8](repeating: 2, count: 100)))))
         for _ in 0..<8 {
             let handle = ConnectionHandle(rawValue: UInt16(rig.data.last?.first ?? 0))
             rig.receive(NumberOfCompletedPackets(links: [.init(connectionHandle: handle, count: 1)]))
@@ -97,7 +97,7 @@ struct LinkTests {
     func reassembles(split: Int) {
         let rig = started()
         let link = rig.connect(mtu: 247)
-        let read = rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))))
+        let read = rig.submit(.link(link, .gatt(.read(AttributeHandle(rawValue: 3)))))
         let frame = HostRig.frame([0x0B] + [UInt8](repeating: 5, count: 26))
         rig.receive(HostRig.acl(Array(frame[..<split]), handle: 0x40, isStart: true))
         rig.receive(HostRig.acl(Array(frame[split...]), handle: 0x40, isStart: false))
@@ -113,7 +113,7 @@ struct LinkTests {
         rig.receive(HostRig.acl([0x05], handle: 0x40, isStart: true))
         rig.receive(HostRig.acl([0x05, 0x00, 0x04, 0x00, 0x0B], handle: 0x40, isStart: true))
         #expect(rig.counters.oversizedFrames > 0)
-        let read = rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))))
+        let read = rig.submit(.link(link, .gatt(.read(AttributeHandle(rawValue: 3)))))
         rig.receive(frame: [0x0B, 7], handle: 0x40)
         #expect(rig.results(of: read) == [.success(.gatt(.value([7])))])
     }
@@ -121,7 +121,7 @@ struct LinkTests {
     @Test("data that precede the Connection Complete are parked and then heard (pain 11)")
     func parks() {
         let rig = started()
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.receive(frame: [0x02, 0x00, 0x02], handle: 0x40)
         #expect(rig.counters.parkedPackets == 1)
         rig.receive(rig.connectionComplete())
@@ -139,7 +139,7 @@ struct LinkTests {
         rig.receive(disconnected(0x40, reason: .connectionTimeout))
         rig.receive(frame: [0x1B, 3, 0, 1], handle: 0x40)
         rig.forget()
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.receive(rig.connectionComplete())
         #expect(!rig.events.contains { if case .gatt = $0 { true } else { false } })
     }
@@ -155,9 +155,9 @@ struct LinkTests {
         let link = rig.connect()
         for id in old {
             #expect(id != link)
-            let read = rig.submit(.gatt(id, .read(AttributeHandle(rawValue: 3))))
+            let read = rig.submit(.link(id, .gatt(.read(AttributeHandle(rawValue: 3)))))
             #expect(rig.results(of: read) == [.failure(.notConnected)])
-            let disconnect = rig.submit(.disconnect(id))
+            let disconnect = rig.submit(.link(id, .disconnect))
             #expect(rig.results(of: disconnect) == [.failure(.notConnected)])
         }
         #expect(rig.data.isEmpty)
@@ -169,15 +169,17 @@ struct LinkTests {
         let rig = started()
         let link = rig.connect()
         let operations = [
-            rig.submit(.gatt(link, .discoverServices(uuids: []))),
-            rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3)))),
-            rig.submit(.readRemoteVersion(link)),
+            rig.submit(.link(link, .gatt(.discoverServices(uuids: [])))),
+            rig.submit(.link(link, .gatt(.read(AttributeHandle(rawValue: 3))))),
+            rig.submit(.link(link, .procedure(.readRemoteVersion))),
             rig.submit(
-                .updateConnectionParameters(
+                .link(
                     link,
-                    ConnectionParameterRequest(
-                        interval: .milliseconds(30)...ConnectionInterval.milliseconds(30), peripheralLatency: 0,
-                        supervisionTimeout: .milliseconds(2000)))),
+                    .procedure(
+                        .updateParameters(
+                            ConnectionParameterRequest(
+                                interval: .milliseconds(30)...ConnectionInterval.milliseconds(30), peripheralLatency: 0,
+                                supervisionTimeout: .milliseconds(2000)))))),
         ]
         rig.receive(disconnected(0x40, reason: .connectionTimeout))
         rig.receive(disconnected(0x40, reason: .connectionTimeout))
@@ -193,16 +195,16 @@ struct LinkTests {
         let rig = started()
         let first = ClientID(rawValue: 1)
         let second = ClientID(rawValue: 2)
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)), from: first)
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)), from: second)
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))), from: first)
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))), from: second)
         rig.receive(rig.connectionComplete())
         rig.receive(frame: [0x03, 0x17, 0x00], handle: 0x40)
         let link = rig.links[0].id
         rig.forget()
-        rig.submit(.disconnect(link), from: first)
+        rig.submit(.link(link, .disconnect), from: first)
         #expect(rig.count(of: Disconnect.opcode) == 0)
         #expect(rig.disconnections == [.releasedByClient])
-        rig.submit(.disconnect(link), from: second)
+        rig.submit(.link(link, .disconnect), from: second)
         #expect(rig.commands.last == .init(opcode: Disconnect.opcode, parameters: [0x40, 0, 0x13]))
     }
 
@@ -213,13 +215,14 @@ struct LinkTests {
         let rig = started()
         let first = ClientID(rawValue: 1)
         let second = ClientID(rawValue: 2)
-        for client in [first, second] { rig.submit(.connect(ConnectRequest(peer: HostRig.peer)), from: client) }
+        for client in [first, second] { rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))), from: client) }
         rig.receive(rig.connectionComplete())
         rig.receive(frame: [0x03, 0x17, 0x00], handle: 0x40)
         let link = rig.links[0].id
-        let reads = (0..<3).map { _ in rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))), from: first) }
-        let other = rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))), from: second)
-        rig.submit(.disconnect(link), from: first)
+        let reads = (0..<3).map { _ in rig.submit(.link(link, .gatt(.read(AttributeHandle(rawValue: 3)))), from: first)
+        }
+        let other = rig.submit(.link(link, .gatt(.read(AttributeHandle(rawValue: 3)))), from: second)
+        rig.submit(.link(link, .disconnect), from: first)
         for read in reads { #expect(rig.results(of: read) == [.failure(.gatt(.cancelled))]) }
         for octet in [1, 2] as [UInt8] { rig.receive(frame: [0x0B, octet], handle: 0x40) }
         for read in reads { #expect(rig.results(of: read).count == 1) }
@@ -230,7 +233,7 @@ struct LinkTests {
     func transactionTimeout() {
         let rig = started()
         let link = rig.connect()
-        let read = rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))))
+        let read = rig.submit(.link(link, .gatt(.read(AttributeHandle(rawValue: 3)))))
         rig.advance(by: .seconds(31))
         #expect(rig.results(of: read) == [.failure(.gatt(.transactionTimeout))])
         #expect(rig.count(of: Disconnect.opcode) == 1)
@@ -274,13 +277,13 @@ struct LinkTests {
         let wished = ConnectionParameterRequest(
             interval: .milliseconds(30)...ConnectionInterval.milliseconds(50), peripheralLatency: 2,
             supervisionTimeout: .milliseconds(2000))
-        let update = rig.submit(.updateConnectionParameters(link, wished))
+        let update = rig.submit(.link(link, .procedure(.updateParameters(wished))))
         rig.receive(
             LEConnectionUpdateComplete(
                 connectionHandle: link.handle, interval: .milliseconds(45), latency: 2,
                 supervisionTimeout: .milliseconds(2000)))
         #expect(rig.results(of: update).count == 1)
-        let second = rig.submit(.updateConnectionParameters(link, wished))
+        let second = rig.submit(.link(link, .procedure(.updateParameters(wished))))
         rig.receive(
             LEConnectionUpdateComplete(
                 status: .unacceptableConnectionParameters, connectionHandle: link.handle, interval: .milliseconds(45),
@@ -296,15 +299,18 @@ struct LinkTests {
             rig.answers[opcode] = .status(.unknownCommand)
         }
         let operations = [
-            (rig.submit(.readRSSI(link)), ReadRSSI.opcode),
-            (rig.submit(.setDataLength(link, octets: 251, microseconds: 2120)), LESetDataLength.opcode),
-            (rig.submit(.setPHY(link, transmit: .le2M, receive: .le2M)), LESetPHY.opcode),
-            (rig.submit(.readPHY(link)), LEReadPHY.opcode),
+            (rig.submit(.link(link, .procedure(.readRSSI))), ReadRSSI.opcode),
+            (
+                rig.submit(.link(link, .procedure(.setDataLength(octets: 251, microseconds: 2120)))),
+                LESetDataLength.opcode
+            ),
+            (rig.submit(.link(link, .procedure(.setPHY(transmit: .le2M, receive: .le2M)))), LESetPHY.opcode),
+            (rig.submit(.link(link, .procedure(.readPHY))), LEReadPHY.opcode),
         ]
         for (operation, opcode) in operations {
             #expect(rig.results(of: operation) == [.failure(.controller(.unknownCommand, opcode))])
         }
-        let rssi = rig.submit(.readRSSI(link))
+        let rssi = rig.submit(.link(link, .procedure(.readRSSI)))
         #expect(rig.results(of: rssi).count == 1)
         #expect(rig.disconnections.isEmpty)
     }
@@ -323,8 +329,8 @@ struct LinkTests {
     func cancelsLinkOperation() {
         let rig = started()
         let link = rig.connect()
-        let first = rig.submit(.setPHY(link, transmit: .le2M, receive: .le2M))
-        let second = rig.submit(.setPHY(link, transmit: .le1M, receive: .le1M))
+        let first = rig.submit(.link(link, .procedure(.setPHY(transmit: .le2M, receive: .le2M))))
+        let second = rig.submit(.link(link, .procedure(.setPHY(transmit: .le1M, receive: .le1M))))
         rig.submit(.cancel(first))
         #expect(rig.results(of: first) == [.failure(.cancelled)])
         rig.receive(LEPHYUpdateComplete(connectionHandle: link.handle, transmitPHY: .le2M, receivePHY: .le2M))
@@ -338,7 +344,10 @@ struct LinkTests {
     func remembersVersion() {
         let rig = started()
         let link = rig.connect()
-        let operations = [rig.submit(.readRemoteVersion(link)), rig.submit(.readRemoteVersion(link))]
+        let operations = [
+            rig.submit(.link(link, .procedure(.readRemoteVersion))),
+            rig.submit(.link(link, .procedure(.readRemoteVersion))),
+        ]
         rig.receive(
             ReadRemoteVersionInformationComplete(
                 status: .success, connectionHandle: link.handle, version: .init(rawValue: 9),

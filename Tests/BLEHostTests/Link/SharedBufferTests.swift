@@ -25,7 +25,7 @@ struct SharedBufferTests {
     /// Whether a read on the link comes about while the controller confirms what is sent on it.
     private func reads(_ link: LinkID, in rig: HostRig) -> Bool {
         rig.forget()
-        let read = rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))))
+        let read = rig.submit(.link(link, .gatt(.read(AttributeHandle(rawValue: 3)))))
         guard rig.data.map(\.first) == [UInt8(link.handle.rawValue)] else { return false }
         confirm(link, in: rig)
         rig.receive(frame: [0x0B, 7], handle: link.handle.rawValue)
@@ -45,14 +45,16 @@ struct SharedBufferTests {
     @Test("several peers that acknowledge nothing do not mute the one that does", arguments: [8, 12] as [UInt8])
     func severalStall(buffers: UInt8) {
         let (rig, links) = rig(buffers: buffers, links: 5)
-        for link in links.dropLast() { rig.submit(.gatt(link, .write(AttributeHandle(rawValue: 3), value: long))) }
+        for link in links.dropLast() {
+            rig.submit(.link(link, .gatt(.write(AttributeHandle(rawValue: 3), value: long))))
+        }
         for _ in 0..<20 { #expect(reads(links[4], in: rig)) }
     }
 
     @Test("more links than buffers: one peer that acknowledges nothing holds half of them at most")
     func manyLinks() {
         let (rig, links) = rig(buffers: 4, links: 8)
-        rig.submit(.gatt(links[0], .write(AttributeHandle(rawValue: 3), value: long)))
+        rig.submit(.link(links[0], .gatt(.write(AttributeHandle(rawValue: 3), value: long))))
         #expect(rig.data.count == 2)
         for link in links.dropFirst() { #expect(reads(link, in: rig)) }
     }
@@ -60,7 +62,7 @@ struct SharedBufferTests {
     @Test("no buffer lies idle while every link has something to send, and a single link uses all")
     func usesAll() {
         let (rig, links) = rig(buffers: 4, links: 2)
-        for link in links { rig.submit(.gatt(link, .write(AttributeHandle(rawValue: 3), value: long))) }
+        for link in links { rig.submit(.link(link, .gatt(.write(AttributeHandle(rawValue: 3), value: long)))) }
         #expect(rig.data.map(\.first) == [0x40, 0x40, 0x40, 0x41])
         for turn in 0..<4 { confirm(links[turn % 2 == 0 ? 0 : 1], in: rig) }
         #expect(rig.data.count == 8)
@@ -86,7 +88,7 @@ struct SharedBufferTests {
             seen = rig.data.count
             #expect(held.reduce(0, +) <= Int(rig.aclCount))
         }
-        for link in links { rig.submit(.gatt(link, .write(AttributeHandle(rawValue: 3), value: long))) }
+        for link in links { rig.submit(.link(link, .gatt(.write(AttributeHandle(rawValue: 3), value: long)))) }
         look()
         for _ in 0..<200 {
             let index = Int(generator.next() % 4)
@@ -103,8 +105,8 @@ struct SharedBufferTests {
     func stalls() {
         let (rig, links) = rig(buffers: 1, links: 2)
         rig.advance(by: .seconds(3))
-        rig.submit(.gatt(links[0], .writeCommand(AttributeHandle(rawValue: 3), value: [1])))
-        rig.submit(.gatt(links[1], .writeCommand(AttributeHandle(rawValue: 3), value: [2])))
+        rig.submit(.link(links[0], .gatt(.writeCommand(AttributeHandle(rawValue: 3), value: [1]))))
+        rig.submit(.link(links[1], .gatt(.writeCommand(AttributeHandle(rawValue: 3), value: [2]))))
         rig.advance(by: .seconds(44))
         #expect(rig.count(of: Disconnect.opcode) == 0)
         rig.advance(by: .seconds(2))
@@ -120,7 +122,7 @@ struct SharedBufferTests {
     @Test("a link that is slow, or has nothing to send, is not taken for a stalled one, and an idle one sets no timer")
     func slow() {
         let (rig, links) = rig(buffers: 4, links: 1)
-        for _ in 0..<4 { rig.submit(.gatt(links[0], .writeCommand(AttributeHandle(rawValue: 3), value: [1]))) }
+        for _ in 0..<4 { rig.submit(.link(links[0], .gatt(.writeCommand(AttributeHandle(rawValue: 3), value: [1])))) }
         for _ in 0..<4 {
             rig.advance(by: .seconds(40))
             confirm(links[0], in: rig)

@@ -33,7 +33,7 @@ struct IdentityTests {
     static func rig(_ bonds: [Bond] = [bond()], toolbox: (any SecurityToolbox)? = CryptoToolbox()) -> HostRig {
         let rig = HostRig(configuration: HostConfiguration(hasToolbox: true))
         rig.toolbox = toolbox
-        rig.submit(.restoreBonds(bonds))
+        rig.submit(.security(.restoreBonds(bonds)))
         rig.start()
         rig.forget()
         return rig
@@ -48,7 +48,7 @@ struct IdentityTests {
     @Test("a bonded device is discovered by its identity, once, however often its address changes (DESIGN 2)")
     func discovery() {
         let rig = Self.rig()
-        rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         rig.receive(HostRig.report(Self.address))
         rig.receive(HostRig.report(Self.privateAddress([0x41, 2, 3])))
         #expect(rig.discoveries.map(\.address) == [Self.identity.asIdentity])
@@ -57,7 +57,7 @@ struct IdentityTests {
     @Test("a stranger's private address stays as it is")
     func stranger() {
         let rig = Self.rig()
-        rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         rig.receive(HostRig.report(Self.stranger))
         #expect(rig.discoveries.map(\.address) == [Self.stranger])
     }
@@ -65,7 +65,7 @@ struct IdentityTests {
     @Test("an address is tried against each bond once: known ones and strangers cost nothing again")
     func onePass() {
         let rig = Self.rig([Self.bond(), Self.bond(Self.otherIdentity, key: Key128(rawValue: 5))], toolbox: nil)
-        rig.submit(.scan(ScanRequest(isActive: false, allowsDuplicates: true)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false, allowsDuplicates: true))))
         rig.receive(HostRig.report(Self.stranger))
         var questions: [ToolboxQuestion] = []
         while let question = rig.nextToolboxQuestion() { questions.append(question) }
@@ -85,9 +85,9 @@ struct IdentityTests {
     @Test("a new bond is tried against addresses that were strangers' before")
     func newBond() {
         let rig = Self.rig([Self.bond(Self.otherIdentity, key: Key128(rawValue: 5))])
-        rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         rig.receive(HostRig.report(Self.address))
-        rig.submit(.restoreBonds([Self.bond()]))
+        rig.submit(.security(.restoreBonds([Self.bond()])))
         rig.receive(HostRig.report(Self.address))
         #expect(rig.discoveries.map(\.address) == [Self.address, Self.identity.asIdentity])
     }
@@ -111,7 +111,7 @@ struct IdentityTests {
         "of the devices with one key that is connected to which is asked for, unless its bond has not encrypted there")
     func ambiguousCall() throws {
         let rig = Self.rig([Self.bond(), Self.bond(Self.otherIdentity)])
-        rig.submit(.connect(ConnectRequest(peer: Self.otherIdentity)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: Self.otherIdentity))))
         rig.receive(HostRig.report(Self.address, type: .connectableUndirected))
         let create = try #require(rig.commands.last { $0.opcode == LECreateConnection.opcode })
         #expect(Array(create.parameters[6..<12]) == Self.address.octets)
@@ -123,7 +123,7 @@ struct IdentityTests {
                 reason: .connectionTerminatedDueToMICFailure))
         rig.forget()
         // It was the other one.
-        rig.submit(.connect(ConnectRequest(peer: Self.otherIdentity)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: Self.otherIdentity))))
         rig.receive(HostRig.report(Self.address, type: .connectableUndirected))
         #expect(rig.count(of: LECreateConnection.opcode) == 0)
     }
@@ -206,7 +206,7 @@ struct IdentityTests {
     @Test("to connect to an identity is to wait for its private address, and to encrypt with its bond")
     func connect() throws {
         let rig = Self.rig()
-        let operation = rig.submit(.connect(ConnectRequest(peer: Self.identity)))
+        let operation = rig.submit(.radio(.connect(ConnectRequest(peer: Self.identity))))
         // Nothing can be initiated: the address on the air is not known.
         #expect(rig.count(of: LECreateConnection.opcode) == 0)
         #expect(rig.count(of: LESetScanEnable.opcode) == 1)
@@ -226,7 +226,7 @@ struct IdentityTests {
     @Test("a scan for connecting ends with the connection, and with its cancellation")
     func scanEnds() {
         let rig = Self.rig()
-        let operation = rig.submit(.connect(ConnectRequest(peer: Self.identity)))
+        let operation = rig.submit(.radio(.connect(ConnectRequest(peer: Self.identity))))
         rig.forget()
         rig.submit(.cancel(operation))
         #expect(rig.commands.last?.opcode == LESetScanEnable.opcode)

@@ -16,10 +16,10 @@ struct PairedPrivatelyTests {
         let pair = World.world([.extended, kind], friends: [])
         var request = World.open
         request.resumesAfterConnection = resumes
-        pair.submit(.advertise(request), to: pair.stations[0])
+        pair.submit(.radio(.advertise(request)), to: pair.stations[0])
         let address = try #require(pair.stations[0].ownAddress)
         let link = try #require(pair.connect(pair.stations[1], to: address))
-        guard case .success(.paired)? = pair.result(of: .pair(link, nil), at: pair.stations[1]) else {
+        guard case .success(.paired)? = pair.result(of: .security(.pair(link, nil)), at: pair.stations[1]) else {
             throw Missing()
         }
         return (pair, address, link)
@@ -37,7 +37,7 @@ struct PairedPrivatelyTests {
         pair.run(for: .seconds(2))
         for (client, peer) in [(7, World.identity(0)), (8, address)] as [(UInt32, DeviceAddress)] {
             let again = pair.submit(
-                .connect(ConnectRequest(peer: peer)), to: central, from: ClientID(rawValue: client))
+                .radio(.connect(ConnectRequest(peer: peer))), to: central, from: ClientID(rawValue: client))
             #expect(central.results(of: again) == [.success(.connected(link))])
             #expect(central.links.last?.peer == World.identity(0).asIdentity)
         }
@@ -47,13 +47,13 @@ struct PairedPrivatelyTests {
     func waitingForTheIdentity() throws {
         let pair = World.world([.extended, .extended], friends: [])
         let (peripheral, central) = (pair.stations[0], pair.stations[1])
-        pair.submit(.advertise(World.open), to: peripheral)
+        pair.submit(.radio(.advertise(World.open)), to: peripheral)
         let address = try #require(peripheral.ownAddress)
         let link = try #require(pair.connect(central, to: address))
         let waiting = pair.submit(
-            .connect(ConnectRequest(peer: World.identity(0))), to: central, from: ClientID(rawValue: 7))
+            .radio(.connect(ConnectRequest(peer: World.identity(0)))), to: central, from: ClientID(rawValue: 7))
         #expect(central.results(of: waiting).isEmpty)
-        _ = pair.result(of: .pair(link, nil), at: central)
+        _ = pair.result(of: .security(.pair(link, nil)), at: central)
         #expect(central.results(of: waiting) == [.success(.connected(link))])
     }
 
@@ -63,11 +63,11 @@ struct PairedPrivatelyTests {
     func connectAgain(kind: World.Kind, pause: Int32) throws {
         let (pair, address, link) = try Self.paired(kind)
         let (peripheral, central) = (pair.stations[0], pair.stations[1])
-        pair.submit(.disconnect(link), to: central)
+        pair.submit(.link(link, .disconnect), to: central)
         pair.run(for: .seconds(pause))
         #expect((peripheral.ownAddress == address) == (pause == 1))
         let before = peripheral.centrals.count
-        let again = pair.submit(.connect(ConnectRequest(peer: address)), to: central)
+        let again = pair.submit(.radio(.connect(ConnectRequest(peer: address))), to: central)
         #expect(pair.run(for: .seconds(40)) { !central.results(of: again).isEmpty })
         #expect(central.links.last?.peer == World.identity(0).asIdentity)
         pair.run(for: .seconds(5))
@@ -81,10 +81,10 @@ struct PairedPrivatelyTests {
         let pair = World.world([.extended, kind], friends: [1])
         let (peripheral, central) = (pair.stations[0], pair.stations[1])
         let address = try #require(peripheral.ownAddress)
-        let operation = pair.submit(.connect(ConnectRequest(peer: address)), to: central)
+        let operation = pair.submit(.radio(.connect(ConnectRequest(peer: address))), to: central)
         #expect(central.events.contains(.identityFound(World.identity(0), behind: address)))
         pair.run(for: .seconds(200))
-        pair.submit(.advertise(World.open), to: peripheral)
+        pair.submit(.radio(.advertise(World.open)), to: peripheral)
         #expect(pair.run(for: .seconds(40)) { !central.results(of: operation).isEmpty })
         #expect(peripheral.centrals.count == 1)
     }
@@ -94,10 +94,10 @@ struct PairedPrivatelyTests {
         let pair = World.world([.extended, .without], friends: [])
         let (peripheral, central) = (pair.stations[0], pair.stations[1])
         let address = try #require(peripheral.ownAddress)
-        let operation = pair.submit(.connect(ConnectRequest(peer: address)), to: central)
+        let operation = pair.submit(.radio(.connect(ConnectRequest(peer: address))), to: central)
         pair.run(for: .seconds(100))
-        pair.submit(.restoreBonds([World.bond(0, with: 1)]), to: central)
-        pair.submit(.advertise(World.open), to: peripheral)
+        pair.submit(.security(.restoreBonds([World.bond(0, with: 1)])), to: central)
+        pair.submit(.radio(.advertise(World.open)), to: peripheral)
         #expect(pair.run(for: .seconds(40)) { !central.results(of: operation).isEmpty })
     }
 }

@@ -63,8 +63,8 @@ struct PrivateAddressTests {
     @Test("scanning, advertising and connecting never show the identity")
     func ownAddressTypes() {
         let rig = Self.rig()
-        rig.submit(.scan(ScanRequest()))
-        rig.submit(.advertise(AdvertiseRequest(.packed(localName: "Jelling", serviceUUIDs: []))))
+        rig.submit(.radio(.scan(ScanRequest())))
+        rig.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Jelling", serviceUUIDs: [])))))
         #expect(rig.commands.first { $0.opcode == LESetScanParameters.opcode }?.parameters[5] == 1)
         #expect(rig.commands.first { $0.opcode == LESetAdvertisingParameters.opcode }?.parameters[5] == 1)
     }
@@ -72,11 +72,12 @@ struct PrivateAddressTests {
     @Test("after 15 minutes the address changes, while the radio rests, and everything goes on (Vol 3, Part C, 10.7)")
     func rotation() throws {
         let rig = Self.rig()
-        rig.submit(.scan(ScanRequest()))
+        rig.submit(.radio(.scan(ScanRequest())))
         rig.submit(
-            .advertise(
-                AdvertiseRequest(.packed(localName: "Jelling", serviceUUIDs: []), interval: .milliseconds(100))))
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+            .radio(
+                .advertise(
+                    AdvertiseRequest(.packed(localName: "Jelling", serviceUUIDs: []), interval: .milliseconds(100)))))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.advance(by: .seconds(899))
         #expect(Self.addresses(rig).count == 1)
         rig.forget()

@@ -64,10 +64,11 @@ struct PrivateWorldTests {
     static let slow = AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: []), interval: .milliseconds(1000))
 
     static func call(_ peer: Int, _ form: AdvertisingTarget.Form) -> HostCommand {
-        .advertise(
-            AdvertiseRequest(
-                .packed(localName: nil, serviceUUIDs: []), interval: .milliseconds(100),
-                target: AdvertisingTarget(peer: identity(peer), form: form)))
+        .radio(
+            .advertise(
+                AdvertiseRequest(
+                    .packed(localName: nil, serviceUUIDs: []), interval: .milliseconds(100),
+                    target: AdvertisingTarget(peer: identity(peer), form: form))))
     }
 
     static func isEncrypted(_ station: HostPair.Station) -> Bool {
@@ -92,10 +93,10 @@ struct PrivateWorldTests {
     func rotation(kind: Kind) {
         let pair = Self.world([.extended, kind])
         let (peripheral, central) = (pair.stations[0], pair.stations[1])
-        let operation = pair.submit(.connect(ConnectRequest(peer: Self.identity(0))), to: central)
+        let operation = pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))), to: central)
         pair.run(for: .seconds(7200))
         #expect(central.results(of: operation).isEmpty)
-        pair.submit(.advertise(Self.open), to: peripheral)
+        pair.submit(.radio(.advertise(Self.open)), to: peripheral)
         #expect(pair.run(for: .seconds(30)) { !central.results(of: operation).isEmpty && Self.isEncrypted(central) })
         #expect(central.links.map { $0.peer.withoutIdentityMark } == [Self.identity(0)])
         #expect(peripheral.centrals.map { $0.peer.withoutIdentityMark } == [Self.identity(1)])
@@ -107,15 +108,15 @@ struct PrivateWorldTests {
     func twoFriends(kind: Kind) {
         let pair = Self.world([kind, .extended, .extended], friends: [1, 2])
         let central = pair.stations[0]
-        for number in 1...2 { pair.submit(.advertise(Self.open), to: pair.stations[number]) }
+        for number in 1...2 { pair.submit(.radio(.advertise(Self.open)), to: pair.stations[number]) }
         for _ in 0..<3 {
             central.forget()
             let operations = (1...2).map {
-                pair.submit(.connect(ConnectRequest(peer: Self.identity($0))), to: central)
+                pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity($0)))), to: central)
             }
             #expect(pair.run(for: .seconds(60)) { operations.allSatisfy { !central.results(of: $0).isEmpty } })
             #expect(Set(central.links.map { $0.peer.withoutIdentityMark }) == [Self.identity(1), Self.identity(2)])
-            for link in central.links { pair.submit(.disconnect(link.id), to: central) }
+            for link in central.links { pair.submit(.link(link.id, .disconnect), to: central) }
             pair.run(for: .seconds(150))
         }
         Self.expectNoRefusal(pair)
@@ -125,13 +126,13 @@ struct PrivateWorldTests {
     func listFull() {
         let pair = Self.world([.extended, .extended, .extended, .legacy], friends: [1, 2, 3], lists: 1)
         let central = pair.stations[0]
-        for number in 1...3 { pair.submit(.advertise(Self.open), to: pair.stations[number]) }
+        for number in 1...3 { pair.submit(.radio(.advertise(Self.open)), to: pair.stations[number]) }
         for _ in 0..<2 {
             let operations = (1...3).map {
-                pair.submit(.connect(ConnectRequest(peer: Self.identity($0))), to: central)
+                pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity($0)))), to: central)
             }
             #expect(pair.run(for: .seconds(90)) { operations.allSatisfy { !central.results(of: $0).isEmpty } })
-            for link in central.links { pair.submit(.disconnect(link.id), to: central) }
+            for link in central.links { pair.submit(.link(link.id, .disconnect), to: central) }
             central.forget()
             pair.run(for: .seconds(70))
         }
@@ -142,12 +143,12 @@ struct PrivateWorldTests {
     func stranger(kind: Kind) {
         let pair = Self.world([kind, kind, .extended])
         let (peripheral, central, stranger) = (pair.stations[0], pair.stations[1], pair.stations[2])
-        pair.submit(.scan(ScanRequest(allowsDuplicates: true)), to: stranger)
-        pair.submit(.scan(ScanRequest(allowsDuplicates: true)), to: central)
-        pair.submit(.advertise(Self.slow), to: peripheral)
-        pair.submit(.advertise(Self.slow), to: central)
+        pair.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))), to: stranger)
+        pair.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))), to: central)
+        pair.submit(.radio(.advertise(Self.slow)), to: peripheral)
+        pair.submit(.radio(.advertise(Self.slow)), to: central)
         pair.run(for: .seconds(200))
-        pair.submit(.connect(ConnectRequest(peer: Self.identity(0))), to: central)
+        pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))), to: central)
         pair.run(for: .seconds(200))
         #expect(central.links.count == 1)
         let seen = stranger.events.compactMap { if case .discovered(let found) = $0 { found.address } else { nil } }
@@ -162,8 +163,8 @@ struct PrivateWorldTests {
     func call(form: AdvertisingTarget.Form) {
         let pair = Self.world([.extended, .extended, .extended])
         let (peripheral, central, stranger) = (pair.stations[0], pair.stations[1], pair.stations[2])
-        pair.submit(.scan(ScanRequest(allowsDuplicates: true)), to: stranger)
-        let pending = pair.submit(.connect(ConnectRequest(peer: Self.identity(0))), to: central)
+        pair.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))), to: stranger)
+        let pending = pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))), to: central)
         pair.run(for: .seconds(200))
         let call = pair.submit(Self.call(1, form), to: peripheral)
         #expect(pair.run(for: .seconds(10)) { !central.results(of: pending).isEmpty && Self.isEncrypted(central) })
@@ -187,9 +188,9 @@ struct PrivateWorldTests {
         pair.run(for: .seconds(300))
         for _ in 0..<2 {
             central.forget()
-            pair.submit(.connect(ConnectRequest(peer: Self.identity(0))), to: central)
+            pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))), to: central)
             #expect(pair.run(for: .seconds(10)) { !central.links.isEmpty && Self.isEncrypted(central) })
-            for link in central.links { pair.submit(.disconnect(link.id), to: central) }
+            for link in central.links { pair.submit(.link(link.id, .disconnect), to: central) }
             pair.run(for: .seconds(5))
         }
         Self.expectNoRefusal(pair)
@@ -199,8 +200,8 @@ struct PrivateWorldTests {
     func bondsChange() {
         let pair = Self.world([.extended, .extended], friends: [1])
         let (central, peripheral) = (pair.stations[0], pair.stations[1])
-        pair.submit(.advertise(Self.open), to: peripheral)
-        pair.submit(.scan(ScanRequest(allowsDuplicates: true)), to: central)
+        pair.submit(.radio(.advertise(Self.open)), to: peripheral)
+        pair.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))), to: central)
         func heard() -> Set<Bool> {
             central.forget()
             pair.run(for: .seconds(130))
@@ -210,9 +211,9 @@ struct PrivateWorldTests {
                 })
         }
         #expect(heard() == [true])
-        pair.submit(.removeBond(Self.identity(1)), to: central)
+        pair.submit(.security(.removeBond(Self.identity(1))), to: central)
         #expect(heard() == [false])
-        pair.submit(.restoreBonds([Self.bond(1, with: 0)]), to: central)
+        pair.submit(.security(.restoreBonds([Self.bond(1, with: 0)])), to: central)
         #expect(heard() == [true])
         Self.expectNoRefusal(pair)
     }
@@ -229,35 +230,35 @@ struct PrivateWorldTests {
         let kinds = Kind.allCases
         let pair = Self.world([kinds[Int(seed) % kinds.count], .extended, .legacy], friends: [1, 2])
         let us = pair.stations[0]
-        for number in 1...2 { pair.submit(.advertise(Self.open), to: pair.stations[number]) }
+        for number in 1...2 { pair.submit(.radio(.advertise(Self.open)), to: pair.stations[number]) }
         var running: [OperationID] = []
         for _ in 0..<80 {
             switch draw(8) {
-            case 0: running.append(pair.submit(.scan(ScanRequest()), to: us))
-            case 1: running.append(pair.submit(.advertise(Self.open), to: us))
+            case 0: running.append(pair.submit(.radio(.scan(ScanRequest())), to: us))
+            case 1: running.append(pair.submit(.radio(.advertise(Self.open)), to: us))
             case 2:
                 let forms = AdvertisingTarget.Form.all
                 let usable = seed % 4 == 1 ? Array(forms.prefix(2)) : forms
                 running.append(pair.submit(Self.call(9, usable[Int(draw(UInt64(usable.count)))]), to: us))
             case 3:
                 let peer = Self.identity(Int(draw(2)) + 1)
-                running.append(pair.submit(.connect(ConnectRequest(peer: peer)), to: us))
+                running.append(pair.submit(.radio(.connect(ConnectRequest(peer: peer))), to: us))
             case 4:
                 if !running.isEmpty {
                     pair.submit(.cancel(running.remove(at: Int(draw(UInt64(running.count))))), to: us)
                 }
-            case 5: pair.submit(.removeBond(Self.identity(Int(draw(2)) + 1)), to: us)
-            case 6: pair.submit(.restoreBonds((1...2).map { Self.bond($0, with: 0) }), to: us)
-            default: for link in us.links { pair.submit(.disconnect(link.id), to: us) }
+            case 5: pair.submit(.security(.removeBond(Self.identity(Int(draw(2)) + 1))), to: us)
+            case 6: pair.submit(.security(.restoreBonds((1...2).map { Self.bond($0, with: 0) })), to: us)
+            default: for link in us.links { pair.submit(.link(link.id, .disconnect), to: us) }
             }
             pair.run(for: .milliseconds(Int32(draw(3000))))
         }
         for operation in running { pair.submit(.cancel(operation), to: us) }
-        pair.submit(.restoreBonds((1...2).map { Self.bond($0, with: 0) }), to: us)
-        for link in us.links { pair.submit(.disconnect(link.id), to: us) }
+        pair.submit(.security(.restoreBonds((1...2).map { Self.bond($0, with: 0) })), to: us)
+        for link in us.links { pair.submit(.link(link.id, .disconnect), to: us) }
         pair.run(for: .seconds(10))
         us.forget()
-        let last = pair.submit(.connect(ConnectRequest(peer: Self.identity(1))), to: us)
+        let last = pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity(1)))), to: us)
         #expect(pair.run(for: .seconds(60)) { !us.results(of: last).isEmpty })
         #expect(us.counters.desynchronisations == 0 && us.counters.controllerResets == 0)
         Self.expectNoRefusal(pair)

@@ -32,7 +32,7 @@ struct ResolvingListTests {
         rig.toolbox = CryptoToolbox()
         rig.features = [.encryption, .linkLayerPrivacy]
         rig.resolvingListSize = size
-        rig.submit(.restoreBonds(bonds))
+        rig.submit(.security(.restoreBonds(bonds)))
         change(rig)
         guard starts else { return rig }
         rig.start()
@@ -68,7 +68,7 @@ struct ResolvingListTests {
     @Test("the bonds are written into the list, in device privacy mode, then resolution is on (7.8.38, 7.8.44, 7.8.77)")
     func written() throws {
         let rig = Self.rig(Array(Self.bonds[..<2]), starts: false)
-        rig.submit(.scan(ScanRequest()))
+        rig.submit(.radio(.scan(ScanRequest())))
         rig.start()
         #expect(
             Self.changes(rig) == [
@@ -113,7 +113,7 @@ struct ResolvingListTests {
         let unwanted = HostRig(configuration: HostConfiguration(hasToolbox: true))
         unwanted.features = [.linkLayerPrivacy]
         unwanted.resolvingListSize = 4
-        unwanted.submit(.restoreBonds(Self.bonds))
+        unwanted.submit(.security(.restoreBonds(Self.bonds)))
         unwanted.start()
         #expect(Self.changes(unwanted).isEmpty)
     }
@@ -121,11 +121,11 @@ struct ResolvingListTests {
     @Test("a change of the list waits until nothing is scanned, advertised or initiated, and all of it goes on after")
     func changeWhileBusy() throws {
         let rig = Self.proven(Array(Self.bonds[..<1]))
-        rig.submit(.scan(ScanRequest()))
-        rig.submit(.advertise(AdvertiseRequest(.packed(localName: "x", serviceUUIDs: []))))
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.radio(.scan(ScanRequest())))
+        rig.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "x", serviceUUIDs: [])))))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.forget()
-        rig.submit(.restoreBonds(Array(Self.bonds[..<2])))
+        rig.submit(.security(.restoreBonds(Array(Self.bonds[..<2]))))
         // The cancelled attempt has not told its end.
         #expect(Self.changes(rig).isEmpty)
         rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
@@ -145,11 +145,11 @@ struct ResolvingListTests {
     @Test("a bond that is forgotten leaves the list, and one whose key is new is written anew")
     func unbonded() throws {
         let rig = Self.proven(Array(Self.bonds[..<2]))
-        rig.submit(.removeBond(Self.bonds[0].identity))
+        rig.submit(.security(.removeBond(Self.bonds[0].identity)))
         #expect(Self.changes(rig) == [LERemoveDeviceFromResolvingList.opcode])
         #expect(Array(try #require(rig.commands.first).parameters[1...]) == Self.bonds[0].identity.octets)
         rig.forget()
-        rig.submit(.restoreBonds([IdentityTests.bond(Self.bonds[1].identity, key: Key128(rawValue: 99))]))
+        rig.submit(.security(.restoreBonds([IdentityTests.bond(Self.bonds[1].identity, key: Key128(rawValue: 99))])))
         #expect(
             Self.changes(rig) == [
                 LERemoveDeviceFromResolvingList.opcode, LEAddDeviceToResolvingList.opcode, LESetPrivacyMode.opcode,
@@ -163,7 +163,7 @@ struct ResolvingListTests {
         #expect(rig.count(of: LEAddDeviceToResolvingList.opcode) == 2)
         #expect(rig.count(of: LESetAddressResolutionEnable.opcode) == 1)
         rig.forget()
-        rig.submit(.connect(ConnectRequest(peer: Self.bonds[1].identity)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[1].identity))))
         #expect(rig.count(of: LECreateConnection.opcode) == 0)
         #expect(rig.count(of: LESetScanEnable.opcode) == 1)
     }
@@ -173,12 +173,12 @@ struct ResolvingListTests {
     @Test("what finds no room in the list is resolved by the host, beside the controller")
     func listFull() throws {
         let rig = Self.proven(Self.bonds, size: 2)
-        let listed = rig.submit(.connect(ConnectRequest(peer: Self.bonds[1].identity)))
+        let listed = rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[1].identity))))
         #expect(rig.commands.map(\.opcode) == [LECreateConnection.opcode])
         rig.submit(.cancel(listed))
         rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
         rig.forget()
-        rig.submit(.connect(ConnectRequest(peer: Self.bonds[2].identity)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[2].identity))))
         #expect(rig.count(of: LECreateConnection.opcode) == 0)
         let address = Self.onAir(Self.bonds[2])
         rig.receive(HostRig.report(address, type: .connectableUndirected))
@@ -194,10 +194,10 @@ struct ResolvingListTests {
         #expect(rig.count(of: LESetAddressResolutionEnable.opcode) == 1)
         let other = Self.rig([Self.bonds[0]])
         other.answers[LEAddDeviceToResolvingList.opcode] = .complete([HCIStatus.memoryCapacityExceeded.rawValue])
-        other.submit(.restoreBonds(Self.bonds))
+        other.submit(.security(.restoreBonds(Self.bonds)))
         #expect(other.count(of: LEAddDeviceToResolvingList.opcode) == 1)
         other.receive(Self.identityReport(Self.bonds[0]))
-        other.submit(.connect(ConnectRequest(peer: Self.bonds[0].identity)))
+        other.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[0].identity))))
         #expect(other.count(of: LECreateConnection.opcode) == 1)
     }
 
@@ -209,7 +209,7 @@ struct ResolvingListTests {
             rig.start()
             #expect(rig.isReady)
             #expect(rig.count(of: LEAddDeviceToResolvingList.opcode) == (status == .unknownCommand ? 1 : 3))
-            rig.submit(.connect(ConnectRequest(peer: Self.bonds[0].identity)))
+            rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[0].identity))))
             rig.receive(HostRig.report(Self.onAir(Self.bonds[0]), type: .connectableUndirected))
             let create = try #require(rig.commands.first { $0.opcode == LECreateConnection.opcode })
             #expect(Array(create.parameters[6..<12]) == Self.onAir(Self.bonds[0]).octets)
@@ -221,7 +221,7 @@ struct ResolvingListTests {
         let rig = Self.rig(starts: false)
         rig.answers[LEAddDeviceToResolvingList.opcode] = .silence
         rig.start()
-        rig.submit(.scan(ScanRequest()))
+        rig.submit(.radio(.scan(ScanRequest())))
         #expect(rig.count(of: LESetScanEnable.opcode) == 0)
         rig.advance(by: .seconds(3))
         #expect(rig.count(of: LESetScanEnable.opcode) == 1)
@@ -241,7 +241,7 @@ struct ResolvingListTests {
     @Test("until the controller has named an identity the host scans; then it initiates to the identity (type 0x02)")
     func evidence() throws {
         let rig = Self.rig()
-        rig.submit(.connect(ConnectRequest(peer: Self.bonds[0].identity)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[0].identity))))
         #expect(rig.count(of: LECreateConnection.opcode) == 0)
         rig.receive(Self.identityReport(Self.bonds[0]))
         let create = try #require(rig.commands.first { $0.opcode == LECreateConnection.opcode })
@@ -259,14 +259,14 @@ struct ResolvingListTests {
                 status: .success, connectionHandle: ConnectionHandle(rawValue: 0x40),
                 reason: .remoteUserTerminatedConnection))
         rig.forget()
-        rig.submit(.connect(ConnectRequest(peer: Self.bonds[0].identity)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[0].identity))))
         #expect(rig.commands.map(\.opcode) == [LECreateConnection.opcode])
     }
 
     @Test("a controller that takes the list and resolves nothing is never relied on: pending connections come about")
     func liar() throws {
         let rig = Self.rig(Array(Self.bonds[..<2]))
-        let operation = rig.submit(.connect(ConnectRequest(peer: Self.bonds[0].identity)))
+        let operation = rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[0].identity))))
         rig.receive(HostRig.report(Self.onAir(Self.bonds[0]), type: .connectableUndirected))
         let create = try #require(rig.commands.first { $0.opcode == LECreateConnection.opcode })
         #expect(create.parameters[5] == 1 && Array(create.parameters[6..<12]) == Self.onAir(Self.bonds[0]).octets)
@@ -278,7 +278,7 @@ struct ResolvingListTests {
         // A forged identity does not change that.
         rig.receive(Self.identityReport(Self.bonds[1]))
         rig.forget()
-        rig.submit(.connect(ConnectRequest(peer: Self.bonds[1].identity)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[1].identity))))
         #expect(rig.count(of: LECreateConnection.opcode) == 0)
     }
 
@@ -286,20 +286,20 @@ struct ResolvingListTests {
     func lateResolution() {
         let rig = Self.rig([Self.bonds[0]])
         rig.toolbox = nil
-        rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         rig.receive(HostRig.report(Self.onAir(Self.bonds[0])))
-        rig.submit(.restoreBonds(Array(Self.bonds[..<2])))
+        rig.submit(.security(.restoreBonds(Array(Self.bonds[..<2]))))
         rig.toolbox = CryptoToolbox()
         rig.receive(Self.identityReport(Self.bonds[0]))
         rig.forget()
-        rig.submit(.connect(ConnectRequest(peer: Self.bonds[0].identity)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[0].identity))))
         #expect(rig.count(of: LECreateConnection.opcode) == 1)
     }
 
     @Test("several bonded peers with private addresses wait in the accept list, by their identities (pain 3)")
     func acceptList() throws {
         let rig = Self.proven(Self.bonds)
-        let operations = Self.bonds.map { rig.submit(.connect(ConnectRequest(peer: $0.identity))) }
+        let operations = Self.bonds.map { rig.submit(.radio(.connect(ConnectRequest(peer: $0.identity)))) }
         rig.receive(rig.connectionComplete(handle: 0, status: .unknownConnectionIdentifier))
         let listed = rig.commands.filter { $0.opcode == LEAddDeviceToFilterAcceptList.opcode }.suffix(3)
         #expect(listed.map { $0.parameters } == Self.bonds.map { [0] + $0.identity.octets })
@@ -324,12 +324,12 @@ struct ResolvingListTests {
     )
     func ownAddressType() throws {
         let rig = Self.rig(isPrivate: true)
-        rig.submit(.scan(ScanRequest()))
+        rig.submit(.radio(.scan(ScanRequest())))
         #expect(rig.commands.last { $0.opcode == LESetScanParameters.opcode }?.parameters[5] == 1)
         rig.receive(Self.identityReport(Self.bonds[0]))
-        rig.submit(.connect(ConnectRequest(peer: Self.bonds[0].identity)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[0].identity))))
         #expect(rig.commands.last { $0.opcode == LECreateConnection.opcode }?.parameters[12] == 3)
-        rig.submit(.advertise(AdvertiseRequest(.packed(localName: "x", serviceUUIDs: []))))
+        rig.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "x", serviceUUIDs: [])))))
         #expect(rig.commands.last { $0.opcode == LESetAdvertisingParameters.opcode }?.parameters[5] == 1)
     }
 
@@ -338,7 +338,7 @@ struct ResolvingListTests {
     )
     func directedReport() {
         let rig = Self.proven([Self.bonds[0]]) { $0.features.insert(.extendedScanningFilterPolicies) }
-        rig.submit(.scan(ScanRequest()))
+        rig.submit(.radio(.scan(ScanRequest())))
         var report = PacketWriter()
         LEDirectedAdvertisingReport(reports: [
             .init(

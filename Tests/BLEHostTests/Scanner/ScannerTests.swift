@@ -8,7 +8,7 @@ struct ScannerTests {
     private func scanning(_ request: ScanRequest = ScanRequest(isActive: false)) -> HostRig {
         let rig = HostRig()
         rig.start()
-        rig.submit(.scan(request))
+        rig.submit(.radio(.scan(request)))
         rig.forget()
         return rig
     }
@@ -38,7 +38,7 @@ struct ScannerTests {
     func controllerFilterIsOff() {
         let rig = HostRig()
         rig.start()
-        rig.submit(.scan(ScanRequest()))
+        rig.submit(.radio(.scan(ScanRequest())))
         #expect(rig.commands.contains { $0.opcode == LESetScanEnable.opcode && $0.parameters == [1, 0] })
     }
 
@@ -130,9 +130,9 @@ struct ScannerTests {
         rig.start()
         let first = ClientID(rawValue: 1)
         let second = ClientID(rawValue: 2)
-        rig.submit(.scan(ScanRequest(isActive: false)), from: first)
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))), from: first)
         rig.receive(HostRig.report())
-        rig.submit(.scan(ScanRequest(isActive: false)), from: second)
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))), from: second)
         rig.receive(HostRig.report())
         #expect(rig.discoveries.map(\.client) == [first, second])
     }
@@ -142,8 +142,8 @@ struct ScannerTests {
         let rig = HostRig()
         rig.start()
         rig.forget()
-        let passive = rig.submit(.scan(ScanRequest(isActive: false)))
-        let active = rig.submit(.scan(ScanRequest(isActive: true)))
+        let passive = rig.submit(.radio(.scan(ScanRequest(isActive: false))))
+        let active = rig.submit(.radio(.scan(ScanRequest(isActive: true))))
         rig.submit(.cancel(passive))
         rig.submit(.cancel(active))
         rig.submit(.cancel(active))
@@ -163,12 +163,12 @@ struct ScannerTests {
         let rig = HostRig()
         rig.start()
         rig.answers[LESetScanParameters.opcode] = .complete([HCIStatus.commandDisallowed.rawValue])
-        let scan = rig.submit(.scan(ScanRequest()))
+        let scan = rig.submit(.radio(.scan(ScanRequest())))
         #expect(rig.results(of: scan).count == 1)
         #expect(rig.counters.desynchronisations == 3)
         #expect(rig.count(of: LESetScanParameters.opcode) == 3)
         rig.answers[LESetScanParameters.opcode] = nil
-        rig.submit(.scan(ScanRequest()))
+        rig.submit(.radio(.scan(ScanRequest())))
         rig.receive(HostRig.report(type: .nonConnectableUndirected))
         #expect(rig.discoveries.count == 1)
     }
@@ -191,7 +191,7 @@ struct ScannerTests {
         limits.scannedDevices = 100
         let rig = HostRig(configuration: HostConfiguration(limits: limits))
         rig.start()
-        rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         for number in 0..<10_000 { rig.receive(HostRig.report(HostRig.peer(number))) }
         #expect(rig.counters.forgottenDevices == 9_900)
         rig.forget()
@@ -222,7 +222,7 @@ struct ScannerTests {
         let rig = HostRig()
         rig.features = [.extendedAdvertising]
         rig.start()
-        rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         #expect(rig.count(of: LESetExtendedScanEnable.opcode) == 1)
         #expect(rig.count(of: LESetScanEnable.opcode) == 0)
         func report(_ type: ExtendedAdvertisingEventType, _ data: [UInt8], address: ReportedAddress? = nil) {
@@ -249,7 +249,7 @@ struct ScannerTests {
         let rig = HostRig()
         rig.features = [.extendedAdvertising]
         rig.start()
-        rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         for _ in 0..<100 {
             rig.receive(
                 LEExtendedAdvertisingReport(reports: [
@@ -268,8 +268,8 @@ struct ScannerTests {
     func duty() throws {
         let rig = HostRig()
         rig.start()
-        rig.submit(.scan(ScanRequest(isActive: false, isInBackground: true)))
-        let foreground = rig.submit(.scan(ScanRequest(isActive: false)))
+        rig.submit(.radio(.scan(ScanRequest(isActive: false, isInBackground: true))))
+        let foreground = rig.submit(.radio(.scan(ScanRequest(isActive: false))))
         rig.submit(.cancel(foreground))
         let intervals = rig.commands.filter { $0.opcode == LESetScanParameters.opcode }.map {
             UInt16($0.parameters[1]) | UInt16($0.parameters[2]) << 8

@@ -23,13 +23,13 @@ struct BondProofTests {
         let rig = HostRig(configuration: HostConfiguration(hasToolbox: true, security: settings))
         rig.toolbox = CryptoToolbox()
         rig.start()
-        rig.submit(.restoreBonds(bonds))
+        rig.submit(.security(.restoreBonds(bonds)))
         return rig
     }
 
     static func connected(_ bonds: [Bond] = [bond()], _ settings: SecuritySettings = SecuritySettings()) -> HostRig {
         let rig = rig(bonds, settings)
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.receive(rig.connectionComplete())
         return rig
     }
@@ -112,7 +112,7 @@ struct BondProofTests {
         settings.encryptsAtConnection = atOnce
         let rig = Self.rig([Self.bond()], settings)
         if refusal == .command { rig.answers[LEEnableEncryption.opcode] = .status(.unsupportedRemoteFeature) }
-        let connecting = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        let connecting = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.receive(rig.connectionComplete())
         Self.forge(rig)
         // Where the link is not announced before it is encrypted, its clients wait for that.
@@ -120,16 +120,16 @@ struct BondProofTests {
         let link = rig.links.last?.id ?? LinkID(handle: Self.handle, generation: 1)
         var operations: [OperationID] = []
         if refusal != .unlinked || !atOnce {
-            operations = Self.operations.map { rig.submit(.gatt(link, $0)) }
-            operations.append(rig.submit(.openChannel(link, spsm: 0x80, ChannelSettings())))
+            operations = Self.operations.map { rig.submit(.link(link, .gatt($0))) }
+            operations.append(rig.submit(.channel(.open(link, spsm: 0x80, ChannelSettings()))))
         }
         #expect(rig.count(of: LEEnableEncryption.opcode) == 1)
         Self.forge(rig)
         let failure = refuse(rig, refusal)
         Self.forge(rig)
         if refusal != .unlinked, refusal != .silence {
-            operations += Self.operations.map { rig.submit(.gatt(link, $0)) }
-            operations.append(rig.submit(.openChannel(link, spsm: 0x80, ChannelSettings())))
+            operations += Self.operations.map { rig.submit(.link(link, .gatt($0))) }
+            operations.append(rig.submit(.channel(.open(link, spsm: 0x80, ChannelSettings()))))
         }
         Self.forge(rig)
         rig.advance(by: .seconds(100))
@@ -159,13 +159,13 @@ struct BondProofTests {
         rig.receive(frame: [0x03, 40, 0], handle: 0x40)
         let link = try #require(rig.links.last)
         #expect(link.attMTU == 40)
-        let reading = rig.submit(.gatt(link.id, .read(Self.value)))
+        let reading = rig.submit(.link(link.id, .gatt(.read(Self.value))))
         rig.receive(frame: [0x0B, 0x11], handle: 0x40)
         #expect(rig.results(of: reading) == [.success(.gatt(.value([0x11])))])
         let subscribing = rig.submit(
-            .gatt(
+            .link(
                 link.id,
-                .subscribe(Self.value, configuration: AttributeHandle(rawValue: 4), mode: .notifications)))
+                .gatt(.subscribe(Self.value, configuration: AttributeHandle(rawValue: 4), mode: .notifications))))
         rig.receive(frame: [0x13], handle: 0x40)
         #expect(rig.results(of: subscribing) == [.success(.gatt(.subscribed))])
         // None of the values that came early in the clear.
@@ -203,7 +203,7 @@ struct BondProofTests {
         let rig = Self.connected([Self.bond(peer: nil)])
         rig.receive(frame: [0x03, 23, 0], handle: 0x40)
         let link = try #require(rig.links.last?.id)
-        let reading = rig.submit(.gatt(link, .read(Self.value)))
+        let reading = rig.submit(.link(link, .gatt(.read(Self.value))))
         rig.receive(frame: [0x0B, 0x11], handle: 0x40)
         #expect(rig.results(of: reading) == [.success(.gatt(.value([0x11])))])
         #expect(rig.count(of: LEEnableEncryption.opcode) == 0)
@@ -214,9 +214,9 @@ struct BondProofTests {
         let rig = Self.connected([])
         rig.receive(frame: [0x03, 23, 0], handle: 0x40)
         let link = try #require(rig.links.last?.id)
-        rig.submit(.restoreBonds([Self.bond()]))
+        rig.submit(.security(.restoreBonds([Self.bond()])))
         rig.forget()
-        let reading = rig.submit(.gatt(link, .read(Self.value)))
+        let reading = rig.submit(.link(link, .gatt(.read(Self.value))))
         #expect(Self.sent(rig).isEmpty && rig.count(of: LEEnableEncryption.opcode) == 1)
         Self.on(rig)
         #expect(Self.sent(rig) == [[0x0A, 3, 0]])
@@ -227,7 +227,7 @@ struct BondProofTests {
     @Test("a bonded device behind a private address that is resolved after the connection proves itself first")
     func resolvedLate() throws {
         let rig = Self.rig([IdentityTests.bond()])
-        rig.submit(.connect(ConnectRequest(peer: IdentityTests.address)))
+        rig.submit(.radio(.connect(ConnectRequest(peer: IdentityTests.address))))
         rig.toolbox = nil
         rig.receive(rig.connectionComplete(IdentityTests.address))
         rig.receive(frame: [0x1B, 3, 0, 0xBA], handle: 0x40)
@@ -237,7 +237,7 @@ struct BondProofTests {
         #expect(Self.sent(rig).isEmpty && rig.counters.refusedCleartext == 1)
         _ = refuse(rig, .missing)
         let link = try #require(rig.links.last?.id)
-        let reading = rig.submit(.gatt(link, .read(Self.value)))
+        let reading = rig.submit(.link(link, .gatt(.read(Self.value))))
         #expect(rig.results(of: reading) == [.failure(.gatt(.security(.keyMissingAtPeer)))])
         #expect(Self.sent(rig).isEmpty)
     }
@@ -250,7 +250,7 @@ struct BondProofTests {
         rig.receive(missing)
         #expect(Self.sent(rig, on: 6) == [[0x05, 0x05]])
         let link = try #require(rig.links.last?.id)
-        let reading = rig.submit(.gatt(link, .read(Self.value)))
+        let reading = rig.submit(.link(link, .gatt(.read(Self.value))))
         #expect(rig.results(of: reading) == [.failure(.gatt(.security(.keyMissingAtPeer)))])
         // And a later wish, each time.
         rig.receive(frame: [0x0B, 0x01], channel: 6, handle: 0x40)
@@ -270,12 +270,12 @@ struct BondProofTests {
         let rig = Self.connected()
         _ = refuse(rig, .rejected)
         let link = try #require(rig.links.last?.id)
-        let encrypting = rig.submit(.encrypt(link))
+        let encrypting = rig.submit(.security(.encrypt(link)))
         Self.on(rig)
         #expect(rig.results(of: encrypting) == [.success(.done)])
         #expect(Self.sent(rig).map { $0[0] } == [0x02])
         rig.receive(frame: [0x03, 40, 0], handle: 0x40)
-        let reading = rig.submit(.gatt(link, .read(Self.value)))
+        let reading = rig.submit(.link(link, .gatt(.read(Self.value))))
         rig.receive(frame: [0x0B, 0x11], handle: 0x40)
         #expect(rig.results(of: reading) == [.success(.gatt(.value([0x11])))])
     }
@@ -291,13 +291,15 @@ struct BondProofTests {
     private func served() throws -> (rig: HostRig, published: GATTPublishedService) {
         let rig = Self.rig([])
         let publishing = rig.submit(
-            .publish(
-                GATTServiceDefinition(
-                    uuid: BluetoothUUID(0xFF00 as UInt16),
-                    characteristics: [
-                        GATTCharacteristicDefinition(
-                            uuid: BluetoothUUID(0xFF01 as UInt16), properties: [.read, .notify], permissions: .readable)
-                    ])))
+            .server(
+                .publish(
+                    GATTServiceDefinition(
+                        uuid: BluetoothUUID(0xFF00 as UInt16),
+                        characteristics: [
+                            GATTCharacteristicDefinition(
+                                uuid: BluetoothUUID(0xFF01 as UInt16), properties: [.read, .notify],
+                                permissions: .readable)
+                        ]))))
         guard case .success(.published(let published))? = rig.results(of: publishing).first else {
             throw HostFailure.notConnected
         }
@@ -310,7 +312,7 @@ struct BondProofTests {
                 .init(handle: serviceChanged, modes: .indications),
                 .init(handle: characteristic.configuration, modes: .notifications),
             ], features: 0, knownTable: 1)
-        rig.submit(.restoreBonds([bond]))
+        rig.submit(.security(.restoreBonds([bond])))
         rig.forget()
         return (rig, published)
     }
@@ -320,7 +322,7 @@ struct BondProofTests {
         let (rig, published) = try served()
         let value = published.characteristics[0]
         Self.peripheralLink(rig)
-        rig.submit(.updateValue(value.valueHandle, value: [1], links: nil))
+        rig.submit(.server(.updateValue(value.valueHandle, value: [1], links: nil)))
         // Neither subscriptions nor Service Changed, though the table is not the one that the client knew.
         #expect(Self.sent(rig).isEmpty)
         #expect(!rig.events.contains { if case .server(.subscribed) = $0 { true } else { false } })
@@ -331,7 +333,7 @@ struct BondProofTests {
         // The controller says that the link is encrypted; nobody here gave a key.
         Self.on(rig)
         rig.receive(EncryptionKeyRefreshComplete(status: .success, connectionHandle: Self.handle))
-        rig.submit(.updateValue(value.valueHandle, value: [2], links: nil))
+        rig.submit(.server(.updateValue(value.valueHandle, value: [2], links: nil)))
         #expect(Self.sent(rig).count == 2)
         rig.receive(
             DisconnectionComplete(
@@ -343,7 +345,7 @@ struct BondProofTests {
         rig.receive(Self.clientKeys)
         #expect(rig.count(of: LELongTermKeyRequestReply.opcode) == 1 && Self.sent(rig).isEmpty)
         Self.on(rig)
-        rig.submit(.updateValue(value.valueHandle, value: [3], links: nil))
+        rig.submit(.server(.updateValue(value.valueHandle, value: [3], links: nil)))
         #expect(Set(Self.sent(rig).map { $0[0] }) == [0x1D, 0x1B])
         #expect(rig.events.contains { if case .server(.subscribed) = $0 { true } else { false } })
     }
@@ -353,7 +355,7 @@ struct BondProofTests {
         let rig = Self.rig()
         Self.peripheralLink(rig)
         let link = LinkID(handle: Self.handle, generation: 1)
-        let reading = rig.submit(.gatt(link, .read(Self.value)))
+        let reading = rig.submit(.link(link, .gatt(.read(Self.value))))
         #expect(Self.sent(rig).isEmpty)
         // It asks the central for it, and believes nothing until then.
         #expect(Self.sent(rig, on: 6).map { $0[0] } == [0x0B])
@@ -366,7 +368,7 @@ struct BondProofTests {
         #expect(rig.results(of: reading) == [.success(.gatt(.value([0x11])))])
         let silent = Self.rig()
         Self.peripheralLink(silent)
-        let vain = silent.submit(.gatt(link, .write(Self.value, value: [0x5E])))
+        let vain = silent.submit(.link(link, .gatt(.write(Self.value, value: [0x5E]))))
         silent.advance(by: .seconds(31))
         #expect(silent.results(of: vain) == [.failure(.gatt(.security(.timedOut)))])
         #expect(Self.sent(silent).isEmpty)

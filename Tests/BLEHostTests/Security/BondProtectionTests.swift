@@ -186,7 +186,7 @@ import Testing
     @Test("Once a bond is removed its device pairs anew, whatever address it comes under")
     func pairedAfterRemoval() {
         let two = TwoHosts(settings, bonds: [.peripheral: [Self.bond(Self.victim)]])
-        two.submit(.removeBond(Self.victim), by: .peripheral)
+        two.submit(.security(.removeBond(Self.victim)), by: .peripheral)
         lie(two, identity: Self.victim)
         two.connect()
         #expect(isPaired(two.pair()))
@@ -199,19 +199,19 @@ import Testing
         let pair = PrivateWorldTests.world([.extended, .extended], friends: [])
         let (peripheral, central) = (pair.stations[0], pair.stations[1])
         let old = Self.bond(PrivateWorldTests.identity(0), resolvingKey: nil)
-        pair.submit(.restoreBonds([old]), to: central)
-        pair.submit(.advertise(PrivateWorldTests.open), to: peripheral)
+        pair.submit(.security(.restoreBonds([old])), to: central)
+        pair.submit(.radio(.advertise(PrivateWorldTests.open)), to: peripheral)
         let address = try #require(peripheral.ownAddress)
         let link = try #require(pair.connect(central, to: address))
         var says = false
         central.react = { event in
             guard case .pairing(_, .question(let question)) = event else { return nil }
-            return .answerPairing(question.id, .confirm(says))
+            return .security(.answerPairing(question.id, .confirm(says)))
         }
-        #expect(pair.result(of: .pair(link, nil), at: central) == .failure(.security(.wouldReplaceBond)))
+        #expect(pair.result(of: .security(.pair(link, nil)), at: central) == .failure(.security(.wouldReplaceBond)))
         #expect(central.host.bonds.table.all == [old])
         says = true
-        #expect(isPaired(pair.result(of: .pair(link, nil), at: central)))
+        #expect(isPaired(pair.result(of: .security(.pair(link, nil)), at: central)))
         pair.run(for: .seconds(1))
         #expect(central.host.bonds.table.all.map(\.identity) == [PrivateWorldTests.identity(0)])
         #expect(central.host.bonds.table.all.first?.identityResolvingKey == PrivateWorldTests.key(0))
@@ -250,8 +250,8 @@ import Testing
         let rig = HostRig(configuration: HostConfiguration(hasToolbox: true, security: settings))
         rig.toolbox = CryptoToolbox()
         rig.start()
-        rig.submit(.restoreBonds([Self.bond(HostRig.peer)]))
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        rig.submit(.security(.restoreBonds([Self.bond(HostRig.peer)])))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.receive(rig.connectionComplete())
         rig.receive(frame: [0x03, 0x17, 0], handle: 0x40)
         let wish: [UInt8] = [0x0B, 0x05]
@@ -323,9 +323,9 @@ import Testing
             if opcode(packet) != nil { sent += 1 }
             return packet
         }
-        two.submit(.pair(link, nil), by: .central)
+        two.submit(.security(.pair(link, nil)), by: .central)
         two.run(for: .seconds(20)) { sent > step }
-        let result = two.result(of: .removeBond(TwoHosts.peripheralAddress), by: .central)
+        let result = two.result(of: .security(.removeBond(TwoHosts.peripheralAddress)), by: .central)
         two.run(for: .seconds(10))
         return result
     }

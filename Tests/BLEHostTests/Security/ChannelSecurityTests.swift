@@ -11,13 +11,13 @@ struct ChannelSecurityTests {
         let hosts = TwoHosts(settings, bonds: bonds)
         hosts.connect()
         _ = hosts.result(
-            of: .listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: true), by: .peripheral)
+            of: .channel(.listen(spsm: 0x80, ChannelSettings(), requiresEncryption: true)), by: .peripheral)
         return hosts
     }
 
     private func open(_ hosts: TwoHosts) -> Result<HostResult, HostFailure>? {
         guard let link = hosts.link(.central) else { return nil }
-        return hosts.result(of: .openChannel(link, spsm: 0x80, ChannelSettings()), by: .central)
+        return hosts.result(of: .channel(.open(link, spsm: 0x80, ChannelSettings())), by: .central)
     }
 
     @Test("a channel that is refused with 0x0005 is opened after a pairing by itself (Core 5.4, Vol 3, Part C, 10.3.1)")
@@ -67,7 +67,7 @@ struct ChannelSecurityTests {
                 Issue.record("no link")
                 return
             }
-            let operation = hosts.submit(.openChannel(link, spsm: 0x80, ChannelSettings()), by: .central)
+            let operation = hosts.submit(.channel(.open(link, spsm: 0x80, ChannelSettings())), by: .central)
             hosts.run(for: .seconds(2))
             #expect(hosts.result(of: operation, .central) == nil)
             if isCancelled {
@@ -100,7 +100,7 @@ struct ChannelSecurityTests {
             settings.pairing.minimumKeySize = 7
             let rig = BondProofTests.rig([bond], settings)
             rig.submit(
-                .listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: true, demanding: demand))
+                .channel(.listen(spsm: 0x80, ChannelSettings(), requiresEncryption: true, demanding: demand)))
             BondProofTests.peripheralLink(rig)
             #expect(ask(rig) == 8, "keys, and not in use")
             rig.receive([0x04, 0x3E, 0x0D, 0x05, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
@@ -114,8 +114,8 @@ struct ChannelSecurityTests {
         var settings = SecuritySettings()
         settings.pairing.requiresAuthentication = true
         let rig = BondProofTests.rig([BondProofTests.bond()], settings)
-        rig.submit(.listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: true))
-        rig.submit(.listenForChannels(spsm: 0x81, ChannelSettings(), requiresEncryption: false))
+        rig.submit(.channel(.listen(spsm: 0x80, ChannelSettings(), requiresEncryption: true)))
+        rig.submit(.channel(.listen(spsm: 0x81, ChannelSettings(), requiresEncryption: false)))
         BondProofTests.peripheralLink(rig)
         rig.receive([0x04, 0x3E, 0x0D, 0x05, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
         BondProofTests.on(rig)
@@ -126,11 +126,11 @@ struct ChannelSecurityTests {
     @Test("a peripheral that has not proved its bond opens no channel to a client here, and one of ours waits for that")
     func unproven() throws {
         let rig = BondProofTests.connected()
-        rig.submit(.listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: false))
+        rig.submit(.channel(.listen(spsm: 0x80, ChannelSettings(), requiresEncryption: false)))
         #expect(ask(rig) == 8)
         rig.advance(by: .seconds(6))
         let link = try #require(rig.links.last?.id)
-        rig.submit(.openChannel(link, spsm: 0x80, ChannelSettings()))
+        rig.submit(.channel(.open(link, spsm: 0x80, ChannelSettings())))
         #expect(!BondProofTests.sent(rig, on: 5).contains { $0[0] == 0x14 })
         BondProofTests.on(rig)
         #expect(BondProofTests.sent(rig, on: 5).contains { $0[0] == 0x14 })

@@ -8,7 +8,8 @@ import Testing
     private struct Missing: Error {}
 
     private func made(_ side: TwoHosts.Side, of two: TwoHosts) throws -> LocalOutOfBandData {
-        guard case .success(.outOfBandData(let data))? = two.result(of: .createOutOfBandData, by: side) else {
+        guard case .success(.outOfBandData(let data))? = two.result(of: .security(.createOutOfBandData), by: side)
+        else {
             throw Missing()
         }
         return data
@@ -22,11 +23,13 @@ import Testing
             data.map { .init(random: $0.random, confirm: $0.confirm) }
         }
         two.submit(
-            .setOutOfBandData(
-                TwoHosts.peripheralAddress, OutOfBandData(peer: heard(peripheral), local: central)), by: .central)
+            .security(
+                .setOutOfBandData(
+                    TwoHosts.peripheralAddress, OutOfBandData(peer: heard(peripheral), local: central))), by: .central)
         two.submit(
-            .setOutOfBandData(
-                TwoHosts.centralAddress, OutOfBandData(peer: heard(central), local: peripheral)), by: .peripheral)
+            .security(
+                .setOutOfBandData(
+                    TwoHosts.centralAddress, OutOfBandData(peer: heard(central), local: peripheral))), by: .peripheral)
     }
 
     private func isAuthenticated(_ result: Result<HostResult, HostFailure>?) -> Bool? {
@@ -50,8 +53,8 @@ import Testing
         try tell(two, by: TwoHosts.Side.allCases)
         #expect(isAuthenticated(two.pair()) == true)
         two.run(for: .seconds(1))
-        two.submit(.removeBond(TwoHosts.peripheralAddress), by: .central)
-        two.submit(.removeBond(TwoHosts.centralAddress), by: .peripheral)
+        two.submit(.security(.removeBond(TwoHosts.peripheralAddress)), by: .central)
+        two.submit(.security(.removeBond(TwoHosts.centralAddress)), by: .peripheral)
         two.run(for: .seconds(3))
         two.connect()
         #expect(isAuthenticated(two.pair()) == false)

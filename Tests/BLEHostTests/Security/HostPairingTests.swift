@@ -147,7 +147,8 @@ import Testing
         #expect(later.bonds(.central).count == 1)
         // Once the bond is removed, pairing is as with a stranger.
         #expect(
-            later.result(of: .removeBond(TwoHosts.peripheralAddress), by: .central) == .success(.accepted(true)))
+            later.result(of: .security(.removeBond(TwoHosts.peripheralAddress)), by: .central)
+                == .success(.accepted(true)))
         later.run(for: .seconds(3))
         later.connect()
         #expect(later.read(2) == .success(.gatt(.value([0x02]))))
@@ -222,8 +223,8 @@ import Testing
         let two = TwoHosts()
         two.connect()
         let link = try #require(two.link(.central))
-        let first = two.submit(.pair(link, nil), by: .central)
-        #expect(two.result(of: .pair(link, nil), by: .central) == .failure(.security(.alreadyPairing)))
+        let first = two.submit(.security(.pair(link, nil)), by: .central)
+        #expect(two.result(of: .security(.pair(link, nil)), by: .central) == .failure(.security(.alreadyPairing)))
         two.run(for: .seconds(10)) { two.result(of: first, .central) != nil }
         #expect(summary(two.result(of: first, .central)) != nil)
     }
@@ -233,7 +234,7 @@ import Testing
         let two = TwoHosts()
         two.connect()
         let link = try #require(two.link(.central))
-        two.submit(.pair(link, nil), by: .central)
+        two.submit(.security(.pair(link, nil)), by: .central)
         #expect(two.read(2) == .success(.gatt(.value([0x02]))))
         #expect(two.pairingEvents(.central).count { $0 == .started } == 1)
     }
@@ -249,9 +250,9 @@ import Testing
             if packet.first == 2, packet.count > 8, packet[7] == 6 { sent += 1 }
             return packet
         }
-        let operation = two.submit(.pair(link, nil), by: .central)
+        let operation = two.submit(.security(.pair(link, nil)), by: .central)
         two.run(for: .seconds(20)) { sent > step }
-        two.submit(.disconnect(link), by: .central)
+        two.submit(.link(link, .disconnect), by: .central)
         two.run(for: .seconds(10))
         #expect(two.result(of: operation, .central) != nil)
         #expect(two.failures(.central) == [.linkLost])
@@ -373,7 +374,7 @@ import Testing
         two.answer = { _, _ in nil }
         two.connect()
         let link = try #require(two.link(.central))
-        let operation = two.submit(.pair(link, nil), by: .central)
+        let operation = two.submit(.security(.pair(link, nil)), by: .central)
         two.run(for: .seconds(3))
         two.submit(.cancel(operation), by: .central)
         two.run(for: .seconds(3))
@@ -387,7 +388,7 @@ import Testing
         two.answer = { _, _ in nil }
         two.connect()
         #expect(
-            two.result(of: .answerPairing(PairingQuestionID(rawValue: 99), .passkey(1)), by: .central)
+            two.result(of: .security(.answerPairing(PairingQuestionID(rawValue: 99), .passkey(1))), by: .central)
                 == .success(.accepted(false)))
     }
 
@@ -403,7 +404,7 @@ import Testing
         #expect(record.configurations.map(\.handle) == [two.configuration(4)])
         let later = TwoHosts(bonds: [.central: two.bonds(.central), .peripheral: two.bonds(.peripheral)])
         later.connect()
-        later.submit(.updateValue(later.handle(4), value: [9], links: nil), by: .peripheral)
+        later.submit(.server(.updateValue(later.handle(4), value: [9], links: nil)), by: .peripheral)
         #expect(
             later.gatt(.subscribe(later.handle(4), configuration: later.configuration(4), mode: .notifications))
                 == .success(.gatt(.subscribed)))
@@ -427,7 +428,7 @@ import Testing
         // A bond whose key the central cannot encrypt with: where it has one, it does so instead of signing.
         var bond = try #require(two.bonds(.central).first)
         bond.peerKey = nil
-        two.submit(.restoreBonds([bond]), by: .central)
+        two.submit(.security(.restoreBonds([bond])), by: .central)
         two.connect()
         func writes() -> [[UInt8]] {
             two.engine(.peripheral).events.compactMap {
@@ -470,7 +471,7 @@ import Testing
         #expect(summary(two.pair()) != nil)
         // A second pairing refreshes the key under running traffic.
         let link = two.link(.central)!
-        let again = two.submit(.pair(link, PairingOptions(replacesBond: true)), by: .central)
+        let again = two.submit(.security(.pair(link, PairingOptions(replacesBond: true))), by: .central)
         for _ in 0..<20 { #expect(two.read(2) == .success(.gatt(.value([0x02])))) }
         two.run(for: .seconds(5)) { two.result(of: again, .central) != nil }
         #expect(summary(two.result(of: again, .central)) != nil)

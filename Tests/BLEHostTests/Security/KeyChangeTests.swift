@@ -24,10 +24,11 @@ struct KeyChangeTests {
         rig.toolbox = CryptoToolbox()
         rig.start()
         rig.submit(
-            .restoreBonds([
-                Bond(identity: HostRig.peer, isSecureConnections: true, localKey: Self.key, peerKey: Self.key)
-            ]))
-        rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+            .security(
+                .restoreBonds([
+                    Bond(identity: HostRig.peer, isSecureConnections: true, localKey: Self.key, peerKey: Self.key)
+                ])))
+        rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         rig.receive(rig.connectionComplete())
         rig.forget()
         return rig

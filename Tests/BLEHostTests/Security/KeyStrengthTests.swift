@@ -61,7 +61,7 @@ import Testing
         // Once less is demanded the bond serves again.
         var lax = settings.peripheral
         lax.pairing = PairingOptions(minimumKeySize: 7)
-        two.submit(.setSecurity(lax), by: .peripheral)
+        two.submit(.security(.setSecurity(lax)), by: .peripheral)
         #expect(two.read(2) == .success(.gatt(.value([0x02]))))
     }
 
@@ -121,7 +121,7 @@ import Testing
         two.connect()
         let link = try #require(two.link(.central))
         for _ in 1...2 {
-            #expect(two.result(of: .encrypt(link), by: .central) == .failure(.security(.keyTooWeak)))
+            #expect(two.result(of: .security(.encrypt(link)), by: .central) == .failure(.security(.keyTooWeak)))
         }
     }
 

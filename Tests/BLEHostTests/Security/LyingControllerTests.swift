@@ -55,7 +55,7 @@ struct LyingControllerTests {
         BondProofTests.on(rig)
         rig.receive(frame: isCentral ? [0x03, 23, 0] : [0x02, 23, 0], handle: 0x40)
         let link = rig.links.last?.id ?? LinkID(handle: Self.handle, generation: 1)
-        let reading = rig.submit(.gatt(link, .read(BondProofTests.value)))
+        let reading = rig.submit(.link(link, .gatt(.read(BondProofTests.value))))
         rig.forget()
         rig.receive(EncryptionChange(connectionHandle: Self.handle, state: .off))
         #expect(rig.count(of: Disconnect.opcode) == 1)
@@ -102,7 +102,7 @@ struct LyingControllerTests {
         BondProofTests.peripheralLink(rig)
         rig.receive(Self.clientKeys)
         BondProofTests.on(rig)
-        rig.submit(.restoreBonds([weak]))
+        rig.submit(.security(.restoreBonds([weak])))
         rig.receive(Self.clientKeys)
         // Asked while the key is changed: it would be answered under the weaker one.
         rig.receive(frame: [0x0A, 3, 0], handle: 0x40)

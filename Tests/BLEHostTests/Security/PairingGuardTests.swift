@@ -118,7 +118,7 @@ import Testing
         let other: TwoHosts.Side = side == .central ? .peripheral : .central
         two.answer = { from, _ in from == other ? .passkey(654_321) : nil }
         for _ in 0..<3 {
-            two.submit(.unlockPasskey, by: other)
+            two.submit(.security(.unlockPasskey), by: other)
             two.connect()
             _ = two.pair()
             two.disconnect()
@@ -127,14 +127,14 @@ import Testing
         #expect(two.pairingEvents(side).filter { $0 == .passkeyLocked }.count == 1)
         two.forget()
         two.answer = { from, _ in from == other ? .passkey(123_456) : nil }
-        two.submit(.unlockPasskey, by: other)
+        two.submit(.security(.unlockPasskey), by: other)
         two.connect()
         _ = two.pair()
         two.run(for: .seconds(1))
         #expect(two.failures(side) == [.passkeyLocked])
         #expect(two.failures(other) == [.refusedByPeer(.repeatedAttempts)])
-        two.submit(.unlockPasskey, by: side)
-        two.submit(.unlockPasskey, by: other)
+        two.submit(.security(.unlockPasskey), by: side)
+        two.submit(.security(.unlockPasskey), by: other)
         guard case .success? = two.pair() else { return #expect(Bool(false), "not unlocked") }
     }
 

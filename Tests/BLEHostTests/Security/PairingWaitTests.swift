@@ -30,10 +30,10 @@ import Testing
             if packet[9] == opcode { sent += 1 }
             return packet
         }
-        let operation = two.submit(.pair(link, nil), by: .central)
+        let operation = two.submit(.security(.pair(link, nil)), by: .central)
         if end == .disconnection {
             two.run(for: .seconds(20)) { sent >= count }
-            two.submit(.disconnect(try #require(two.link(.peripheral))), by: .peripheral)
+            two.submit(.link(try #require(two.link(.peripheral)), .disconnect), by: .peripheral)
         }
         two.run(for: .seconds(60)) { two.result(of: operation, .central) != nil }
         #expect(two.result(of: operation, .central) != nil)

@@ -5,8 +5,8 @@ import Testing
 
 /// A stranger that comes under a new address for each try has a day to find a passkey (Core 5.4, Vol 3, Part H, 2.3.6).
 @Suite struct PasskeyAttackTests {
-    /// A central that guesses a passkey bit by bit, as Secure Connections lets it: each round that goes well proves a bit,
-    /// and the one that does not tells it.
+    /// A central that guesses a passkey bit by bit, as Secure Connections lets it: each round that goes well proves a
+    /// bit, and the one that does not tells it.
     private final class Attacker {
         let two: TwoHosts
         private(set) var tries = 0
@@ -51,8 +51,8 @@ import Testing
                 return packet
             }
             // Its own stack holds it up in nothing.
-            two.submit(.unlockPasskey, by: .central)
-            let operation = two.submit(.pair(link, nil), by: .central)
+            two.submit(.security(.unlockPasskey), by: .central)
+            let operation = two.submit(.security(.pair(link, nil)), by: .central)
             two.run(for: .seconds(40)) { two.result(of: operation, .central) != nil }
             switch two.result(of: operation, .central) {
             case .failure(.security(.refusedByPeer(.repeatedAttempts)))?: refusals += 1
@@ -147,7 +147,7 @@ import Testing
         let attacker = Attacker(two, remembers: true)
         for _ in 0..<21 where !attacker.hasPasskey {
             attacker.attempt()
-            two.submit(.unlockPasskey, by: .peripheral)
+            two.submit(.security(.unlockPasskey), by: .peripheral)
         }
         #expect(attacker.hasPasskey)
         #expect((2...21).contains(attacker.tries))

@@ -46,8 +46,8 @@ struct SecurityEndTests {
         let options = PairingOptions(ioCapability: .displayOnly, requiresAuthentication: true)
         let link = try #require(two.link(.peripheral))
         losesSecurityRequests(of: two)
-        let pairing = two.submit(.pair(link, options), by: .peripheral)
-        two.submit(.encrypt(try #require(two.link(.central))), by: .central)
+        let pairing = two.submit(.security(.pair(link, options)), by: .peripheral)
+        two.submit(.security(.encrypt(try #require(two.link(.central)))), by: .central)
         two.run(for: .seconds(5))
         #expect(two.security(.peripheral)?.isEncrypted == true)
         // The central may yet pair for a better one.
@@ -67,7 +67,7 @@ struct SecurityEndTests {
             }
             return [1, 0x1B, 0x20, 2, packet[4], packet[5]]
         }
-        let pairing = two.submit(.pair(link, nil), by: .peripheral)
+        let pairing = two.submit(.security(.pair(link, nil)), by: .peripheral)
         two.run(for: .seconds(600))
         guard case .failure? = two.result(of: pairing, .peripheral) else {
             Issue.record("no end")
@@ -81,8 +81,8 @@ struct SecurityEndTests {
         two.connect()
         losesSecurityRequests(of: two)
         let link = try #require(two.link(.peripheral))
-        let pairing = two.submit(.pair(link, nil), by: .peripheral)
-        let encrypting = two.submit(.encrypt(link), by: .peripheral)
+        let pairing = two.submit(.security(.pair(link, nil)), by: .peripheral)
+        let encrypting = two.submit(.security(.encrypt(link)), by: .peripheral)
         two.submit(.cancel(pairing), by: .peripheral)
         #expect(two.result(of: pairing, .peripheral) == .failure(.cancelled))
         #expect(two.result(of: encrypting, .peripheral) == .failure(.security(.cancelled)))
@@ -107,7 +107,7 @@ struct SecurityEndTests {
         two.answer = { _, _ in nil }
         two.connect()
         let link = try #require(two.link(.central))
-        let pairing = two.submit(.pair(link, nil), by: .central)
+        let pairing = two.submit(.security(.pair(link, nil)), by: .central)
         func question() -> PairingQuestion? {
             two.pairingEvents(.central).lazy.compactMap {
                 if case .question(let question) = $0 { question } else { nil }
@@ -115,9 +115,11 @@ struct SecurityEndTests {
         }
         two.run(for: .seconds(10)) { question() != nil }
         let id = try #require(question()).id
-        #expect(two.result(of: .answerPairing(id, .confirm(true)), by: .central) == .success(.accepted(false)))
+        #expect(
+            two.result(of: .security(.answerPairing(id, .confirm(true))), by: .central) == .success(.accepted(false)))
         let passkey = try #require(two.passkey)
-        #expect(two.result(of: .answerPairing(id, .passkey(passkey)), by: .central) == .success(.accepted(true)))
+        #expect(
+            two.result(of: .security(.answerPairing(id, .passkey(passkey))), by: .central) == .success(.accepted(true)))
         two.run(for: .seconds(10)) { two.result(of: pairing, .central) != nil }
         guard case .success(.paired)? = two.result(of: pairing, .central) else {
             Issue.record("not paired")

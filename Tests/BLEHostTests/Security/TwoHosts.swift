@@ -64,7 +64,7 @@ final class TwoHosts {
         for side in Side.allCases {
             engine(side).react = { [unowned self] event in react(to: event, side) }
             engine(side).change = { [unowned self] packet in change(side, packet) }
-            submit(.restoreBonds(bonds[side] ?? []), by: side)
+            submit(.security(.restoreBonds(bonds[side] ?? [])), by: side)
         }
         publish()
     }
@@ -89,7 +89,9 @@ final class TwoHosts {
                 characteristic(0xFF06, [.readable, .readEncryption], keySize: 16),
                 characteristic(0xFF07, [.readable, .readAuthorization]),
             ])
-        guard case .success(.published(let published))? = result(of: .publish(service), by: .peripheral) else { return }
+        guard case .success(.published(let published))? = result(of: .server(.publish(service)), by: .peripheral) else {
+            return
+        }
         self.published = published
     }
 
@@ -106,15 +108,16 @@ final class TwoHosts {
     func connect() -> Bool {
         links = [:]
         submit(
-            .advertise(
-                AdvertiseRequest(
-                    .packed(localName: "x", serviceUUIDs: []), resumesAfterConnection: false)), by: .peripheral)
-        submit(.connect(ConnectRequest(peer: Self.peripheralAddress)), by: .central)
+            .radio(
+                .advertise(
+                    AdvertiseRequest(
+                        .packed(localName: "x", serviceUUIDs: []), resumesAfterConnection: false))), by: .peripheral)
+        submit(.radio(.connect(ConnectRequest(peer: Self.peripheralAddress))), by: .central)
         return run(for: .seconds(20)) { self.link(.central) != nil && self.link(.peripheral) != nil }
     }
 
     func disconnect() {
-        if let link = link(.central) { submit(.disconnect(link), by: .central) }
+        if let link = link(.central) { submit(.link(link, .disconnect), by: .central) }
         run(for: .seconds(3))
     }
 
@@ -133,12 +136,12 @@ final class TwoHosts {
 
     func pair(by side: Side = .central, _ options: PairingOptions? = nil) -> Result<HostResult, HostFailure>? {
         guard let link = link(side) else { return nil }
-        return result(of: .pair(link, options), by: side)
+        return result(of: .security(.pair(link, options)), by: side)
     }
 
     func gatt(_ operation: GATTOperation) -> Result<HostResult, HostFailure>? {
         guard let link = link(.central) else { return nil }
-        return result(of: .gatt(link, operation), by: .central)
+        return result(of: .link(link, .gatt(operation)), by: .central)
     }
 
     /// Pairs though there is a bond.
@@ -192,7 +195,7 @@ final class TwoHosts {
         case .connected(let information, _), .centralConnected(let information): links[side] = information.id
         case .disconnected, .centralDisconnected: links[side] = nil
         case .pairing(_, .question(let question)):
-            return answer(side, question.kind).map { .answerPairing(question.id, $0) }
+            return answer(side, question.kind).map { .security(.answerPairing(question.id, $0)) }
         default: break
         }
         return nil

@@ -28,13 +28,14 @@ struct HostPeripheralTests {
 
     private func publishBattery(_ rig: HostRig) -> GATTPublishedCharacteristic? {
         let operation = rig.submit(
-            .publish(
-                GATTServiceDefinition(
-                    uuid: BluetoothUUID(UInt16(0x180F)),
-                    characteristics: [
-                        GATTCharacteristicDefinition(
-                            uuid: batteryLevel, properties: [.read, .notify], permissions: .readable)
-                    ])))
+            .server(
+                .publish(
+                    GATTServiceDefinition(
+                        uuid: BluetoothUUID(UInt16(0x180F)),
+                        characteristics: [
+                            GATTCharacteristicDefinition(
+                                uuid: batteryLevel, properties: [.read, .notify], permissions: .readable)
+                        ]))))
         guard case .success(.published(let service))? = rig.results(of: operation).first else { return nil }
         return service.characteristics.first
     }
@@ -51,7 +52,7 @@ struct HostPeripheralTests {
     )
     func advertises() {
         let rig = started()
-        let operation = rig.submit(.advertise(lamp))
+        let operation = rig.submit(.radio(.advertise(lamp)))
         #expect(
             rig.commands.map(\.opcode) == [
                 LESetAdvertisingParameters.opcode, LESetAdvertisingData.opcode, LESetScanResponseData.opcode,
@@ -67,7 +68,7 @@ struct HostPeripheralTests {
     @Test("an extended controller advertises legacy PDUs by extended commands")
     func extended() {
         let rig = started(extended: true)
-        rig.submit(.advertise(lamp))
+        rig.submit(.radio(.advertise(lamp)))
         #expect(rig.commands.first?.opcode == LESetExtendedAdvertisingParameters.opcode)
         #expect(rig.count(of: LESetExtendedAdvertisingEnable.opcode) == 1)
         #expect(rig.count(of: LESetAdvertisingEnable.opcode) == 0)
@@ -78,7 +79,7 @@ struct HostPeripheralTests {
         let rig = started()
         var request = lamp
         request.isInBackground = true
-        rig.submit(.advertise(request))
+        rig.submit(.radio(.advertise(request)))
         let data = try #require(rig.commands.first { $0.opcode == LESetAdvertisingData.opcode })
         #expect(data.parameters.starts(with: [3, 2, 1, 6, 0]))
     }
@@ -86,7 +87,7 @@ struct HostPeripheralTests {
     @Test("the foreground's pace slows down after a while, the background's is slower (SPEC BGP-5)")
     func pace() {
         let rig = started()
-        rig.submit(.advertise(lamp))
+        rig.submit(.radio(.advertise(lamp)))
         rig.advance(by: .seconds(31))
         let intervals = rig.commands.filter { $0.opcode == LESetAdvertisingParameters.opcode }.map {
             UInt16($0.parameters[0]) | UInt16($0.parameters[1]) << 8
@@ -101,7 +102,7 @@ struct HostPeripheralTests {
         let rig = started()
         var request = lamp
         request.resumesAfterConnection = resumes
-        let operation = rig.submit(.advertise(request))
+        let operation = rig.submit(.radio(.advertise(request)))
         rig.forget()
         centralConnects(rig)
         #expect(rig.count(of: LESetAdvertisingEnable.opcode) == (resumes ? 1 : 0))
@@ -117,10 +118,10 @@ struct HostPeripheralTests {
         rig.forget()
         rig.receive(frame: [0x0A, UInt8(level.valueHandle.rawValue), 0], handle: 0x40)
         let question = try #require(questions(rig).first)
-        let answer = rig.submit(.respond(question, .value([87])))
+        let answer = rig.submit(.server(.respond(question, .value([87]))))
         #expect(rig.results(of: answer) == [.success(.accepted(true))])
         #expect(pdus(rig) == [[0x0B, 87]])
-        let second = rig.submit(.respond(question, .value([88])))
+        let second = rig.submit(.server(.respond(question, .value([88]))))
         #expect(rig.results(of: second) == [.success(.accepted(false))])
         #expect(pdus(rig).count == 1)
     }
@@ -135,7 +136,7 @@ struct HostPeripheralTests {
         rig.receive(
             DisconnectionComplete(connectionHandle: ConnectionHandle(rawValue: 0x40), reason: .connectionTimeout))
         rig.forget()
-        let answer = rig.submit(.respond(question, .value([87])))
+        let answer = rig.submit(.server(.respond(question, .value([87]))))
         #expect(rig.results(of: answer) == [.success(.accepted(false))])
         #expect(rig.data.isEmpty)
     }
@@ -144,18 +145,18 @@ struct HostPeripheralTests {
     func bothRoles() throws {
         let rig = started()
         centralConnects(rig)
-        let connect = rig.submit(.connect(ConnectRequest(peer: HostRig.peer)))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
         guard case .success(.connected(let link))? = rig.results(of: connect).first else {
             Issue.record("a link that stands is shared")
             return
         }
         rig.forget()
-        let read = rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3))))
+        let read = rig.submit(.link(link, .gatt(.read(AttributeHandle(rawValue: 3)))))
         rig.receive(frame: [0x0A, 0x03, 0x00], handle: 0x40)
         #expect(pdus(rig) == [[0x0A, 3, 0], [0x0B] + Array("Jelling".utf8)])
         rig.receive(frame: [0x0B, 1, 2], handle: 0x40)
         #expect(rig.results(of: read) == [.success(.gatt(.value([1, 2])))])
-        let disconnect = rig.submit(.disconnect(link))
+        let disconnect = rig.submit(.link(link, .disconnect))
         #expect(rig.results(of: disconnect) == [.success(.done)])
         #expect(rig.count(of: Disconnect.opcode) == 0, "the link is the central's to end")
     }
@@ -170,7 +171,7 @@ struct HostPeripheralTests {
         rig.confirmsData = false
         var taken = 0
         for value in 0..<100 {
-            let update = rig.submit(.updateValue(level.valueHandle, value: [UInt8(value)], links: nil))
+            let update = rig.submit(.server(.updateValue(level.valueHandle, value: [UInt8(value)], links: nil)))
             guard rig.results(of: update) == [.success(.accepted(true))] else { break }
             taken += 1
         }
@@ -230,7 +231,7 @@ struct HostPeripheralTests {
     @Test("the local peripheral tells its state once, before anything else happens to it (SPEC PER-1)")
     func tellsState() {
         let rig = HostRig()
-        let early = rig.submit(.advertise(lamp))
+        let early = rig.submit(.radio(.advertise(lamp)))
         #expect(rig.events.isEmpty && rig.commands.isEmpty)
         rig.start()
         #expect(
@@ -250,7 +251,9 @@ struct HostPeripheralTests {
         rig.forget()
         let value = GATTCharacteristicDefinition.cached(0x2A24, (0..<200).map { UInt8($0) })
         guard
-            case .success(.published(let service))? = rig.results(of: rig.submit(.publish(.of(0x180A, [value])))).first
+            case .success(.published(let service))? = rig.results(
+                of: rig.submit(.server(.publish(.of(0x180A, [value]))))
+            ).first
         else {
             Issue.record("not published")
             return
@@ -292,21 +295,24 @@ struct HostPeripheralTests {
         }
         let first = ClientID(rawValue: 5)
         rig.submit(
-            .advertise(
-                AdvertiseRequest(.packed(localName: "One", serviceUUIDs: [BluetoothUUID(UInt16(0x180F))]))),
+            .radio(
+                .advertise(
+                    AdvertiseRequest(.packed(localName: "One", serviceUUIDs: [BluetoothUUID(UInt16(0x180F))])))),
             from: first)
         #expect(try advertised() == "02010603030f1804094f6e65")
         let second = rig.submit(
-            .advertise(
-                AdvertiseRequest(
-                    .packed(
-                        localName: "Two", serviceUUIDs: [BluetoothUUID(UInt16(0x180D)), BluetoothUUID(UInt16(0x180F))]))
-            ),
+            .radio(
+                .advertise(
+                    AdvertiseRequest(
+                        .packed(
+                            localName: "Two",
+                            serviceUUIDs: [BluetoothUUID(UInt16(0x180D)), BluetoothUUID(UInt16(0x180F))]))
+                )),
             from: ClientID(rawValue: 6))
         #expect(try advertised() == "02010605030d180f18" + "040954776f")
         var hidden = AdvertiseRequest(.packed(localName: "Hidden", serviceUUIDs: [BluetoothUUID(UInt16(0x180A))]))
         hidden.isInBackground = true
-        let third = rig.submit(.advertise(hidden), from: ClientID(rawValue: 7))
+        let third = rig.submit(.radio(.advertise(hidden)), from: ClientID(rawValue: 7))
         #expect(try advertised() == "02010605020d180f18" + "040954776f", "an app in the background takes no room")
         rig.submit(.cancel(second))
         #expect(try advertised() == "02010603020f1804094f6e65")
@@ -317,7 +323,7 @@ struct HostPeripheralTests {
     @Test("who comes to the foreground later begins at the fast pace again (SPEC 4)")
     func paceOfTheLatest() throws {
         let rig = started()
-        rig.submit(.advertise(lamp))
+        rig.submit(.radio(.advertise(lamp)))
         rig.advance(by: .seconds(60))
         func interval() throws -> UInt16 {
             let parameters = try #require(rig.commands.last { $0.opcode == LESetAdvertisingParameters.opcode })
@@ -325,7 +331,7 @@ struct HostPeripheralTests {
             return UInt16(parameters[0]) | UInt16(parameters[1]) << 8
         }
         #expect(try interval() == 244)
-        rig.submit(.advertise(lamp), from: ClientID(rawValue: 6))
+        rig.submit(.radio(.advertise(lamp)), from: ClientID(rawValue: 6))
         #expect(try interval() == 48)
         rig.advance(by: .seconds(31))
         #expect(try interval() == 244)

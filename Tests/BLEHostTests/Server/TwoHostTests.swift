@@ -14,7 +14,8 @@ struct TwoHostTests {
         let service = try #require(
             pair.publish(.of(0x180D, [.dynamic(0x2A37, [.read, .write, .notify, .indicate])])))
         pair.submit(
-            .advertise(AdvertiseRequest(.packed(localName: "Pulse", serviceUUIDs: [heartRate]))), to: pair.peripheral)
+            .radio(.advertise(AdvertiseRequest(.packed(localName: "Pulse", serviceUUIDs: [heartRate])))),
+            to: pair.peripheral)
         return try #require(service.characteristics.first)
     }
 
@@ -22,7 +23,7 @@ struct TwoHostTests {
     func discovered() throws {
         let pair = HostPair()
         let rate = try advertising(pair)
-        pair.submit(.scan(ScanRequest(serviceUUIDs: [heartRate])), to: pair.central)
+        pair.submit(.radio(.scan(ScanRequest(serviceUUIDs: [heartRate]))), to: pair.central)
         func found() -> Discovery? {
             pair.central.events.compactMap { if case .discovered(let found) = $0 { found } else { nil } }.last
         }
@@ -45,10 +46,10 @@ struct TwoHostTests {
         #expect(
             pair.peripheral.events.last { if case .advertisingChanged = $0 { true } else { false } }
                 == .advertisingChanged(isAdvertising: true))
-        let read = pair.submit(.gatt(link, .read(rate.valueHandle)), to: pair.central)
+        let read = pair.submit(.link(link, .gatt(.read(rate.valueHandle))), to: pair.central)
         #expect(pair.run(for: .seconds(2)) { pair.peripheral.serverEvents.contains { $0.readRequest != nil } })
         let question = try #require(pair.peripheral.serverEvents.compactMap(\.readRequest).first)
-        pair.submit(.respond(question.id, .value([72])), to: pair.peripheral)
+        pair.submit(.server(.respond(question.id, .value([72]))), to: pair.peripheral)
         #expect(pair.run(for: .seconds(2)) { !pair.central.results(of: read).isEmpty })
         #expect(pair.central.results(of: read) == [.success(.gatt(.value([72])))])
     }
@@ -70,7 +71,7 @@ struct TwoHostTests {
             }
             #expect(services.count == 1)
         }
-        pair.submit(.gatt(link, .read(level.valueHandle)), to: pair.central)
+        pair.submit(.link(link, .gatt(.read(level.valueHandle))), to: pair.central)
         #expect(pair.run(for: .seconds(2)) { pair.peripheral.serverEvents.contains { $0.readRequest != nil } })
         #expect(pair.peripheral.serverEvents.compactMap(\.readRequest).map(\.owner) == [other])
     }
@@ -86,7 +87,7 @@ struct TwoHostTests {
         var ready = 0
         while next < 200 {
             let update = pair.submit(
-                .updateValue(rate.valueHandle, value: [UInt8(next)], links: nil), to: pair.peripheral)
+                .server(.updateValue(rate.valueHandle, value: [UInt8(next)], links: nil)), to: pair.peripheral)
             if pair.peripheral.results(of: update) == [.success(.accepted(true))] {
                 next += 1
                 continue
@@ -115,14 +116,15 @@ struct TwoHostTests {
         let links = try pair.stations[1...].map { try #require(pair.connect($0)) }
         let values = [Array(repeating: UInt8(0xA1), count: 500), Array(repeating: UInt8(0xB2), count: 300)]
         let operations = (0..<2).map {
-            pair.submit(.gatt(links[$0], .writeLong(rate.valueHandle, value: values[$0])), to: pair.stations[$0 + 1])
+            pair.submit(
+                .link(links[$0], .gatt(.writeLong(rate.valueHandle, value: values[$0]))), to: pair.stations[$0 + 1])
         }
         func questions() -> [GATTWriteRequest] { pair.peripheral.serverEvents.compactMap(\.writeRequest) }
         #expect(pair.run(for: .seconds(10)) { questions().count == 2 })
         for question in questions() {
             let whole = question.writes.reduce(into: [UInt8]()) { $0 += $1.value }
             #expect(values.contains(whole))
-            pair.submit(.respond(question.id, .success), to: pair.peripheral)
+            pair.submit(.server(.respond(question.id, .success)), to: pair.peripheral)
         }
         #expect(Set(questions().map(\.link)).count == 2)
         #expect(
@@ -139,15 +141,15 @@ struct TwoHostTests {
         let pair = HostPair()
         let rate = try advertising(pair)
         let link = try #require(pair.connect(pair.central))
-        let back = pair.result(of: .connect(ConnectRequest(peer: pair.central.address)), at: pair.peripheral)
+        let back = pair.result(of: .radio(.connect(ConnectRequest(peer: pair.central.address))), at: pair.peripheral)
         guard case .success(.connected(let reverse))? = back else {
             Issue.record("the central's link is not shared: \(String(describing: back))")
             return
         }
         #expect(pair.peripheral.centrals.map(\.id) == [reverse])
         let subscribe = GATTOperation.subscribe(rate.valueHandle, configuration: rate.configuration, mode: .indications)
-        let ours = pair.submit(.gatt(reverse, .discoverServices(uuids: [])), to: pair.peripheral)
-        let theirs = pair.submit(.gatt(link, subscribe), to: pair.central)
+        let ours = pair.submit(.link(reverse, .gatt(.discoverServices(uuids: []))), to: pair.peripheral)
+        let theirs = pair.submit(.link(link, .gatt(subscribe)), to: pair.central)
         #expect(
             pair.run(for: .seconds(5)) {
                 !pair.peripheral.results(of: ours).isEmpty && !pair.central.results(of: theirs).isEmpty
@@ -159,7 +161,7 @@ struct TwoHostTests {
         }
         #expect(services.map(\.uuid.shortValue) == [0x1800, 0x1801])
         // An indication of ours and a request of ours cross an answer of theirs.
-        pair.submit(.updateValue(rate.valueHandle, value: [1], links: nil), to: pair.peripheral)
+        pair.submit(.server(.updateValue(rate.valueHandle, value: [1], links: nil)), to: pair.peripheral)
         let name = pair.gatt(.readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all), on: reverse, at: pair.peripheral)
         guard case .success(.attributeValues(let names))? = name else {
             Issue.record("no name: \(String(describing: name))")
@@ -186,7 +188,7 @@ struct TwoHostTests {
         let wish = latency.parameters
         guard
             case .success(.connectionParameters(let set))? = pair.result(
-                of: .updateConnectionParameters(ours.id, wish), at: pair.peripheral)
+                of: .link(ours.id, .procedure(.updateParameters(wish))), at: pair.peripheral)
         else {
             Issue.record("not granted")
             return
@@ -228,7 +230,7 @@ struct TwoHostTests {
             rig.events.compactMap { if case .centralConnected(let information) = $0 { information.id } else { nil } }
                 .first)
         rig.forget()
-        let operation = rig.submit(.updateConnectionParameters(link, ConnectionLatency.high.parameters))
+        let operation = rig.submit(.link(link, .procedure(.updateParameters(ConnectionLatency.high.parameters))))
         // Code 0x12: 285 ms, 300 ms, latency 4, 6 s.
         let request = try #require(rig.data.last)
         #expect(Array(request.dropFirst(6)) == [5, 0, 0x12, 1, 8, 0, 228, 0, 240, 0, 4, 0, 88, 2])
@@ -236,7 +238,7 @@ struct TwoHostTests {
         #expect(rig.results(of: operation) == [.failure(.rejectedByPeer)])
         rig.receive(
             DisconnectionComplete(connectionHandle: ConnectionHandle(rawValue: 0x40), reason: .connectionTimeout))
-        let late = rig.submit(.updateConnectionParameters(link, ConnectionLatency.low.parameters))
+        let late = rig.submit(.link(link, .procedure(.updateParameters(ConnectionLatency.low.parameters))))
         #expect(rig.results(of: late) == [.failure(.notConnected)])
     }
 }

@@ -73,7 +73,7 @@ final class HostPair {
         self.init(configurations: (0..<count).map(configuration), change)
         for (number, station) in stations.enumerated() {
             let bonds = bonds(number)
-            if !bonds.isEmpty { _ = station.host.submit(.restoreBonds(bonds), at: now) }
+            if !bonds.isEmpty { _ = station.host.submit(.security(.restoreBonds(bonds)), at: now) }
         }
         start()
     }
@@ -124,7 +124,7 @@ final class HostPair {
     }
 
     func gatt(_ operation: GATTOperation, on link: LinkID, at station: Station) -> Result<GATTResult, HostFailure>? {
-        switch result(of: .gatt(link, operation), at: station) {
+        switch result(of: .link(link, .gatt(operation)), at: station) {
         case .success(.gatt(let value))?: .success(value)
         case .failure(let failure)?: .failure(failure)
         default: nil
@@ -132,7 +132,9 @@ final class HostPair {
     }
 
     func publish(_ service: GATTServiceDefinition, from client: ClientID = .local) -> GATTPublishedService? {
-        guard case .success(.published(let published))? = result(of: .publish(service), at: peripheral, from: client)
+        guard
+            case .success(.published(let published))? = result(
+                of: .server(.publish(service)), at: peripheral, from: client)
         else { return nil }
         return published
     }
@@ -141,7 +143,8 @@ final class HostPair {
     func connect(_ station: Station) -> LinkID? { connect(station, to: peripheral.address) }
 
     func connect(_ station: Station, to peer: DeviceAddress) -> LinkID? {
-        guard case .success(.connected(let link))? = result(of: .connect(ConnectRequest(peer: peer)), at: station)
+        guard
+            case .success(.connected(let link))? = result(of: .radio(.connect(ConnectRequest(peer: peer))), at: station)
         else { return nil }
         return link
     }

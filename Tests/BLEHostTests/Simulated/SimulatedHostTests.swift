@@ -17,7 +17,7 @@ struct SimulatedHostTests {
     func walk(configuration: SimulatedControllerConfiguration) throws {
         let rig = SimulatedRig(air: .demoWorld(), controller: configuration)
         rig.start()
-        let scan = rig.submit(.scan(ScanRequest(name: "Jelling Heart")))
+        let scan = rig.submit(.radio(.scan(ScanRequest(name: "Jelling Heart"))))
         var found: Discovery?
         rig.run(for: .seconds(5)) {
             for case .discovered(let discovery) in rig.events { found = discovery }
@@ -44,7 +44,7 @@ struct SimulatedHostTests {
             return
         }
         #expect(value.count == 1)
-        #expect(rig.result(of: .disconnect(link)) == .success(.done))
+        #expect(rig.result(of: .link(link, .disconnect)) == .success(.done))
         #expect(rig.air.statistics(of: rig.controller).rejections.allSatisfy { $0.status == .unknownCommand })
         #expect(rig.air.statistics(of: rig.controller).commandsWithoutCredit == 0)
         #expect(rig.air.statistics(of: rig.controller).bufferOverflows == 0)
@@ -55,8 +55,8 @@ struct SimulatedHostTests {
         func run() -> [String] {
             let rig = SimulatedRig(air: .demoWorld())
             rig.start()
-            rig.submit(.scan(ScanRequest(allowsDuplicates: true)))
-            rig.submit(.connect(ConnectRequest(peer: SimulatedPeripheral.jellingHeart.address)))
+            rig.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))))
+            rig.submit(.radio(.connect(ConnectRequest(peer: SimulatedPeripheral.jellingHeart.address))))
             rig.run(for: .seconds(20))
             return rig.events.map { "\($0)" }
         }
@@ -67,7 +67,7 @@ struct SimulatedHostTests {
     func thirtyDays() {
         let rig = SimulatedRig()
         rig.start()
-        let connect = rig.submit(.connect(ConnectRequest(peer: Self.address)))
+        let connect = rig.submit(.radio(.connect(ConnectRequest(peer: Self.address))))
         rig.run(for: .seconds(30 * 86400))
         #expect(rig.results(of: connect).isEmpty)
         rig.air.addPeripheral(SimulatedPeripheral(name: "Late", address: Self.address, services: []))
@@ -79,7 +79,7 @@ struct SimulatedHostTests {
         let rig = SimulatedRig()
         rig.start()
         let peers = (0..<5).map { DeviceAddress(value: 0xC0DE_0000_0100 + UInt64($0), kind: .random) }
-        let operations = peers.map { rig.submit(.connect(ConnectRequest(peer: $0))) }
+        let operations = peers.map { rig.submit(.radio(.connect(ConnectRequest(peer: $0)))) }
         for index in [3, 0, 4, 1, 2] {
             rig.air.addPeripheral(SimulatedPeripheral(name: "P\(index)", address: peers[index], services: []))
             #expect(rig.run(for: .seconds(10)) { !rig.results(of: operations[index]).isEmpty })
@@ -105,7 +105,7 @@ struct SimulatedHostTests {
         rig.air.setInRange(false, device)
         rig.run(for: .seconds(10))
         #expect(rig.disconnections == [.controller(.connectionTimeout)])
-        let again = rig.submit(.connect(ConnectRequest(peer: Self.address)))
+        let again = rig.submit(.radio(.connect(ConnectRequest(peer: Self.address))))
         rig.run(for: .seconds(3600))
         #expect(rig.results(of: again).isEmpty)
         rig.air.setInRange(true, device)
@@ -129,7 +129,7 @@ struct SimulatedHostTests {
     func silentReports() {
         let rig = SimulatedRig(air: .demoWorld())
         rig.start()
-        rig.submit(.scan(ScanRequest()))
+        rig.submit(.radio(.scan(ScanRequest())))
         rig.run(for: .seconds(5))
         rig.air.changeFaults(of: rig.controller) { $0.silencesReports = true }
         rig.run(for: .seconds(60))
@@ -145,7 +145,7 @@ struct SimulatedHostTests {
     func hardwareError() throws {
         let rig = SimulatedRig(air: .demoWorld())
         rig.start()
-        rig.submit(.scan(ScanRequest(allowsDuplicates: true)))
+        rig.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))))
         _ = try #require(rig.connect(SimulatedPeripheral.jellingHeart.address))
         rig.forget()
         rig.air.sendHardwareError(0x20, from: rig.controller)
@@ -161,7 +161,7 @@ struct SimulatedHostTests {
         rig.start()
         for _ in 0..<100 {
             let link = try #require(rig.connect(SimulatedPeripheral.jellingHeart.address))
-            #expect(rig.result(of: .disconnect(link)) == .success(.done))
+            #expect(rig.result(of: .link(link, .disconnect)) == .success(.done))
         }
         #expect(
             rig.counters
@@ -203,7 +203,7 @@ struct SimulatedHostTests {
             .discoverServices(uuids: []), .discoverCharacteristics(.all, uuids: []), .discoverDescriptors(.all),
         ]
         for operation in operations {
-            let submitted = rig.submit(.gatt(link, operation))
+            let submitted = rig.submit(.link(link, .gatt(operation)))
             rig.run(for: .seconds(40))
             #expect(rig.results(of: submitted).count == 1, "\(name)")
             guard case .failure? = rig.results(of: submitted).first else {
@@ -225,7 +225,8 @@ struct SimulatedHostTests {
             })
         rig.start()
         let link = try #require(rig.connect(Self.address))
-        guard case .failure(.gatt(.invalidResponse))? = rig.result(of: .gatt(link, .discoverServices(uuids: []))) else {
+        guard case .failure(.gatt(.invalidResponse))? = rig.result(of: .link(link, .gatt(.discoverServices(uuids: []))))
+        else {
             Issue.record("the second, equal answer makes no progress")
             return
         }
@@ -255,10 +256,10 @@ struct SimulatedHostTests {
         let link = try #require(rig.connect(Self.address))
         let before = rig.air.statistics(of: device).requests
         let operations = [
-            rig.submit(.gatt(link, .discoverServices(uuids: []))),
-            rig.submit(.gatt(link, .discoverCharacteristics(.all, uuids: []))),
-            rig.submit(.gatt(link, .discoverDescriptors(.all))),
-            rig.submit(.readRSSI(link)),
+            rig.submit(.link(link, .gatt(.discoverServices(uuids: [])))),
+            rig.submit(.link(link, .gatt(.discoverCharacteristics(.all, uuids: [])))),
+            rig.submit(.link(link, .gatt(.discoverDescriptors(.all)))),
+            rig.submit(.link(link, .procedure(.readRSSI))),
         ]
         rig.run(for: .seconds(5)) { rig.air.statistics(of: device).requests >= before + step }
         rig.air.disconnect(device)
@@ -307,7 +308,7 @@ struct SimulatedHostTests {
         rig.start()
         let link = try #require(rig.connect(SimulatedPeripheral.jellingHeart.address))
         rig.air.changeFaults(of: rig.controller) { $0.keepsCompletedPackets = true }
-        let reads = (0..<5).map { _ in rig.submit(.gatt(link, .read(AttributeHandle(rawValue: 3)))) }
+        let reads = (0..<5).map { _ in rig.submit(.link(link, .gatt(.read(AttributeHandle(rawValue: 3))))) }
         rig.run(for: .seconds(60))
         for read in reads { #expect(rig.results(of: read).count == 1) }
         rig.air.changeFaults(of: rig.controller) { $0.keepsCompletedPackets = false }

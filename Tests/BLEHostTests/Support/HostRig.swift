@@ -180,7 +180,7 @@ final class HostRig {
 
     /// A link that is set up, with everything sent on the way forgotten.
     func connect(_ peer: DeviceAddress = peer, handle: UInt16 = 0x40, mtu: UInt16 = 23) -> LinkID {
-        submit(.connect(ConnectRequest(peer: peer)))
+        submit(.radio(.connect(ConnectRequest(peer: peer))))
         receive(connectionComplete(peer, handle: handle))
         receive(frame: [0x03, UInt8(mtu & 0xFF), UInt8(mtu >> 8)], handle: handle)
         let link = links.last?.id ?? LinkID(handle: ConnectionHandle(rawValue: handle), generation: 0)

@@ -6,14 +6,14 @@ public enum PairingEvent: Equatable, Sendable {
     case started
     /// The user has to type this on the other device: 0 to 999999, shown with six digits.
     case displayPasskey(UInt32)
-    /// Answered with `HostCommand.answerPairing`, within the 30 s that the peer waits.
+    /// Answered with `SecurityCommand.answerPairing`, within the 30 s that the peer waits.
     case question(PairingQuestion)
     /// The link is encrypted with a new key; where the pairing was for bonding, `HostEvent.bondChanged` went before.
     case paired(PairingSummary)
     /// Open questions no longer need an answer.
     case failed(SecurityFailure)
     /// The fixed passkey (`PairingOptions.passkey`) was tried too often: no pairing uses it any more, until
-    /// `HostCommand.unlockPasskey` or another passkey.
+    /// `SecurityCommand.unlockPasskey` or another passkey.
     case passkeyLocked
     /// The peer, as a peripheral, asks for security and nothing was begun because pairing needs the app's word.
     case securityRequested
@@ -118,7 +118,7 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     /// An earlier try failed a moment ago; the next is possible after this time.
     case repeatedAttempts(retryAfter: Microseconds)
     /// The fixed passkey was tried too often, by whomever: an operator sets another, or unlocks it
-    /// (`HostCommand.unlockPasskey`).
+    /// (`SecurityCommand.unlockPasskey`).
     case passkeyLocked
     /// There is no room for another bond (`HostLimits.bonds`): one has to be removed before a new pairing.
     case tooManyBonds

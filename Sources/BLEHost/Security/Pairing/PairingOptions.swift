@@ -88,7 +88,7 @@ public struct OutOfBandData: Equatable, Sendable {
     public var temporaryKey: Key128?
     /// What the peer told: its random value and its confirm value.
     public var peer: SecureConnectionsData?
-    /// What this device told, made by `HostCommand.createOutOfBandData`.
+    /// What this device told, made by `SecurityCommand.createOutOfBandData`.
     public var local: LocalOutOfBandData?
 
     /// What LE Secure Connections tells out of band.

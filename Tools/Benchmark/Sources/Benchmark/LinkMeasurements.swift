@@ -24,7 +24,7 @@ enum LinkMeasurements {
             return { count in
                 turns(count, over: values) { octets in
                     var checksum: UInt64 = 0
-                    controller.measure(submitting: .gatt(link, .writeCommand(value, value: octets))) { packet in
+                    controller.measure(submitting: .link(link, .gatt(.writeCommand(value, value: octets)))) { packet in
                         checksum &+= UInt64(packet.byteCount)
                     }
                     controller.measure(receiving: completed, after: 100) { _ in }
@@ -44,7 +44,7 @@ enum LinkMeasurements {
         let link = controller.connect(peer, handle: handle)
         let value = AttributeHandle(rawValue: 0x10)
         controller.submit(
-            .gatt(link, .subscribe(value, configuration: AttributeHandle(rawValue: 0x11), mode: .notifications)))
+            .link(link, .gatt(.subscribe(value, configuration: AttributeHandle(rawValue: 0x11), mode: .notifications))))
         controller.receive(Samples.attributePacket([0x13], handle: handle))
         let packets = (0..<4).map { number in
             Samples.attributePacket([0x1B, 0x10, 0x00] + [UInt8](repeating: number, count: 20), handle: handle)

@@ -32,7 +32,7 @@ final class ScanLoad {
             packets.append(Self.report(of: device, type: hasResponse ? 0x00 : 0x03, isExtended: isExtended))
             if hasResponse { packets.append(Self.report(of: device, type: 0x04, isExtended: false)) }
         }
-        controller.submit(.scan(ScanRequest(allowsDuplicates: allowsDuplicates)))
+        controller.submit(.radio(.scan(ScanRequest(allowsDuplicates: allowsDuplicates))))
     }
 
     func run(_ count: Int) -> UInt64 {

@@ -31,7 +31,7 @@ final class ScriptedController {
 
     /// A link whose ATT_MTU is 517.
     func connect(_ peer: DeviceAddress, handle: UInt16) -> LinkID {
-        submit(.connect(ConnectRequest(peer: peer)))
+        submit(.radio(.connect(ConnectRequest(peer: peer))))
         var complete = PacketWriter()
         LEConnectionComplete(
             status: .success, connectionHandle: ConnectionHandle(rawValue: handle), role: .central, peerAddress: peer,

@@ -1,8 +1,8 @@
 import BLEHost
 import BLEPackets
 
-/// Steps about credit-based channels, on two links: signalling that fits what the engine said, and frames on the channels
-/// that it opened.
+/// Steps about credit-based channels, on two links: signalling that fits what the engine said, and frames on the
+/// channels that it opened.
 extension FuzzedHost {
     mutating func channelStep(_ input: inout FuzzInput) {
         let choice = input.byte()
@@ -16,24 +16,24 @@ extension FuzzedHost {
         case 9: signal(0x06, input.byte(), [ownChannel(input.byte(), handle), peerChannel(input.byte())], handle)
         case 10, 11:
             guard let link = links.last(where: { $0.handle.rawValue == handle }) else { return }
-            submit(.openChannel(link, spsm: 0x80, Self.settings(of: input.byte())))
+            submit(.channel(.open(link, spsm: 0x80, Self.settings(of: input.byte()))))
         case 12, 13:
             guard let channel = pick(channels, input.byte()) else { return }
-            submit(.sendOnChannel(channel, input.counted()))
+            submit(.channel(.send(channel, input.counted())))
         case 14:
             guard let channel = pick(channels, input.byte()) else { return }
-            submit(.consumeChannelData(channel, units: Int(input.byte())))
+            submit(.channel(.consume(channel, units: Int(input.byte()))))
         case 15:
-            if let channel = pick(channels, input.byte()) { submit(.closeChannel(channel)) }
+            if let channel = pick(channels, input.byte()) { submit(.channel(.close(channel))) }
         case 16: buffers(&input)
         case 17: advance(by: Int64(input.word()) * 1000)
         case 18:
             let flags = input.byte()
             submit(
-                flags & 1 == 0
-                    ? .listenForChannels(
-                        spsm: UInt16(flags >> 1), Self.settings(of: input.byte()), requiresEncryption: false)
-                    : .stopListeningForChannels(spsm: UInt16(flags >> 1)))
+                .channel(
+                    flags & 1 == 0
+                        ? .listen(spsm: UInt16(flags >> 1), Self.settings(of: input.byte()), requiresEncryption: false)
+                        : .stopListening(spsm: UInt16(flags >> 1))))
         default: step(&input, .central)
         }
     }

@@ -15,7 +15,7 @@ extension FuzzedHost {
         case 6: encryption(&input)
         case 7: pair(&input)
         case 8: answerPairing(&input)
-        case 9: submit(.setSecurity(Self.settings(&input)))
+        case 9: submit(.security(.setSecurity(Self.settings(&input))))
         case 10: answerToolbox(&input)
         case 11: changeBonds(&input)
         case 12: advance(by: Int64(input.word()) * 1000)
@@ -77,11 +77,11 @@ extension FuzzedHost {
         guard let link = pick(links, choice >> 4) else { return }
         let handle = AttributeHandle(rawValue: UInt16(choice & 0x1F))
         switch choice % 6 {
-        case 0: submit(.pair(link, nil))
-        case 1, 2: submit(.pair(link, Self.options(&input)))
-        case 3: submit(.encrypt(link))
-        case 4: submit(.gatt(link, .read(handle)))
-        default: submit(.gatt(link, .writeSigned(handle, value: input.counted())))
+        case 0: submit(.security(.pair(link, nil)))
+        case 1, 2: submit(.security(.pair(link, Self.options(&input))))
+        case 3: submit(.security(.encrypt(link)))
+        case 4: submit(.link(link, .gatt(.read(handle))))
+        default: submit(.link(link, .gatt(.writeSigned(handle, value: input.counted()))))
         }
     }
 
@@ -89,10 +89,10 @@ extension FuzzedHost {
         let choice = input.byte()
         guard let question = pick(pairingQuestions, choice >> 4) else { return }
         switch choice % 4 {
-        case 0: submit(.answerPairing(question, .confirm(true)))
-        case 1: submit(.answerPairing(question, .confirm(false)))
-        case 2: submit(.answerPairing(question, .passkey(UInt32(input.word()) * 16)))
-        default: submit(.answerPairing(question, .cancel))
+        case 0: submit(.security(.answerPairing(question, .confirm(true))))
+        case 1: submit(.security(.answerPairing(question, .confirm(false))))
+        case 2: submit(.security(.answerPairing(question, .passkey(UInt32(input.word()) * 16))))
+        default: submit(.security(.answerPairing(question, .cancel)))
         }
     }
 
@@ -121,27 +121,31 @@ extension FuzzedHost {
         let peer = Self.peer(Int(choice >> 4 & 3))
         let key = Key128(rawValue: UInt128(toolbox.octet))
         switch choice % 6 {
-        case 0: submit(.removeBond(peer))
+        case 0: submit(.security(.removeBond(peer)))
         case 1:
             let longTermKey = LongTermKey(
                 key: key, encryptedDiversifier: UInt16(choice >> 7), randomNumber: UInt64(choice >> 7))
             submit(
-                .restoreBonds([
-                    Bond(
-                        identity: peer, identityResolvingKey: choice & 8 == 0 ? nil : key,
-                        isSecureConnections: choice & 0x40 != 0, isAuthenticated: choice & 0x80 != 0,
-                        keySize: 7 + input.byte() % 10, localKey: longTermKey, peerKey: longTermKey,
-                        localSigningKey: SigningKey(key: key), peerSigningKey: SigningKey(key: key, counter: .max - 1))
-                ]))
-        case 2: submit(.createOutOfBandData)
+                .security(
+                    .restoreBonds([
+                        Bond(
+                            identity: peer, identityResolvingKey: choice & 8 == 0 ? nil : key,
+                            isSecureConnections: choice & 0x40 != 0, isAuthenticated: choice & 0x80 != 0,
+                            keySize: 7 + input.byte() % 10, localKey: longTermKey, peerKey: longTermKey,
+                            localSigningKey: SigningKey(key: key),
+                            peerSigningKey: SigningKey(key: key, counter: .max - 1))
+                    ])))
+        case 2: submit(.security(.createOutOfBandData))
         case 3:
             let known = OutOfBandData.SecureConnectionsData(random: key, confirm: key)
             submit(
-                .setOutOfBandData(
-                    peer,
-                    OutOfBandData(
-                        temporaryKey: choice & 8 == 0 ? key : nil, peer: choice & 0x40 == 0 ? known : nil, local: nil)))
-        case 4: submit(.setOutOfBandData(peer, nil))
+                .security(
+                    .setOutOfBandData(
+                        peer,
+                        OutOfBandData(
+                            temporaryKey: choice & 8 == 0 ? key : nil, peer: choice & 0x40 == 0 ? known : nil,
+                            local: nil))))
+        case 4: submit(.security(.setOutOfBandData(peer, nil)))
         default:
             if let operation = pick(operations, input.byte()) { submit(.cancel(operation)) }
         }

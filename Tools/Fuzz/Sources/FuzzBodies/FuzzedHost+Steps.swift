@@ -48,7 +48,7 @@ extension FuzzedHost {
                         connectionHandle: ConnectionHandle(rawValue: handle), reason: HCIStatus(rawValue: input.byte()))
                 ))
         case 12: report(&input)
-        case 13: submit(.connect(ConnectRequest(peer: Self.peer(Int(input.byte() % 4)))))
+        case 13: submit(.radio(.connect(ConnectRequest(peer: Self.peer(Int(input.byte() % 4))))))
         case 14: scan(&input)
         case 15:
             if let operation = pick(operations, input.byte()) { submit(.cancel(operation)) }
@@ -80,54 +80,57 @@ extension FuzzedHost {
         let range = AttributeHandleRange(.first, AttributeHandle(rawValue: UInt16(input.byte()) | 0x10))
         let uuid = BluetoothUUID(UInt16(0x2A37))
         switch choice % 22 {
-        case 0: submit(.gatt(link, .discoverServices(uuids: [])))
-        case 1: submit(.gatt(link, .discoverServices(uuids: [BluetoothUUID(0x180D as UInt16)])))
-        case 2: submit(.gatt(link, .discoverSecondaryServices))
-        case 3: submit(.gatt(link, .discoverIncludedServices(range)))
-        case 4: submit(.gatt(link, .discoverCharacteristics(range, uuids: [])))
-        case 5: submit(.gatt(link, .discoverDescriptors(range)))
-        case 6: submit(.gatt(link, .read(handle)))
-        case 7: submit(.gatt(link, .readLong(handle, offset: UInt16(input.byte()))))
-        case 8: submit(.gatt(link, .readUsingUUID(uuid, range)))
-        case 9: submit(.gatt(link, .readMultiple([handle, .first])))
-        case 10: submit(.gatt(link, .readMultipleVariable([handle, .first])))
-        case 11: submit(.gatt(link, .write(handle, value: input.counted())))
-        case 12: submit(.gatt(link, .writeLong(handle, value: input.counted() + input.counted())))
-        case 13: submit(.gatt(link, .reliableWrite([AttributeWrite(handle: handle, value: input.counted())])))
-        case 14: submit(.gatt(link, .writeCommand(handle, value: input.counted())))
-        case 15: submit(.gatt(link, .subscribe(handle, configuration: .first, mode: .notifications)))
-        case 16: submit(.gatt(link, .unsubscribe(handle)))
-        case 17: submit(.gatt(link, .exchangeMTU(preferred: input.word())))
-        case 18: submit(.openChannel(link, spsm: UInt16(input.byte()), ChannelSettings(credits: 2)))
+        case 0: submit(.link(link, .gatt(.discoverServices(uuids: []))))
+        case 1: submit(.link(link, .gatt(.discoverServices(uuids: [BluetoothUUID(0x180D as UInt16)]))))
+        case 2: submit(.link(link, .gatt(.discoverSecondaryServices)))
+        case 3: submit(.link(link, .gatt(.discoverIncludedServices(range))))
+        case 4: submit(.link(link, .gatt(.discoverCharacteristics(range, uuids: []))))
+        case 5: submit(.link(link, .gatt(.discoverDescriptors(range))))
+        case 6: submit(.link(link, .gatt(.read(handle))))
+        case 7: submit(.link(link, .gatt(.readLong(handle, offset: UInt16(input.byte())))))
+        case 8: submit(.link(link, .gatt(.readUsingUUID(uuid, range))))
+        case 9: submit(.link(link, .gatt(.readMultiple([handle, .first]))))
+        case 10: submit(.link(link, .gatt(.readMultipleVariable([handle, .first]))))
+        case 11: submit(.link(link, .gatt(.write(handle, value: input.counted()))))
+        case 12: submit(.link(link, .gatt(.writeLong(handle, value: input.counted() + input.counted()))))
+        case 13: submit(.link(link, .gatt(.reliableWrite([AttributeWrite(handle: handle, value: input.counted())]))))
+        case 14: submit(.link(link, .gatt(.writeCommand(handle, value: input.counted()))))
+        case 15: submit(.link(link, .gatt(.subscribe(handle, configuration: .first, mode: .notifications))))
+        case 16: submit(.link(link, .gatt(.unsubscribe(handle))))
+        case 17: submit(.link(link, .gatt(.exchangeMTU(preferred: input.word()))))
+        case 18: submit(.channel(.open(link, spsm: UInt16(input.byte()), ChannelSettings(credits: 2))))
         case 19:
             guard let channel = pick(channels, input.byte()) else { return }
-            submit(.sendOnChannel(channel, input.counted()))
+            submit(.channel(.send(channel, input.counted())))
         case 20:
             guard let channel = pick(channels, input.byte()) else { return }
-            submit(.consumeChannelData(channel, units: Int(input.byte())))
+            submit(.channel(.consume(channel, units: Int(input.byte()))))
         default: linkCommand(&input, on: link)
         }
     }
 
     private mutating func linkCommand(_ input: inout FuzzInput, on link: LinkID) {
         switch input.byte() % 9 {
-        case 0: submit(.disconnect(link))
-        case 1: submit(.readRSSI(link))
-        case 2: submit(.readRemoteVersion(link))
-        case 3: submit(.readRemoteFeatures(link))
-        case 4: submit(.readPHY(link))
-        case 5: submit(.setPHY(link, transmit: .le2M, receive: .le2M))
-        case 6: submit(.setDataLength(link, octets: input.word(), microseconds: input.word()))
+        case 0: submit(.link(link, .disconnect))
+        case 1: submit(.link(link, .procedure(.readRSSI)))
+        case 2: submit(.link(link, .procedure(.readRemoteVersion)))
+        case 3: submit(.link(link, .procedure(.readRemoteFeatures)))
+        case 4: submit(.link(link, .procedure(.readPHY)))
+        case 5: submit(.link(link, .procedure(.setPHY(transmit: .le2M, receive: .le2M))))
+        case 6: submit(.link(link, .procedure(.setDataLength(octets: input.word(), microseconds: input.word()))))
         case 7:
             submit(
-                .updateConnectionParameters(
+                .link(
                     link,
-                    ConnectionParameterRequest(
-                        interval: ConnectionInterval(rawValue: 6)...ConnectionInterval(rawValue: max(6, input.word())),
-                        peripheralLatency: UInt16(input.byte()),
-                        supervisionTimeout: SupervisionTimeout(rawValue: input.word()))))
+                    .procedure(
+                        .updateParameters(
+                            ConnectionParameterRequest(
+                                interval: ConnectionInterval(
+                                    rawValue: 6)...ConnectionInterval(rawValue: max(6, input.word())),
+                                peripheralLatency: UInt16(input.byte()),
+                                supervisionTimeout: SupervisionTimeout(rawValue: input.word()))))))
         default:
-            if let channel = pick(channels, input.byte()) { submit(.closeChannel(channel)) }
+            if let channel = pick(channels, input.byte()) { submit(.channel(.close(channel))) }
         }
     }
 
@@ -136,16 +139,17 @@ extension FuzzedHost {
         let choice = input.byte()
         switch choice % 5 {
         case 0:
-            if let request = pick(requests, choice >> 4) { submit(.respond(request, .value(input.counted()))) }
+            if let request = pick(requests, choice >> 4) { submit(.server(.respond(request, .value(input.counted())))) }
         case 1:
-            if let request = pick(requests, choice >> 4) { submit(.respond(request, .success)) }
+            if let request = pick(requests, choice >> 4) { submit(.server(.respond(request, .success))) }
         case 2:
             if let request = pick(requests, choice >> 4) {
-                submit(.respond(request, .failure(ATTError(rawValue: input.byte()))))
+                submit(.server(.respond(request, .failure(ATTError(rawValue: input.byte())))))
             }
         case 3:
             submit(
-                .updateValue(AttributeHandle(rawValue: UInt16(input.byte())), value: input.counted(), links: nil))
+                .server(
+                    .updateValue(AttributeHandle(rawValue: UInt16(input.byte())), value: input.counted(), links: nil)))
         default:
             guard let question = pick(questions, choice >> 4) else { return }
             let result = input.counted()
@@ -177,11 +181,12 @@ extension FuzzedHost {
     private mutating func scan(_ input: inout FuzzInput) {
         let flags = input.byte()
         submit(
-            .scan(
-                ScanRequest(
-                    isActive: flags & 1 == 0, allowsDuplicates: flags & 2 != 0,
-                    serviceUUIDs: flags & 4 != 0 ? [BluetoothUUID(0x180D as UInt16)] : [],
-                    name: flags & 8 != 0 ? "Fuzz" : nil, isInBackground: flags & 16 != 0)))
+            .radio(
+                .scan(
+                    ScanRequest(
+                        isActive: flags & 1 == 0, allowsDuplicates: flags & 2 != 0,
+                        serviceUUIDs: flags & 4 != 0 ? [BluetoothUUID(0x180D as UInt16)] : [],
+                        name: flags & 8 != 0 ? "Fuzz" : nil, isInBackground: flags & 16 != 0))))
     }
 
     private mutating func advertise(_ input: inout FuzzInput) {
@@ -191,10 +196,11 @@ extension FuzzedHost {
             ? .packed(localName: "Fuzz", serviceUUIDs: [BluetoothUUID(UInt16(input.word()))])
             : .raw(advertisement: input.counted(), scanResponse: input.counted())
         submit(
-            .advertise(
-                AdvertiseRequest(
-                    content, isConnectable: flags & 2 == 0, isInBackground: flags & 4 != 0,
-                    resumesAfterConnection: flags & 8 == 0)))
+            .radio(
+                .advertise(
+                    AdvertiseRequest(
+                        content, isConnectable: flags & 2 == 0, isInBackground: flags & 4 != 0,
+                        resumesAfterConnection: flags & 8 == 0))))
     }
 
     private mutating func transport(_ input: inout FuzzInput) {
@@ -229,10 +235,10 @@ extension FuzzedHost {
 
     private mutating func publish(_ input: inout FuzzInput) {
         switch input.byte() % 4 {
-        case 0: submit(.publish(Self.service))
-        case 1: submit(.removeService(AttributeHandle(rawValue: UInt16(input.byte()))))
-        case 2: submit(.setDeviceName(String(decoding: input.counted(), as: UTF8.self)))
-        default: submit(.stopListeningForChannels(spsm: UInt16(input.byte())))
+        case 0: submit(.server(.publish(Self.service)))
+        case 1: submit(.server(.removeService(AttributeHandle(rawValue: UInt16(input.byte())))))
+        case 2: submit(.server(.setDeviceName(String(decoding: input.counted(), as: UTF8.self))))
+        default: submit(.channel(.stopListening(spsm: UInt16(input.byte()))))
         }
     }
 }

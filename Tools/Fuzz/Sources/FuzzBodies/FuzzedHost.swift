@@ -3,8 +3,8 @@ import BLEPackets
 
 /// An engine, a clock and a controller, driven by a list of steps: packets, commands and time.
 ///
-/// Whatever comes: each operation ends once, every packet is well-formed and fits the controller's buffers, deadlines lie
-/// ahead once they have been served, and after the transport is gone nothing is left to do.
+/// Whatever comes: each operation ends once, every packet is well-formed and fits the controller's buffers, deadlines
+/// lie ahead once they have been served, and after the transport is gone nothing is left to do.
 struct FuzzedHost: ~Copyable {
     enum Role { case bearer, central, peripheral, security, channels }
 
@@ -65,14 +65,14 @@ struct FuzzedHost: ~Copyable {
         host.transportOpened(at: now)
         settle()
         if role != .peripheral {
-            submit(.connect(ConnectRequest(peer: Self.peer(1))))
+            submit(.radio(.connect(ConnectRequest(peer: Self.peer(1)))))
             receive(Self.connected(handle: Self.centralHandle, peer: 1, role: .central))
             receive(Self.data([0x03, 0xF7, 0x00], channel: 4, handle: Self.centralHandle))
         }
         if role != .central {
-            submit(.publish(Self.service))
-            submit(.listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: false))
-            submit(.advertise(AdvertiseRequest(.packed(localName: "Fuzz", serviceUUIDs: [Self.service.uuid]))))
+            submit(.server(.publish(Self.service)))
+            submit(.channel(.listen(spsm: 0x80, ChannelSettings(), requiresEncryption: false)))
+            submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Fuzz", serviceUUIDs: [Self.service.uuid])))))
             receive(Self.connected(handle: Self.peripheralHandle, peer: 2, role: .peripheral))
         }
     }

@@ -1,0 +1,34 @@
+import BLEPackets
+
+/// What the link layer may be asked to do on a link; at most one procedure with the same command runs at a time.
+public enum LinkProcedure: Equatable, Sendable {
+    /// Ends with `HostResult.rssi`.
+    case readRSSI
+    /// Ends with `HostResult.remoteVersion`.
+    case readRemoteVersion
+    /// Ends with `HostResult.remoteFeatures`.
+    case readRemoteFeatures
+    /// Sets the parameters (as the central) or requests them (as the peripheral). Ends with
+    /// `HostResult.connectionParameters`, or with `HostFailure.rejectedByPeer`.
+    case updateParameters(ConnectionParameterRequest)
+    /// Payload octets, 27 to 251, and microseconds, 328 to 17040, that this side may send in one packet.
+    case setDataLength(octets: UInt16, microseconds: UInt16)
+    /// Ends with `HostResult.phy`.
+    case readPHY
+    /// Requests other PHYs; the controllers negotiate. Ends with `HostResult.phy`.
+    case setPHY(transmit: PHYSet, receive: PHYSet)
+
+    /// The command by which the controller is asked. A peripheral may have to ask the central over L2CAP instead, and
+    /// not each call reaches the controller: what is known is not read again.
+    var opcode: HCIOpcode {
+        switch self {
+        case .readRSSI: ReadRSSI.opcode
+        case .readRemoteVersion: ReadRemoteVersionInformation.opcode
+        case .readRemoteFeatures: LEReadRemoteFeatures.opcode
+        case .updateParameters: LEConnectionUpdate.opcode
+        case .setDataLength: LESetDataLength.opcode
+        case .readPHY: LEReadPHY.opcode
+        case .setPHY: LESetPHY.opcode
+        }
+    }
+}
