@@ -79,13 +79,13 @@ import Testing
             two.connect()
             two.run(for: .seconds(2))
             _ = two.result(
-                of: .listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: true), by: .peripheral)
+                of: .channel(.listen(spsm: 0x80, ChannelSettings(), requiresEncryption: true)), by: .peripheral)
             let link = try #require(two.link(.central))
-            let open = HostCommand.openChannel(link, spsm: 0x80, ChannelSettings())
+            let open = HostCommand.channel(.open(link, spsm: 0x80, ChannelSettings()))
             #expect(two.result(of: open, by: .central) == .failure(.channel(.refused(expected))))
             var lax = settings.peripheral
             lax.pairing = PairingOptions(minimumKeySize: 7)
-            two.submit(.setSecurity(lax), by: .peripheral)
+            two.submit(.security(.setSecurity(lax)), by: .peripheral)
             guard case .success(.channel)? = two.result(of: open, by: .central) else {
                 Issue.record("no channel")
                 continue
@@ -103,10 +103,10 @@ import Testing
         two.connect()
         two.run(for: .seconds(2))
         _ = two.result(
-            of: .listenForChannels(spsm: 0x80, ChannelSettings(), requiresEncryption: false), by: .peripheral)
+            of: .channel(.listen(spsm: 0x80, ChannelSettings(), requiresEncryption: false)), by: .peripheral)
         let link = try #require(two.link(.central))
         #expect(
-            two.result(of: .openChannel(link, spsm: 0x80, ChannelSettings()), by: .central)
+            two.result(of: .channel(.open(link, spsm: 0x80, ChannelSettings())), by: .central)
                 == .failure(.security(.keyTooWeak)))
     }
 
