@@ -357,3 +357,7 @@ import Testing
         }
     }
 }
+
+extension KeyDistribution {
+    fileprivate static let all: KeyDistribution = [.encryption, .identity, .signing, .link]
+}

@@ -45,7 +45,8 @@ struct LinkSecurityMachine {
         case proven
     }
 
-    enum Pairing {
+    /// In a box, so that links that do not pair have no room for it.
+    indirect enum Pairing {
         case none
         /// The number tells the machine that asked the toolbox from those before it.
         case running(PairingMachine, number: UInt32, question: PairingQuestion?)

@@ -157,7 +157,3 @@ extension PairingFeatures {
             responderKeys: fromResponder)
     }
 }
-
-extension KeyDistribution {
-    static let all: KeyDistribution = [.encryption, .identity, .signing, .link]
-}

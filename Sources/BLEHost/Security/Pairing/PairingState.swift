@@ -2,8 +2,8 @@ import BLEPackets
 
 /// The states of a pairing, each with all that is needed to go on from there.
 extension PairingMachine {
-    /// What is waited for: one thing at a time.
-    enum State {
+    /// What is waited for: one thing at a time. In a box, so that a state is moved and not copied part by part.
+    indirect enum State {
         /// Nobody has said anything.
         case start
         /// A PDU.
