@@ -21,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(os.path.dirname(HERE), 'Interop'))     # after this folder: some names are in both
 import lab
 from cases import Skip, check, same   # noqa: F401, cases use them
-from lab import BLETOOL, EXAMPLES, ROOT, Child, Failure, Result, Terminal   # noqa: F401
+from lab import BLETOOL, EXAMPLES, PATIENCE, ROOT, Child, Failure, Result, Terminal   # noqa: F401
 from controller import Controller
 from peer import Peer
 
@@ -92,7 +92,7 @@ class Bench(lab.Lab):
     def bonds(self):
         return self.run('bonds').events('bond')
 
-    def wait_event(self, child, name, count=1, seconds=20):
+    def wait_event(self, child, name, count=1, seconds=PATIENCE):
         return child.wait_for(lambda line: line.get('event') == name, name, seconds, count)
 
     def memory(self, child):

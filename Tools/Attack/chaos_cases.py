@@ -4,7 +4,7 @@ Seeded (`run --seed N`), a few seconds each; libFuzzer does the same within the 
 import random, signal, struct, time
 
 import bench as benches
-from bench import case, check, same
+from bench import PATIENCE, case, check, same
 from controller import SILENT, Later
 from honest_cases import BEAT, OPEN, PROFILE, SECRET, lock
 
@@ -12,7 +12,7 @@ MEGABYTE = 1 << 20
 EVENTS = [0x05, 0x08, 0x0C, 0x0E, 0x0F, 0x10, 0x13, 0x1A, 0x30, 0x3E, 0x57, 0xFF]
 
 
-def survives(bench, tool, seconds=20):
+def survives(bench, tool, seconds=PATIENCE):
     """It ends at SIGTERM, or has ended by itself with a status of its own; its memory is bounded."""
     memory = bench.memory(tool)
     check(memory < 200 * MEGABYTE, f'{memory / MEGABYTE:.0f} MB')

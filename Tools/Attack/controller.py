@@ -25,6 +25,7 @@ import os, queue, socket, struct, sys, threading, time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'Interop'))
 from link import Device, Link, octets, text   # noqa: F401, peers take them from here
+from lab import PATIENCE
 from relay import split_packets
 
 SILENT = object()
@@ -176,7 +177,7 @@ class Controller:
         else:
             self.event(COMMAND_COMPLETE, struct.pack('<BH', 1, opcode) + answer)
 
-    def wait_command(self, opcode, seconds=20, count=1):
+    def wait_command(self, opcode, seconds=PATIENCE, count=1):
         """The parameters of the count-th such command."""
         end = time.monotonic() + seconds
         with self.changed:
@@ -186,7 +187,7 @@ class Controller:
                 self.changed.wait(left)
         return found[count - 1]
 
-    def wait(self, condition, what, seconds=20):
+    def wait(self, condition, what, seconds=PATIENCE):
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, f'no {what} in {seconds} s'
@@ -389,7 +390,7 @@ class Controller:
         self.meta(0x0A, head + bytes(12) + tail) if self.enhanced else self.meta(0x01, head + tail)
         return link
 
-    def connect(self, device, seconds=20):
+    def connect(self, device, seconds=PATIENCE):
         """The device connects to the host, once that advertises."""
         self.wait(lambda: self.advertising, 'advertising', seconds)
         with self.lock:

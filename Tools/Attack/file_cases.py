@@ -1,7 +1,7 @@
 """Another local user, and a file from elsewhere: planted links, pipes and owners, profiles without end, keys in captures."""
 import json, os, stat, struct, subprocess, time
 
-from bench import EXAMPLES, ROOT, Skip, case, check, same
+from bench import EXAMPLES, PATIENCE, ROOT, Skip, case, check, same
 from honest_cases import OPEN, PROFILE, SECRET, lock
 
 PRIVATE = b'a private file of the user\n'
@@ -42,7 +42,7 @@ def relay(bench, **variables):
     app = bench.app('heart-rate-relay', JELLING_MANIFEST=os.path.join(
         ROOT, 'Tools', 'Examples', 'core-bluetooth', 'heart-rate-relay.json'), **variables)
     try:
-        app.wait_for(lambda l: l.get('event') == 'advertising', 'advertising', 20)
+        app.wait_for(lambda l: l.get('event') == 'advertising', 'advertising')
         time.sleep(1)     # until it has written
     finally:
         app.end()
@@ -114,7 +114,7 @@ def bonds_symlink(bench):
     """Bonds that are a planted link are not read, and the file behind it is not written"""
     victim = private(bench)
     os.symlink(victim, store(bench) + '/bonds')
-    same('exit status', bench.run('bonds', status=None, timeout=20).status, 1)
+    same('exit status', bench.run('bonds', status=None).status, 1)
     lock(bench)
     bench.run('pair', 'Lock', status=None)
     is_untouched(victim)
@@ -134,7 +134,7 @@ def bonds_refused(name, sentence, plant):
     def test(bench):
         path = store(bench) + '/bonds'
         plant(bench, path)
-        result = bench.run('bonds', status=None, timeout=20)
+        result = bench.run('bonds', status=None)
         same('exit status: ' + result.describe(), result.status, 1)
         check('bonds' in result.stderr, f'the message names no file: {result.stderr}')
     test.__name__ = f'bonds_{name}'
@@ -209,8 +209,8 @@ def static_address_pipe(bench):
     store(bench)
     os.mkfifo(bench.path('state/jelling/static-address'))
     lock(bench)
-    result = bench.run('gatt', 'C0:00:00:00:00:01/random', 'read', OPEN, options=['--own-address', 'static'], status=None, timeout=30)
-    check(result.seconds < 20, result.describe())
+    result = bench.run('gatt', 'C0:00:00:00:00:01/random', 'read', OPEN, options=['--own-address', 'static'], status=None)
+    check(result.seconds < PATIENCE, result.describe())
 
 
 # Files from elsewhere

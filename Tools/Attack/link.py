@@ -1,6 +1,8 @@
 """What is on the air, and a link between it and the host: part of the controller (controller.py)."""
 import struct, threading, time
 
+from lab import PATIENCE
+
 ACL, DISCONNECTION_COMPLETE, ENCRYPTION_CHANGE, COMPLETED_PACKETS, KEY_REFRESH = 2, 0x05, 0x08, 0x13, 0x30
 REMOTE_USER = 0x13
 
@@ -49,7 +51,7 @@ class Link:
         self.wanted_key = self.encryption = None
         self.changed, self.order = threading.Condition(), threading.RLock()
 
-    def wait(self, condition, what, seconds=20):
+    def wait(self, condition, what, seconds=PATIENCE):
         end = time.monotonic() + seconds
         with self.changed:
             while not condition():
@@ -108,7 +110,7 @@ class Link:
 
     # Encryption
 
-    def encrypt(self, key, rand=0, ediv=0, seconds=20):
+    def encrypt(self, key, rand=0, ediv=0, seconds=PATIENCE):
         """The device, as the central, encrypts with this key: True, or False where the host has no such key."""
         self.encryption, self.wanted_key = None, key
         self.controller.meta(0x05, struct.pack('<HQH', self.handle, rand, ediv))

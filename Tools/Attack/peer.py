@@ -19,6 +19,7 @@ import collections, itertools, os, queue, struct, threading, time
 
 from attributes import REQUESTS, Server, uuid
 from controller import Device, octets
+from lab import PATIENCE
 import smp
 
 ATT, SIGNALS, SMP = 4, 5, 6
@@ -81,7 +82,7 @@ class Peer(Device):
         self.controller.add(self)
         return self
 
-    def connect(self, seconds=20):
+    def connect(self, seconds=PATIENCE):
         self.controller.connect(self, seconds)
         return self
 
@@ -102,11 +103,11 @@ class Peer(Device):
         with self.changed:
             self.changed.notify_all()
 
-    def wait_link(self, count=1, seconds=20):
+    def wait_link(self, count=1, seconds=PATIENCE):
         self.wait(lambda: len(self.links) >= count, f'{count} links', seconds)
         return self.links[count - 1]
 
-    def wait(self, condition, what, seconds=20):
+    def wait(self, condition, what, seconds=PATIENCE):
         end = time.monotonic() + seconds
         with self.changed:
             while not condition():
@@ -114,7 +115,7 @@ class Peer(Device):
                 assert left > 0, f'{self.name}: no {what} in {seconds} s; heard last {[h.payload.hex() for h in self.heard[-4:]]}'
                 self.changed.wait(min(left, 0.2))
 
-    def wait_end(self, seconds=20):
+    def wait_end(self, seconds=PATIENCE):
         self.wait(lambda: self.link and not self.link.open, 'end of the link', seconds)
 
     def disconnect(self, reason=0x13):
@@ -204,7 +205,7 @@ class Peer(Device):
         else:
             self.signals.put((code, identifier, parameters))
 
-    def signal(self, code, parameters, seconds=20):
+    def signal(self, code, parameters, seconds=PATIENCE):
         """Sends a request; (code, parameters) of the answer."""
         identifier = self.next_identifier()
         self.send(SIGNALS, struct.pack('<BBH', code, identifier, len(parameters)) + parameters)
@@ -234,7 +235,7 @@ class Peer(Device):
 
     # ATT client
 
-    def request(self, pdu, seconds=20):
+    def request(self, pdu, seconds=PATIENCE):
         self.send(ATT, pdu)
         try:
             answer = self.answers.get(timeout=seconds)
@@ -277,7 +278,7 @@ class Peer(Device):
         """Writes the configuration, which our server keeps right after the value."""
         return self.write(handle + 1, struct.pack('<H', bits))
 
-    def values(self, count, seconds=20):
+    def values(self, count, seconds=PATIENCE):
         """The next notifications and indications: (handle, value)."""
         found, end = [], time.monotonic() + seconds
         while len(found) < count:
@@ -293,7 +294,7 @@ class Peer(Device):
     def notify(self, handle, value):
         return self.send(ATT, struct.pack('<BH', 0x1B, handle) + value)
 
-    def indicate(self, handle, value, seconds=20):
+    def indicate(self, handle, value, seconds=PATIENCE):
         """Whether the host confirmed it."""
         self.send(ATT, struct.pack('<BH', 0x1D, handle) + value)
         try:
@@ -323,7 +324,7 @@ class Peer(Device):
             assert pairing.failure is None, f'{self.name}: pairing failed: {pairing.failure}'
         return pairing
 
-    def wait_pairing(self, count=1, seconds=30):
+    def wait_pairing(self, count=1, seconds=PATIENCE):
         """The count-th pairing, at its end."""
         self.wait(lambda: len(self.pairings) >= count, f'{count} pairings', seconds)
         self.pairings[count - 1].wait_end(seconds)

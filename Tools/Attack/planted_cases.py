@@ -3,7 +3,7 @@
 Files of another user can only be made by root: cases with them are skipped by name elsewhere."""
 import glob, json, os, stat, subprocess, threading, time
 
-from bench import BLETOOL, Skip, case, check, same
+from bench import BLETOOL, PATIENCE, Skip, case, check, same
 from honest_cases import OPEN, lock
 
 STRANGER = 65534
@@ -33,14 +33,14 @@ def content(path):
         return file.read()
 
 
-def refused(bench, *arguments, words=(), seconds=20, **how):
+def refused(bench, *arguments, words=(), **how):
     """The tool ends soon, not as success, and says which file, why, and what to do."""
     result = bench.run(*arguments, status=None, **how)
     check(result.status not in (0, None), 'it went on: ' + result.describe())
     told = result.stderr + ' ' + ' '.join(str(l.get('message', '')) for l in result.lines)
     for word in words:
         check(word in told, f'{word!r} is not told: ' + result.describe())
-    check(result.seconds < seconds, 'that took long: ' + result.describe())
+    check(result.seconds < PATIENCE, 'that took long: ' + result.describe())
     return result
 
 
@@ -246,8 +246,8 @@ def a_big_profile(bench):
     for text, word in ((keys, 'not a known key'), ('[' * 100_000, 'too deeply nested'), ('{"services":[' * 30, 'line 1')):
         path = bench.path('profile.json')
         write(path, text.encode())
-        refused(bench, 'serve', '--profile', path, words=[word], seconds=10)
-    refused(bench, 'serve', '--profile', '/dev/zero', words=['longer than 16 MiB'], seconds=20)
+        refused(bench, 'serve', '--profile', path, words=[word])
+    refused(bench, 'serve', '--profile', '/dev/zero', words=['longer than 16 MiB'])
 
 
 def h4(kind, *parts):

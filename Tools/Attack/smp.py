@@ -23,6 +23,7 @@ import os, queue, sys, threading, time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'Vectors'))
 from cryptography.hazmat.primitives.asymmetric import ec
+from lab import PATIENCE
 from pairing_transcripts import (   # noqa: F401, cases use them
     BOTH, BY_INITIATOR, BY_RESPONDER, COMPARE, DISPLAY, JUST, KEYBOARD, MODELS, NOTHING, OOB, PASSKEY, TYPED, YES_NO,
     aes, c1, cmac, f4, f5, f6, g2, s1, xor)
@@ -54,7 +55,7 @@ class Keys:
 class Pairing:
     def __init__(self, peer, initiates, secure=True, bonding=True, mitm=False, io=NOTHING, oob=False, requirements=None,
                  size=16, initiator_keys=7, responder_keys=7, passkey=None, compare=None, temporary_key=None, tamper=None,
-                 keeps=None, distributes=True, waits_for_keys=True, identity=None, irk=None, seconds=30):
+                 keeps=None, distributes=True, waits_for_keys=True, identity=None, irk=None, seconds=PATIENCE):
         self.peer, self.initiates, self.side = peer, initiates, 0 if initiates else 1
         self.wants_secure, self.size = secure, size
         self.requirements = (bool(bonding) | mitm << 2 | secure << 3) if requirements is None else requirements
@@ -74,7 +75,7 @@ class Pairing:
             self.peer.security.get()
         threading.Thread(target=self.run, args=(request,), daemon=True).start()
 
-    def wait_end(self, seconds=40):
+    def wait_end(self, seconds=PATIENCE):
         assert self.done.wait(seconds), f'pairing goes on after {seconds} s'
         return self
 

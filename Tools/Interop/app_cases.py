@@ -38,11 +38,11 @@ def transfer_app_sends_its_text_to_bumble(lab):
     app = lab.app('transfer-peripheral', '3000')
     app.wait_for(event('advertising'), 'advertising')
     central = lab.central('--peer', lab.address + '/P')
-    app.wait_for(event('subscribed'), 'a subscription', 20)
-    app.wait_for(event('sent'), 'the whole text', 20)
+    app.wait_for(event('subscribed'), 'a subscription')
+    app.wait_for(event('sent'), 'the whole text')
     result = lab.finish(central, 60)
     check(any(l.get('ok') is True and 'step' not in l for l in result.lines), result.describe())
-    app.wait_for(event('unsubscribed'), 'the end of the subscription', 20)
+    app.wait_for(event('unsubscribed'), 'the end of the subscription')
 
 
 @case(kinds=KINDS, peer=False)
@@ -54,8 +54,8 @@ def transfer_app_and_its_reader(lab):
     result = lab.finish(lab.app('transfer-central', number=1), 60)
     same(result.describe(), result.status, 0)
     same('characters', result.events('text')[0]['bytes'], 5000)
-    source.wait_for(event('received'), 'answers', 10, count=5)
-    source.wait_for(event('unsubscribed'), 'the end of the subscription', 10)
+    source.wait_for(event('received'), 'answers', count=5)
+    source.wait_for(event('unsubscribed'), 'the end of the subscription')
 
 
 # A person's part in pairing

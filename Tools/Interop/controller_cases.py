@@ -2,7 +2,7 @@
 import socket, struct, time
 
 from cases import case, check, same
-from lab import KINDS
+from lab import KINDS, PATIENCE
 from relay import split_packets
 
 RESET, SET_EVENT_MASK, DISCONNECT = 0x0C03, 0x0C01, 0x0406
@@ -39,7 +39,7 @@ class Host:
         self.packets += packets
         return bool(data)
 
-    def wait_for(self, wanted, what, seconds=30):
+    def wait_for(self, wanted, what, seconds=PATIENCE):
         """Takes the first packet for which `wanted` is true."""
         end = time.monotonic() + seconds
         while True:
@@ -50,7 +50,7 @@ class Host:
             check(time.monotonic() < end, f'no {what} in {seconds} s; got {[p.hex() for p in self.packets[-4:]]}')
             check(self.pump(0.05), f'the controller hung up before {what}')
 
-    def event(self, code, subevent=None, seconds=30):
+    def event(self, code, subevent=None, seconds=PATIENCE):
         """Parameters of an event; those of an LE event without the subevent code."""
         codes = (subevent,) if isinstance(subevent, int) else subevent
         packet = self.wait_for(

@@ -4,12 +4,14 @@ import json, os, random, signal, time, uuid, zlib
 import lab as bench
 from app_cases import event, needs
 from cases import case, check, same
+from lab import PATIENCE
 
 MANIFEST = os.path.join(bench.ROOT, 'Tools', 'Examples', 'core-bluetooth', 'heart-rate-relay.json')
 APP = 'org.example.heart-rate-relay'
 RELAY_SERVICE = '7C7D0001-5B0E-4C63-9C0B-5C2D0D3C9A11'
 RELAYED_PULSE = '7C7D0002-5B0E-4C63-9C0B-5C2D0D3C9A11'
-PATIENCE = 20.0
+# Seconds in which the relay comes to its next step, as a rule; then it is asked why not.
+PROMPT = 10
 # What the relay tells of its sensor, in the order in which it comes.
 STEPS = ('willRestore', 'state', 'discovered', 'waiting', 'connected', 'services', 'characteristics', 'notifying', 'beat')
 
@@ -144,7 +146,7 @@ class Relay:
         """Waits for a step of the relay. A sensor that does not advertise, because its controller did not tell it of the
         end of the last link, is switched off and on."""
         try:
-            return self.app.wait_for(wanted, what, PATIENCE / 4)
+            return self.app.wait_for(wanted, what, PROMPT)
         except bench.Failure:
             if not any(l['event'] == 'connected' for l in self.app.lines) and not self.sensor_is_heard():
                 self.ghosts += 1

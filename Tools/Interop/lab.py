@@ -176,7 +176,7 @@ class Lab:
             self.controllers = Child(os.path.basename(program[-1]), [
                 *program, *sockets, 'tcp:127.0.0.1:0', *options], f'{self.dir}/controllers.err')
             self.children.append(self.controllers)
-            ready = self.controllers.wait_for(lambda l: 'endpoints' in l, 'READY', 20)[0]
+            ready = self.controllers.wait_for(lambda l: 'endpoints' in l, 'READY')[0]
             *self.endpoints, self.tcp_endpoint = ready['endpoints']
             self.endpoint, self.peer_endpoint = self.endpoints[:2]
             self.address = ready['addresses'][0].removesuffix('/P')

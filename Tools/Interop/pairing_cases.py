@@ -142,7 +142,7 @@ def serve_wrong_passkey(lab):
     """A central with a wrong passkey is refused by `serve`, which goes on and pairs with the right one"""
     served = serve(lab, '--io', 'display', '--passkey', '111111', '--mitm')
     central = lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--io', 'keyboard', '--mitm', '--passkey', '2')
-    central.wait_for(lambda l: 'step' not in l, 'verdict', 30)
+    central.wait_for(lambda l: 'step' not in l, 'verdict')
     check(not verdict(central)['ok'], 'the pairing was taken')
     served.wait_for(event('pairingFailed'), 'pairingFailed')
     same('bonds', bonds(lab), [])
@@ -159,7 +159,7 @@ def serve_wrong_passkey_once(lab):
     """A central with a wrong passkey is refused by `serve`, which keeps no bond and ends in order"""
     served = serve(lab, '--io', 'display', '--passkey', '111111', '--mitm')
     central = lab.central('--name', NAME, '--pair-first', '--skip-gatt', '--io', 'keyboard', '--mitm', '--passkey', '2')
-    central.wait_for(lambda l: 'step' not in l, 'verdict', 30)
+    central.wait_for(lambda l: 'step' not in l, 'verdict')
     check(not verdict(central)['ok'], 'the pairing was taken')
     served.wait_for(event('pairingFailed'), 'pairingFailed')
     same('pairings', [l for l in served.lines if l.get('event') == 'paired'], [])

@@ -210,7 +210,7 @@ def serve_outlives_a_central(lab):
     """a central that vanishes is told of, and the next one is served"""
     tool = serve(lab)
     central = lab.central('--name', NAME, '--hold', '60')
-    central.wait_for(step('holding'), 'holding', 30)
+    central.wait_for(step('holding'), 'holding')
     central.process.kill()
     tool.wait_for(event('disconnected'), 'disconnected')
     advertised(tool, 2)
@@ -293,7 +293,7 @@ def ended_with_a_link(lab, how):
     relay = lab.relay()
     tool = serve(lab, via=relay.endpoint)
     central = lab.central('--name', NAME, '--hold', '60')
-    central.wait_for(step('holding'), 'holding', 30)
+    central.wait_for(step('holding'), 'holding')
     stop(lab, tool, how)
     same('reason', steps(passed(central), 'ended-by-peer')[0]['reason'], 0x13)
     same('reasons of our commands', [p[2] for _, p in relay.commands(DISCONNECT)], [0x13])
