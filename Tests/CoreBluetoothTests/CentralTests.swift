@@ -314,7 +314,7 @@ struct CentralTests {
             probe.peripheral.delegate = nil
             probe.peripheral.discoverServices(nil)
         }
-        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        let end = ContinuousClock.now.advanced(by: .seconds(120))
         while await probe.run({ probe.peripheral.services == nil }), .now < end {
             try await Task.sleep(for: .milliseconds(20))
         }

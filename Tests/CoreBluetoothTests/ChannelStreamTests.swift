@@ -49,7 +49,7 @@ struct ChannelStreamTests {
 
         /// Waits, for a bounded time, until so many events have come.
         func wait(for count: Int) async -> [String] {
-            let end = ContinuousClock.now.advanced(by: .seconds(20))
+            let end = ContinuousClock.now.advanced(by: .seconds(120))
             while seen.current.events.count < count, ContinuousClock.now < end {
                 try? await Task.sleep(for: .milliseconds(2))
             }
@@ -77,7 +77,7 @@ struct ChannelStreamTests {
         }
 
         func waitForEnd() async -> Bool {
-            let end = ContinuousClock.now.advanced(by: .seconds(20))
+            let end = ContinuousClock.now.advanced(by: .seconds(120))
             while !hasEnded.current, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(2)) }
             return hasEnded.current
         }

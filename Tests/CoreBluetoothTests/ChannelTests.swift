@@ -55,7 +55,7 @@ struct ChannelTests {
     /// Writes all octets as fast as there is room.
     private func write(_ octets: [UInt8], to stream: OutputStream) async throws {
         var rest = octets[...]
-        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        let end = ContinuousClock.now.advanced(by: .seconds(120))
         while !rest.isEmpty {
             let count = rest.withUnsafeBufferPointer { stream.write($0.baseAddress!, maxLength: $0.count) }
             guard count >= 0, ContinuousClock.now < end else { throw Missing(description: "\(rest.count) left") }
@@ -67,7 +67,7 @@ struct ChannelTests {
     private func read(_ count: Int, from stream: InputStream) async throws -> [UInt8] {
         var octets: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 333)
-        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        let end = ContinuousClock.now.advanced(by: .seconds(120))
         while octets.count < count {
             let read = stream.read(&buffer, maxLength: buffer.count)
             guard read >= 0, ContinuousClock.now < end else { throw Missing(description: "\(octets.count) read") }
@@ -94,7 +94,7 @@ struct ChannelTests {
     func closing() async throws {
         let ends = try await open()
         ends.central.outputStream.close()
-        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        let end = ContinuousClock.now.advanced(by: .seconds(120))
         while ends.peripheral.inputStream.streamStatus != .atEnd, ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(2))
         }
@@ -112,7 +112,7 @@ struct ChannelTests {
         #expect(count > 2048)
         ends.central.outputStream.close()
         #expect(try await read(count, from: ends.peripheral.inputStream) == Array(octets.prefix(count)))
-        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        let end = ContinuousClock.now.advanced(by: .seconds(120))
         while ends.peripheral.inputStream.streamStatus != .atEnd, ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(2))
         }
@@ -123,7 +123,7 @@ struct ChannelTests {
     func unpublishing() async throws {
         let ends = try await open()
         await ends.server.run { ends.server.manager.unpublishL2CAPChannel(0x80) }
-        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        let end = ContinuousClock.now.advanced(by: .seconds(120))
         while ends.central.inputStream.streamStatus != .atEnd, ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(2))
         }

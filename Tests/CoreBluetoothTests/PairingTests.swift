@@ -60,7 +60,7 @@ struct PairingTests {
         var number: UInt32? { shown.current }
 
         func wait(for line: String) async throws {
-            for _ in 0..<10_000 where !lines.contains(line) { try await Task.sleep(for: .milliseconds(2)) }
+            for _ in 0..<60_000 where !lines.contains(line) { try await Task.sleep(for: .milliseconds(2)) }
             guard lines.contains(line) else { throw Missing(description: "\(line) in \(lines)") }
         }
     }

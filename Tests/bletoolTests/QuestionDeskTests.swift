@@ -59,7 +59,7 @@ struct QuestionDeskTests {
             Task {
                 await desk.turn {
                     keyboard.type(answer + "\n")
-                    return keyboard.line(within: 20)
+                    return keyboard.line(within: 120)
                 }
             }
         }

@@ -36,7 +36,7 @@ struct SimulatedRunTests {
 
     @Test("^C ends a scan with status 0")
     func interruptedScan() async throws {
-        let run = try await ToolRun("-t", "sim", "--json", "lescan", interruptAfter: .milliseconds(500))
+        let run = try await ToolRun("-t", "sim", "--json", "lescan", interruptAt: "discovered")
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
     }

@@ -12,33 +12,24 @@ struct ToolRun {
     let output: String
     let errors: String
 
-    /// - Parameters:
-    ///   - interruptAfter: when ^C is pressed; `nil`: never.
-    ///   - interruptAt: ^C is pressed when this stands in the output.
-    init(_ arguments: String..., interruptAfter: Duration? = nil, interruptAt: String? = nil) async throws {
-        try await self.init(list: arguments, interruptAfter: interruptAfter, interruptAt: interruptAt)
+    /// - Parameter interruptAt: ^C is pressed when this stands in the output; `nil`: never.
+    init(_ arguments: String..., interruptAt: String? = nil) async throws {
+        try await self.init(list: arguments, interruptAt: interruptAt)
     }
 
-    init(list arguments: [String], interruptAfter: Duration? = nil, interruptAt: String? = nil) async throws {
+    init(list arguments: [String], interruptAt: String? = nil) async throws {
         let folder = try TestFolder()
         let isCommand = !arguments.isEmpty
         try await self.init(
-            plain: (isCommand ? ["--state", folder.path] : []) + arguments, interruptAfter: interruptAfter,
-            interruptAt: interruptAt)
+            plain: (isCommand ? ["--state", folder.path] : []) + arguments, interruptAt: interruptAt)
     }
 
     /// Without a state folder of its own.
-    init(plain arguments: [String], interruptAfter: Duration? = nil, interruptAt: String? = nil) async throws {
+    init(plain arguments: [String], interruptAt: String? = nil) async throws {
         let folder = try TestFolder()
         let outputFile = try folder.open("output")
         let errorFile = try folder.open("errors")
         let interruption = Interruption()
-        let timer = interruptAfter.map { delay in
-            Task {
-                try await Task.sleep(for: delay)
-                interruption.request()
-            }
-        }
         let watch = interruptAt.map { text in
             Task {
                 while try !folder.read("output").contains(text) { try await Task.sleep(for: .milliseconds(20)) }
@@ -47,7 +38,6 @@ struct ToolRun {
         }
         status = await Program.run(
             arguments, interruption: interruption, output: outputFile, errors: errorFile)
-        timer?.cancel()
         watch?.cancel()
         close(outputFile)
         close(errorFile)

@@ -213,7 +213,7 @@ struct EventLoopTests {
         }
         // The thread lets go of the loop right after it has told its end.
         var tries = 0
-        while freed != nil, tries < 1_000 {
+        while freed != nil, tries < 60_000 {
             tries += 1
             usleep(1_000)
         }

@@ -42,7 +42,7 @@ class Probe: NSObject, @unchecked Sendable {
 
     /// Waits for so many lines that begin so, and gives the last of them.
     @discardableResult
-    func wait(for beginning: String, count: Int = 1, seconds: Int = 20) async throws -> String {
+    func wait(for beginning: String, count: Int = 1, seconds: Int = 120) async throws -> String {
         let end = ContinuousClock.now.advanced(by: .seconds(seconds))
         while true {
             let found = lines.filter { $0.hasPrefix(beginning) }
