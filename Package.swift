@@ -7,6 +7,9 @@ let common: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// What we ship, and what tests build on, says where it leaves memory safety. Tests themselves call the system at will.
+let strict = common + [.strictMemorySafety()]
+
 let package = Package(
     name: "jelling",
     products: [
@@ -31,25 +34,25 @@ let package = Package(
     ],
     targets: [
         .target(name: "CLinux"),
-        .target(name: "BLEPackets", swiftSettings: common),
+        .target(name: "BLEPackets", swiftSettings: strict),
         // Pure, and imports nothing: how texts of others stand before people.
-        .target(name: "BLEText", swiftSettings: common),
+        .target(name: "BLEText", swiftSettings: strict),
         // Pure: the files that people write for the simulator and for bletool.
-        .target(name: "BLEJSON", dependencies: ["BLEText"], swiftSettings: common),
+        .target(name: "BLEJSON", dependencies: ["BLEText"], swiftSettings: strict),
         // Opens every file of state, and those that users name for output; imports nothing of ours.
-        .target(name: "BLEStateFiles", swiftSettings: common),
-        .target(name: "BLECapture", dependencies: ["BLEPackets", "BLEStateFiles"], swiftSettings: common),
+        .target(name: "BLEStateFiles", swiftSettings: strict),
+        .target(name: "BLECapture", dependencies: ["BLEPackets", "BLEStateFiles"], swiftSettings: strict),
         // Names of numbers, apart from BLEPackets so that firmware need not carry them.
-        .target(name: "BLEAssignedNumbers", swiftSettings: common),
+        .target(name: "BLEAssignedNumbers", swiftSettings: strict),
         // Pure: what the octets of sensors and of assigned characteristics mean, apart from what firmware carries.
-        .target(name: "BLESensors", dependencies: ["BLEPackets", "BLEAssignedNumbers"], swiftSettings: common),
+        .target(name: "BLESensors", dependencies: ["BLEPackets", "BLEAssignedNumbers"], swiftSettings: strict),
         // Pure: imports nothing but the modules below it and the standard library.
         .target(
             name: "BLEDecoder", dependencies: ["BLEPackets", "BLECapture", "BLEAssignedNumbers", "BLEText"],
-            swiftSettings: common),
-        .target(name: "BLETransport", dependencies: ["BLEPackets", "CLinux"], swiftSettings: common),
-        .target(name: "BLESimulator", dependencies: ["BLEPackets", "BLEJSON"], swiftSettings: common),
-        .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: common),
+            swiftSettings: strict),
+        .target(name: "BLETransport", dependencies: ["BLEPackets", "CLinux"], swiftSettings: strict),
+        .target(name: "BLESimulator", dependencies: ["BLEPackets", "BLEJSON"], swiftSettings: strict),
+        .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: strict),
         .target(
             name: "BLESecurity",
             dependencies: [
@@ -57,20 +60,20 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
-            swiftSettings: common),
+            swiftSettings: strict),
         .target(
-            name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: common),
+            name: "BLE", dependencies: ["BLEHost", "BLETransport"], swiftSettings: strict),
         .target(
             name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport", "BLECapture"],
-            swiftSettings: common),
-        .target(name: "BLEAppLifecycle", dependencies: ["BLEPackets", "BLEHost"], swiftSettings: common),
+            swiftSettings: strict),
+        .target(name: "BLEAppLifecycle", dependencies: ["BLEPackets", "BLEHost"], swiftSettings: strict),
         .target(
             name: "CoreBluetooth",
             dependencies: [
                 "BLE", "BLEAppLifecycle", "BLESecurity", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
             ],
-            swiftSettings: common),
-        .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture", "BLEStateFiles"], swiftSettings: common),
+            swiftSettings: strict),
+        .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture", "BLEStateFiles"], swiftSettings: strict),
         .executableTarget(
             name: "bletool",
             dependencies: [
@@ -78,10 +81,10 @@ let package = Package(
                 "BLESensors", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: common),
+            swiftSettings: strict),
         .executableTarget(
             name: "simulated-controllers", dependencies: ["BLESimulator", "BLETransport", "BLEPackets"],
-            swiftSettings: common),
+            swiftSettings: strict),
         // The samples of Tools/Examples/core-bluetooth, which the tests run.
         .executableTarget(
             name: "heart-rate-central", dependencies: ["CoreBluetooth"],
@@ -103,11 +106,15 @@ let package = Package(
         // Killed by the tests while it writes.
         .executableTarget(
             name: "journal-writer", dependencies: ["CoreBluetooth"], path: "Tests/JournalWriter",
-            swiftSettings: common),
+            swiftSettings: strict),
         // The bodies of Tools/Fuzz, so that its findings are replayed with the other tests.
         .target(
             name: "FuzzBodies", dependencies: ["BLEHost", "BLECapture", "BLEPackets"],
-            path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: common),
+            path: "Tools/Fuzz/Sources/FuzzBodies", swiftSettings: strict),
+        // Engines on one virtual air, for every test that needs more than one machine.
+        .target(
+            name: "TestSupport", dependencies: ["BLEHost", "BLEPackets", "BLESecurity", "BLESimulator"],
+            path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: common),
         .testTarget(name: "BLETextTests", dependencies: ["BLEText", "BLEJSON"], swiftSettings: common),
         .testTarget(name: "BLEStateFilesTests", dependencies: ["BLEStateFiles"], swiftSettings: common),
@@ -120,15 +127,17 @@ let package = Package(
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
         .testTarget(
-            name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator", "BLESecurity"], swiftSettings: common),
+            name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator", "BLESecurity", "TestSupport"],
+            swiftSettings: common),
         .executableTarget(
             name: "bond-store-writer", dependencies: ["BLESecurity"], path: "Tests/BondStoreWriter",
-            swiftSettings: common),
+            swiftSettings: strict),
         .testTarget(
             name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost", "bond-store-writer"],
             swiftSettings: common),
         .testTarget(
-            name: "BLEAppLifecycleTests", dependencies: ["BLEAppLifecycle", "BLEHost", "BLESecurity", "BLESimulator"],
+            name: "BLEAppLifecycleTests",
+            dependencies: ["BLEAppLifecycle", "BLEHost", "BLESecurity", "BLESimulator", "TestSupport"],
             swiftSettings: common),
         .testTarget(
             name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
@@ -142,7 +151,8 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
-            name: "BLERecordingTests", dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator"],
+            name: "BLERecordingTests",
+            dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator", "TestSupport"],
             swiftSettings: common),
         .testTarget(
             name: "bletoolTests", dependencies: ["bletool", "BLE", "BLEJSON", "BLESecurity"], swiftSettings: common),

@@ -1,4 +1,5 @@
 /// A name that lies in the program: nothing is copied until somebody wants a `String`.
+@safe
 public struct AssignedName: CustomStringConvertible {
     /// UTF-8 that lasts as long as the program.
     public let utf8: UnsafeBufferPointer<UInt8>

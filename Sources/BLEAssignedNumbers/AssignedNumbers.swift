@@ -31,7 +31,7 @@ public enum AssignedNumbers {
             var end = start + 4
             while unsafe end < text.count && text[end] != UInt8(ascii: "\n") { end += 1 }
             if end - start - 4 == wanted.count,
-                (0..<wanted.count).allSatisfy({ lowercase(text[start + 4 + $0]) == lowercase(wanted[$0]) }),
+                (0..<wanted.count).allSatisfy({ unsafe lowercase(text[start + 4 + $0]) == lowercase(wanted[$0]) }),
                 let uuid = unsafe UInt16(String(decoding: text[start..<start + 4], as: UTF8.self), radix: 16)
             {
                 found.append(uuid)

@@ -1,3 +1,4 @@
+import BLEStateFiles
 import Glibc
 
 /// Reads a text file line by line.
@@ -16,8 +17,8 @@ struct LineReader: ~Copyable {
     /// - Throws: `RecordingError.cannotRead`.
     init(path: String) throws(RecordingError) {
         self.path = path
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .cannotRead(path: path, reason: String(cString: strerror(errno))) }
+        descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .cannotRead(path: path, reason: systemErrorText(errno)) }
     }
 
     deinit { close(descriptor) }
@@ -47,10 +48,10 @@ struct LineReader: ~Copyable {
         position = 0
         let chunk = 65536
         var bytes = [UInt8](repeating: 0, count: chunk)
-        let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, chunk) }
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, chunk) }
         if count < 0 {
             if errno == EINTR { return }
-            throw .cannotRead(path: path, reason: String(cString: strerror(errno)))
+            throw .cannotRead(path: path, reason: systemErrorText(errno))
         }
         isAtEnd = count == 0
         buffer += bytes[..<count]

@@ -25,6 +25,6 @@ public struct RecordingFiles: Hashable, Sendable {
 
     /// The packets that are there, whatever their form; `packets` where there are none.
     public var existingPackets: String {
-        Self.packetsEndings.map { name + $0 }.first { access($0, F_OK) == 0 } ?? packets
+        Self.packetsEndings.map { name + $0 }.first { unsafe access($0, F_OK) == 0 } ?? packets
     }
 }

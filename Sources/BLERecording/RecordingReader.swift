@@ -1,5 +1,6 @@
 import BLECapture
 import BLEHost
+import BLEPackets
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -21,8 +22,8 @@ public struct RecordingReader: ~Copyable {
     private let packetsPath: String
     private let decoder = JSONDecoder()
     /// Packets that were passed on the way to one of the other direction.
-    private var received = PacketQueue()
-    private var sent = PacketQueue()
+    private var received = Queue<[UInt8]>()
+    private var sent = Queue<[UInt8]>()
     private var receivedCount: UInt64 = 0
     private var lastTime = Instant.zero
 

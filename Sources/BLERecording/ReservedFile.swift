@@ -20,11 +20,11 @@ package final class ReservedFile: Sendable {
             let place = try OutputPlace.open(path, isSecret: isSecret)
             isNew = place.isNew
             var information = stat()
-            isRegular = fstat(place.descriptor, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
+            isRegular = unsafe fstat(place.descriptor, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
             descriptor = Mutex(place.descriptor)
         } catch {
             guard let code = error.code else { throw .refused(path: path, cause: error.outputCause) }
-            throw .cannotWrite(path: path, reason: String(cString: strerror(code)))
+            throw .cannotWrite(path: path, reason: systemErrorText(code))
         }
     }
 
@@ -45,7 +45,7 @@ package final class ReservedFile: Sendable {
         // Not what another has put there meanwhile.
         var own = stat()
         var there = stat()
-        let isOwn = descriptor.withLock { fstat($0, &own) == 0 } && lstat(path, &there) == 0
-        if isOwn, own.st_ino == there.st_ino, own.st_dev == there.st_dev { unlink(path) }
+        guard descriptor.withLock({ unsafe fstat($0, &own) == 0 }), unsafe lstat(path, &there) == 0 else { return }
+        if own.st_ino == there.st_ino, own.st_dev == there.st_dev { unsafe unlink(path) }
     }
 }

@@ -19,14 +19,15 @@ public enum OutputPlace {
         let (folderPath, name) = parts(path)
         guard !name.isEmpty, name != ".", name != ".." else { throw .unexpected(path: path, .folder, wanted: .file) }
         // Only to name it and to look at it: one may be passed through and not be read.
-        let folder = Glibc.open(folderPath, Self.onlyToName | O_DIRECTORY | O_CLOEXEC)
+        let folder = unsafe Glibc.open(folderPath, Self.onlyToName | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw .last(path) }
         defer { Glibc.close(folder) }
         var information = stat()
-        guard fstat(folder, &information) == 0 else { throw .last(path) }
+        guard unsafe fstat(folder, &information) == 0 else { throw .last(path) }
         let sharing = Sharing(information)
         for _ in 0..<100 {
-            let made = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, mode_t(permissions))
+            let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY
+            let made = unsafe openat(folder, name, flags, mode_t(permissions))
             if made >= 0 { return (made, true) }
             guard errno == EEXIST else { throw .last(path) }
             if let file = try existing(folder, name, path, sharing, isSecret: isSecret) { return (file, false) }
@@ -42,7 +43,7 @@ public enum OutputPlace {
         _ folder: Int32, _ name: String, _ path: String, _ sharing: Sharing, isSecret: Bool
     ) throws(StateFileError) -> Int32? {
         var before = stat()
-        guard fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) == 0 else {
+        guard unsafe fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) == 0 else {
             if errno == ENOENT { return nil }
             throw .last(path)
         }
@@ -62,15 +63,16 @@ public enum OutputPlace {
         if !isFollowed { flags |= O_NOFOLLOW }
         if isSecret { flags |= O_NONBLOCK }
         var file: Int32
-        repeat { file = openat(folder, name, flags) } while file < 0 && errno == EINTR
+        repeat { file = unsafe openat(folder, name, flags) } while file < 0 && errno == EINTR
         if file < 0, errno == ENOENT {
             guard isFollowed else { return nil }
             // It leads to a name that nothing has: there the file is made.
-            repeat { file = openat(folder, name, flags | O_CREAT, 0o600) } while file < 0 && errno == EINTR
+            repeat { file = unsafe openat(folder, name, flags | O_CREAT, 0o600) } while file < 0 && errno == EINTR
         }
         guard file >= 0 else { throw .last(path) }
         var after = stat()
-        guard fstat(file, &after) == 0, isFollowed || after.st_dev == before.st_dev && after.st_ino == before.st_ino
+        guard unsafe fstat(file, &after) == 0,
+            isFollowed || after.st_dev == before.st_dev && after.st_ino == before.st_ino
         else {
             Glibc.close(file)
             return nil

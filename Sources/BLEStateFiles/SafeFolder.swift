@@ -24,14 +24,14 @@ public struct SafeFolder: ~Copyable {
         var information = stat()
         // Without a slash at its end, behind which a link is followed.
         let end = path.utf8.reversed().drop { $0 == UInt8(ascii: "/") }.count
-        if lstat(String(decoding: path.utf8.prefix(end), as: UTF8.self), &information) == 0,
+        if unsafe lstat(String(decoding: path.utf8.prefix(end), as: UTF8.self), &information) == 0,
             information.st_mode & S_IFMT == S_IFLNK
         {
             guard Self.isOurs(information) else {
                 throw .foreign(path: path, owner: information.st_uid)
             }
         }
-        let opened = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let opened = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard opened >= 0 else { throw errno == ENOTDIR ? Self.notFolder(path) : .last(path) }
         try Self.secure(opened, path, isPrivate: isPrivate)
         do throws(StateFileError) { try Self.checkParent(of: opened, path) } catch {
@@ -45,7 +45,7 @@ public struct SafeFolder: ~Copyable {
     /// Who may rename in the folder above could put another of this user's folders into the place of this one.
     private static func checkParent(of folder: Int32, _ path: String) throws(StateFileError) {
         var information = stat()
-        guard fstatat(folder, "..", &information, 0) == 0 else { throw .last(path) }
+        guard unsafe fstatat(folder, "..", &information, 0) == 0 else { throw .last(path) }
         let mode = information.st_mode & 0o7777
         guard isOurs(information) else { throw .foreign(path: path + "/..", owner: information.st_uid) }
         guard mode & 0o002 == 0 || mode & S_ISVTX != 0 else {
@@ -63,9 +63,9 @@ public struct SafeFolder: ~Copyable {
     /// - Throws: `StateFileError`.
     public func folder(_ name: String) throws(StateFileError) -> SafeFolder {
         let path = place(name)
-        guard mkdirat(descriptor, name, 0o700) == 0 || errno == EEXIST else { throw .last(path) }
+        guard unsafe mkdirat(descriptor, name, 0o700) == 0 || errno == EEXIST else { throw .last(path) }
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW
-        let opened = openat(descriptor, name, flags)
+        let opened = unsafe openat(descriptor, name, flags)
         guard opened >= 0 else { throw problem(name, wanted: .folder) }
         try Self.secure(opened, path, isPrivate: true)
         return SafeFolder(descriptor: opened, path: path)
@@ -77,7 +77,7 @@ public struct SafeFolder: ~Copyable {
     private static func secure(_ folder: Int32, _ path: String, isPrivate: Bool) throws(StateFileError) {
         var information = stat()
         do throws(StateFileError) {
-            guard fstat(folder, &information) == 0 else { throw .last(path) }
+            guard unsafe fstat(folder, &information) == 0 else { throw .last(path) }
             guard isOurs(information) else { throw .foreign(path: path, owner: information.st_uid) }
             try close(folder, path, information, isPrivate: isPrivate)
         } catch {
@@ -109,7 +109,7 @@ public struct SafeFolder: ~Copyable {
         var part = path.hasPrefix("/") ? "" : "."
         for component in path.split(separator: "/") {
             part += "/" + component
-            guard mkdir(part, 0o700) == 0 || errno == EEXIST else {
+            guard unsafe mkdir(part, 0o700) == 0 || errno == EEXIST else {
                 throw errno == ENOTDIR ? notFolder(part) : .last(part)
             }
         }
@@ -121,7 +121,7 @@ public struct SafeFolder: ~Copyable {
         for component in path.split(separator: "/") {
             part += "/" + component
             var information = stat()
-            guard stat(part, &information) == 0 else { break }
+            guard unsafe stat(part, &information) == 0 else { break }
             if information.st_mode & S_IFMT != S_IFDIR {
                 return .unexpected(path: part, .init(information.st_mode), wanted: .folder)
             }
@@ -138,7 +138,7 @@ public struct SafeFolder: ~Copyable {
     /// - Returns: a descriptor that the caller closes; `nil` where there is no such file.
     /// - Throws: `StateFileError`; nothing was changed in the file.
     public func open(_ name: String, _ use: StateFileUse) throws(StateFileError) -> Int32? {
-        let descriptor = openat(descriptor, name, use.flags | Self.guards)
+        let descriptor = unsafe openat(descriptor, name, use.flags | Self.guards)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw problem(name, wanted: .file)
@@ -153,7 +153,7 @@ public struct SafeFolder: ~Copyable {
         // What is there is never opened for creation: between both another process may make it or remove it.
         for _ in 0..<100 {
             if let descriptor = try open(name, use) { return descriptor }
-            let made = openat(descriptor, name, use.flags | Self.guards | O_CREAT | O_EXCL, 0o600)
+            let made = unsafe openat(descriptor, name, use.flags | Self.guards | O_CREAT | O_EXCL, 0o600)
             if made >= 0 { return made }
             guard errno == EEXIST else { throw .last(place(name)) }
         }
@@ -167,10 +167,10 @@ public struct SafeFolder: ~Copyable {
     private func checked(_ file: Int32, _ name: String) throws(StateFileError) -> Int32 {
         var information = stat()
         var error: StateFileError?
-        if fstat(file, &information) == 0, information.st_nlink > 1, information.st_mode & S_IFMT == S_IFREG {
+        if unsafe fstat(file, &information) == 0, information.st_nlink > 1, information.st_mode & S_IFMT == S_IFREG {
             removeLeftovers(of: name) { $0.st_ino == information.st_ino && $0.st_dev == information.st_dev }
         }
-        if fstat(file, &information) != 0 {
+        if unsafe fstat(file, &information) != 0 {
             error = .last(place(name))
         } else {
             error = Self.problem(of: information, path: place(name))
@@ -201,7 +201,7 @@ public struct SafeFolder: ~Copyable {
         let code = errno
         var information = stat()
         if [ELOOP, ENXIO, ENODEV, EISDIR, ENOTDIR].contains(code),
-            fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0
+            unsafe fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0
         {
             let kind = StateFileError.Kind(information.st_mode)
             if kind != wanted { return .unexpected(path: place(name), kind, wanted: wanted) }
@@ -221,7 +221,7 @@ public struct SafeFolder: ~Copyable {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: min(limit + 1, 65536))
         while true {
-            let count = chunk.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .last(place(name)) }
             if count == 0 { return bytes }
@@ -240,9 +240,9 @@ public struct SafeFolder: ~Copyable {
         if let old = try open(name, .reading) { Glibc.close(old) }
         sweep(name, isAlone: isAlone)
         let temporary = try make(name, bytes)
-        guard renameat(descriptor, temporary, descriptor, name) == 0 else {
+        guard unsafe renameat(descriptor, temporary, descriptor, name) == 0 else {
             let error = StateFileError.last(place(name))
-            unlinkat(descriptor, temporary, 0)
+            unsafe unlinkat(descriptor, temporary, 0)
             throw error
         }
         guard fsync(descriptor) == 0 else { throw .last(path) }
@@ -255,10 +255,10 @@ public struct SafeFolder: ~Copyable {
         sweep(name, isAlone: false)
         let temporary = try make(name, bytes)
         // A link does not replace: of two processes that start together, one makes the file.
-        let isMade = linkat(descriptor, temporary, descriptor, name, 0) == 0
+        let isMade = unsafe linkat(descriptor, temporary, descriptor, name, 0) == 0
         let code = isMade ? 0 : errno
         // Killed before this, it has two names, of which `checked` removes this one.
-        unlinkat(descriptor, temporary, 0)
+        unsafe unlinkat(descriptor, temporary, 0)
         guard isMade || code == EEXIST else { throw .system(path: place(name), code: code) }
         guard fsync(descriptor) == 0 else { throw .last(path) }
         return isMade
@@ -277,12 +277,12 @@ public struct SafeFolder: ~Copyable {
     }
 
     /// Removes a name; nothing where there is none.
-    public func remove(_ name: String) { unlinkat(descriptor, name, 0) }
+    public func remove(_ name: String) { unsafe unlinkat(descriptor, name, 0) }
 
     /// Whether something has that name, whatever it is.
     public func contains(_ name: String) -> Bool {
         var information = stat()
-        return fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0
+        return unsafe fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0
     }
 
     /// A new file with this content, brought to the disk.
@@ -292,13 +292,13 @@ public struct SafeFolder: ~Copyable {
         let digits = String(UInt64.random(in: .min ... .max, using: &generator), radix: 16)
         let temporary = Self.prefix(name) + String(repeating: "0", count: 16 - digits.utf8.count) + digits
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let file = openat(descriptor, temporary, flags, 0o600)
+        let file = unsafe openat(descriptor, temporary, flags, 0o600)
         guard file >= 0 else { throw .last(place(name)) }
         defer { Glibc.close(file) }
         let code = Self.write(bytes, to: file)
         guard code == 0, fsync(file) == 0 else {
             let error = StateFileError.system(path: place(name), code: code == 0 ? errno : code)
-            unlinkat(descriptor, temporary, 0)
+            unsafe unlinkat(descriptor, temporary, 0)
             throw error
         }
         return temporary
@@ -309,25 +309,25 @@ public struct SafeFolder: ~Copyable {
     /// Removes what killed processes left of a file that they were making.
     private func sweep(_ name: String, isAlone: Bool) {
         var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
         removeLeftovers(of: name) { isAlone || $0.st_mtim.tv_sec < now.tv_sec - 3600 }
     }
 
     private func removeLeftovers(of name: String, where isLeft: (stat) -> Bool) {
-        let opened = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard opened >= 0, let stream = fdopendir(opened) else { return }
-        defer { closedir(stream) }
+        let opened = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard opened >= 0, let stream = unsafe fdopendir(opened) else { return }
+        defer { unsafe closedir(stream) }
         let prefix = Self.prefix(name)
-        while let entry = readdir(stream) {
-            let found = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        while let entry = unsafe readdir(stream) {
+            let found = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
             guard found.hasPrefix(prefix), found.utf8.count == prefix.utf8.count + 16 else { continue }
             var information = stat()
-            guard fstatat(descriptor, found, &information, AT_SYMLINK_NOFOLLOW) == 0,
+            guard unsafe fstatat(descriptor, found, &information, AT_SYMLINK_NOFOLLOW) == 0,
                 isLeft(information)
             else { continue }
-            unlinkat(descriptor, found, 0)
+            unsafe unlinkat(descriptor, found, 0)
         }
     }
 
@@ -336,7 +336,7 @@ public struct SafeFolder: ~Copyable {
     public static func write(_ bytes: [UInt8], to file: Int32) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count == 0 ? ENOSPC : errno }
             rest = rest.dropFirst(count)

@@ -43,7 +43,7 @@ public enum StateFileError: Error, Hashable, Sendable, CustomStringConvertible {
     private func cause(or elsewhere: String) -> String {
         switch self {
         case .system(_, let code):
-            "cannot be used: \(String(cString: strerror(code))); make it writable, or \(elsewhere)"
+            "cannot be used: \(systemErrorText(code)); make it writable, or \(elsewhere)"
         case .foreign(_, let owner):
             "is owned by user \(owner), not by you (user \(geteuid())): remove it, or \(elsewhere)"
         case .writableByOthers(_, let mode):

@@ -175,9 +175,9 @@ public struct HoldingProcess: Hashable, Sendable, CustomStringConvertible {
 
 /// What an errno value means.
 func describeSystemError(_ code: Int32) -> String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
         guard let text = buffer.baseAddress else { return "error \(code)" }
-        clinux_describe_error(code, text, buffer.count)
-        return String(cString: text)
+        unsafe clinux_describe_error(code, text, buffer.count)
+        return unsafe String(cString: text)
     }
 }

@@ -19,7 +19,7 @@ struct PlayedCapture {
     /// `FILE@RATE` plays so many times faster, unless a file has that very name.
     static func pathAndRate(_ text: String) -> (path: String, rate: Double) {
         guard let mark = text.lastIndex(of: "@"), let rate = Double(text[text.index(after: mark)...]),
-            PlayedPace.rates.contains(rate), access(text, F_OK) != 0
+            PlayedPace.rates.contains(rate), unsafe access(text, F_OK) != 0
         else { return (text, 1) }
         return (String(text[..<mark]), rate)
     }

@@ -46,15 +46,15 @@ public enum VirtualTransports {
     private static let greatestScenario = 16 << 20
 
     private static func contents(of path: String) throws(TransportError) -> [UInt8] {
-        guard let file = fopen(path, "re") else {
+        guard let file = unsafe fopen(path, "re") else {
             if errno == ENOENT { throw .pathNotFound(path) }
             throw errno == EACCES ? .pathForbidden(path) : .system(call: "fopen", code: errno)
         }
-        defer { fclose(file) }
+        defer { unsafe fclose(file) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
         while true {
-            let count = fread(&chunk, 1, chunk.count, file)
+            let count = unsafe fread(&chunk, 1, chunk.count, file)
             guard count > 0 else { return bytes }
             bytes += chunk[..<count]
             guard bytes.count <= greatestScenario else { throw .unusableFile(path, reason: "the scenario is too long") }

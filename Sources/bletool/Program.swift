@@ -19,7 +19,7 @@ enum Program {
     private static func holdStandardDescriptors() {
         for (number, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(number, F_GETFD) < 0 {
-            _ = open("/dev/null", mode)
+            _ = unsafe open("/dev/null", mode)
         }
     }
 

@@ -54,25 +54,25 @@ struct ListeningSocket {
             guard name.count < MemoryLayout.size(ofValue: address.sun_path) else {
                 throw .system(call: "bind", code: ENAMETOOLONG)
             }
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+            unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
             // A path ends with a zero byte; an abstract name ends with the address.
             let length = MemoryLayout<sa_family_t>.size + name.count + (isAbstract ? 0 : 1)
-            try Self.listen(descriptor, on: &address, byteCount: length)
+            try unsafe Self.listen(descriptor, on: &address, byteCount: length)
         case .tcp(let host, let port):
             let descriptor = try Self.makeSocket(AF_INET)
             var on: Int32 = 1
-            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_port = port.bigEndian
-            guard inet_pton(AF_INET, host, &address.sin_addr) == 1 else {
+            guard unsafe inet_pton(AF_INET, host, &address.sin_addr) == 1 else {
                 throw .system(call: "inet_pton", code: EINVAL)
             }
-            try Self.listen(descriptor, on: &address, byteCount: MemoryLayout<sockaddr_in>.size)
+            try unsafe Self.listen(descriptor, on: &address, byteCount: MemoryLayout<sockaddr_in>.size)
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let result = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    getsockname(descriptor, $0, &length)
+            let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe getsockname(descriptor, $0, &length)
                 }
             }
             guard result == 0 else { throw .system(call: "getsockname", code: errno) }
@@ -89,7 +89,7 @@ struct ListeningSocket {
         if case .tcp = endpoint {
             // Packets are small and each is awaited: nothing is gained by holding them back.
             var on: Int32 = 1
-            setsockopt(client, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+            unsafe setsockopt(client, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         }
         return client
     }
@@ -102,7 +102,7 @@ struct ListeningSocket {
     /// Removes a socket; a file of that name is somebody's, and stays.
     private static func remove(_ path: String) {
         var information = stat()
-        if lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFSOCK { unlink(path) }
+        if unsafe lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFSOCK { unsafe unlink(path) }
     }
 
     private static func makeSocket(_ family: Int32) throws(TransportError) -> Int32 {
@@ -115,8 +115,10 @@ struct ListeningSocket {
     private static func listen(
         _ descriptor: Int32, on address: UnsafeMutableRawPointer, byteCount: Int
     ) throws(TransportError) {
-        let address = address.assumingMemoryBound(to: sockaddr.self)
-        guard bind(descriptor, address, socklen_t(byteCount)) == 0 else { throw .system(call: "bind", code: errno) }
+        let address = unsafe address.assumingMemoryBound(to: sockaddr.self)
+        guard unsafe bind(descriptor, address, socklen_t(byteCount)) == 0 else {
+            throw .system(call: "bind", code: errno)
+        }
         guard Glibc.listen(descriptor, 8) == 0 else { throw .system(call: "listen", code: errno) }
     }
 }

@@ -3,14 +3,14 @@ import Glibc
 
 // The loop's thread inherits the mask, so that the signals are taken here alone.
 var signals = sigset_t()
-sigemptyset(&signals)
-sigaddset(&signals, SIGINT)
-sigaddset(&signals, SIGTERM)
-pthread_sigmask(SIG_BLOCK, &signals, nil)
+unsafe sigemptyset(&signals)
+unsafe sigaddset(&signals, SIGINT)
+unsafe sigaddset(&signals, SIGTERM)
+unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 
 func fail(_ message: String, status: Int32) -> Never {
     let text = Array((message + "\n").utf8)
-    _ = write(STDERR_FILENO, text, text.count)
+    _ = unsafe write(STDERR_FILENO, text, text.count)
     exit(status)
 }
 
@@ -20,14 +20,14 @@ do throws(UsageError) {
         let loop = try EventLoop(name: "air")
         nonisolated(unsafe) let server = try Server(options, on: loop)
         // The server is the loop's from here on; this thread only waits.
-        let readiness = server.readiness
+        let readiness = unsafe server.readiness
         try loop.start()
         print(readiness)
         fflush(nil)
         var signal: Int32 = 0
-        while sigwait(&signals, &signal) != 0 {}
+        while unsafe sigwait(&signals, &signal) != 0 {}
         loop.run {
-            server.close()
+            unsafe server.close()
             loop.stop()
         }
         loop.join()

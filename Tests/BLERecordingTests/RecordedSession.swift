@@ -2,108 +2,49 @@ import BLEHost
 import BLEPackets
 import BLESimulator
 import Foundation
+import TestSupport
 
 @testable import BLERecording
 
-/// An engine on the simulator's demo world, under a virtual clock, every input of which is recorded.
+/// An engine in the simulator's demo world, every input of which is recorded.
 final class RecordedSession {
     let files: RecordingFiles
     private let recorder: RecordingWriter
-    private let air = SimulatedAir.demoWorld()
-    private let controller: SimulatedControllerID
-    private var host: BLEHost.Host
-    private var now = Instant.zero
-    private(set) var completed: [OperationID: Result<HostResult, HostFailure>] = [:]
+    private let station: HostStation
 
     static let heart = DeviceAddress(value: 0xC0DE_0000_0001, kind: .random)
 
     init(folder: TemporaryFolder, configuration: HostConfiguration = HostConfiguration()) throws {
         files = RecordingFiles(folder.path + "/session")
         recorder = try RecordingWriter(files)
-        controller = air.addController()
-        host = BLEHost.Host(configuration: configuration)
+        station = HostStation(World(.demoWorld()), configuration: configuration)
         recorder.began(configuration)
+        station.watch = { [unowned self] in recorder.observe($0, at: station.now) }
+        station.change = { [unowned self] packet in
+            recorder.observeSent(packet.span.bytes, at: station.now)
+            return packet
+        }
     }
 
     /// A whole walk: scan, connect, discover, read, write, subscribe, end.
     func walk() throws {
-        input(.transportOpened)
-        run(for: 2_000_000)
-        let scan = input(.command(.radio(.scan(ScanRequest())), .local))
-        run(for: 2_000_000)
-        if let scan { input(.command(.cancel(scan), .local)) }
-        let link = try connect()
-        _ = end(of: .link(link, .gatt(.discoverServices(uuids: []))))
+        station.apply(.transportOpened)
+        station.run(for: .seconds(2))
+        let scan = station.submit(.radio(.scan(ScanRequest())))
+        station.run(for: .seconds(2))
+        station.submit(.cancel(scan))
+        guard let link = station.connect(Self.heart) else { throw Missing(what: "the link") }
+        _ = station.gatt(link, .discoverServices(uuids: []))
         let whole = AttributeHandleRange(AttributeHandle(rawValue: 1), AttributeHandle(rawValue: 0xFFFF))
-        _ = end(of: .link(link, .gatt(.discoverCharacteristics(whole, uuids: []))))
-        _ = end(of: .link(link, .gatt(.read(AttributeHandle(rawValue: 0x000F)))))
-        _ = end(of: .link(link, .procedure(.readRSSI)))
-        run(for: 1_000_000)
-        _ = end(of: .stop)
+        _ = station.gatt(link, .discoverCharacteristics(whole, uuids: []))
+        _ = station.gatt(link, .read(AttributeHandle(rawValue: 0x000F)))
+        _ = station.result(of: .link(link, .readRSSI))
+        station.run(for: .seconds(1))
+        _ = station.result(of: .stop)
         try recorder.finish()
     }
 
-    private func connect() throws -> LinkID {
-        guard case .success(.connected(let link)) = end(of: .radio(.connect(ConnectRequest(peer: Self.heart)))) else {
-            throw Missing(what: "the link")
-        }
-        return link
-    }
-
     struct Missing: Error { var what: String }
-
-    private func end(of command: HostCommand) -> Result<HostResult, HostFailure>? {
-        guard let operation = input(.command(command, .local)) else { return nil }
-        run(for: 30_000_000) { self.completed[operation] != nil }
-        return completed[operation]
-    }
-
-    @discardableResult
-    private func input(_ input: HostInput) -> OperationID? {
-        recorder.observe(input, at: now)
-        let operation = host.apply(input, at: now)
-        settle()
-        return operation
-    }
-
-    private func run(for microseconds: Int64, until isDone: () -> Bool = { false }) {
-        let end = now.microseconds + microseconds
-        while !isDone() {
-            let next = [host.nextDeadline?.microseconds, air.nextDeadlineMicroseconds].compactMap { $0 }.min()
-            guard let next, next <= end else {
-                now = Instant(microseconds: end)
-                air.advance(to: end)
-                settle()
-                return
-            }
-            now = Instant(microseconds: max(now.microseconds, next))
-            air.advance(to: now.microseconds)
-            if let deadline = host.nextDeadline, deadline <= now { input(.advance) }
-            settle()
-        }
-    }
-
-    private func settle() {
-        var isBusy = true
-        while isBusy {
-            isBusy = false
-            var packets: [[UInt8]] = []
-            host.drainPackets { packets.append($0.copied()) }
-            for packet in packets {
-                recorder.observeSent(packet.span.bytes, at: now)
-                air.send(packet.span.bytes, to: controller, at: now.microseconds)
-                isBusy = true
-            }
-            if let packet = air.nextPacket(from: controller) {
-                recorder.observe(.packet(packet), at: now)
-                host.receive(packet.span.bytes, at: now)
-                isBusy = true
-            }
-            while let event = host.nextEvent() {
-                if case .completed(let operation, let result) = event { completed[operation] = result }
-            }
-        }
-    }
 }
 
 /// A folder that is gone with the test.

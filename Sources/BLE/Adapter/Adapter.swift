@@ -23,7 +23,7 @@ public actor Adapter {
 
     nonisolated let loop: EventLoop
     /// The adapter's own thread, where its packets arrive.
-    nonisolated public var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    nonisolated public var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     /// The transport of this adapter.
     nonisolated public let address: TransportAddress

@@ -1,3 +1,4 @@
+import BLEPackets
 import Synchronization
 
 /// A sequence of waiting elements, bounded in number and in octets: beyond the bounds the oldest are dropped and
@@ -62,24 +63,12 @@ struct BoundedStream<Element: Sendable>: Sendable {
 
     fileprivate final class Buffer: Sendable {
         private struct Waiting {
-            var elements: [(element: Element?, octets: Int)] = []
-            var head = 0
+            var elements = Queue<(element: Element, octets: Int)>()
             var octets = 0
 
-            /// Removes the oldest element without moving the others each time.
             mutating func popFirst() -> Element? {
-                guard head < elements.count else { return nil }
-                let (element, count) = elements[head]
-                elements[head] = (nil, 0)
+                guard let (element, count) = elements.popFirst() else { return nil }
                 octets -= count
-                head += 1
-                if head == elements.count {
-                    elements.removeAll(keepingCapacity: true)
-                    head = 0
-                } else if head >= 64, head * 2 >= elements.count {
-                    elements.removeSubrange(..<head)
-                    head = 0
-                }
                 return element
             }
         }
@@ -91,12 +80,12 @@ struct BoundedStream<Element: Sendable>: Sendable {
 
         func append(_ element: Element, octets: Int) -> (isFirst: Bool, lost: Int) {
             waiting.withLock { waiting in
-                let isFirst = waiting.head == waiting.elements.count
+                let isFirst = waiting.elements.isEmpty
                 waiting.elements.append((element, octets))
                 waiting.octets += octets
                 var lost = 0
-                while waiting.elements.count - waiting.head > capacity
-                    || waiting.octets > BoundedStream.octetLimit && waiting.elements.count - waiting.head > 1
+                while waiting.elements.count > capacity
+                    || waiting.octets > BoundedStream.octetLimit && waiting.elements.count > 1
                 {
                     _ = waiting.popFirst()
                     lost += 1

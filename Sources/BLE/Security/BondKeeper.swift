@@ -148,7 +148,7 @@ final class BondKeeper {
             isAtWork = true
             writer.run {
                 let error = event.keep(in: store)
-                loop.run { keeper.ended(error) }
+                loop.run { unsafe keeper.ended(error) }
             }
         } catch {
             // Out of threads or descriptors: to hold packets up is better than to lose a bond.

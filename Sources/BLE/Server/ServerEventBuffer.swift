@@ -1,4 +1,5 @@
 import BLEHost
+import BLEPackets
 import Synchronization
 
 /// Waiting events of the peripheral role, in their order.
@@ -58,16 +59,15 @@ final class ServerEventBuffer: Sendable {
         }
     }
 
-    /// First in, first out, without moving the events each time.
+    /// Events of one kind, with what their values take.
     private struct Lane {
-        private var events: [(number: UInt64, event: ServerEvent?, octets: Int)] = []
-        private var head = 0
+        private var events = Queue<(number: UInt64, event: ServerEvent, octets: Int)>()
         private(set) var octets = 0
 
-        var count: Int { events.count - head }
+        var count: Int { events.count }
 
         /// The number of the oldest event among all events; the highest possible number if none waits.
-        var firstNumber: UInt64 { head < events.count ? events[head].number : .max }
+        var firstNumber: UInt64 { events.first?.number ?? .max }
 
         mutating func append(_ event: ServerEvent, _ octets: Int, number: UInt64) {
             events.append((number, event, octets))
@@ -75,18 +75,8 @@ final class ServerEventBuffer: Sendable {
         }
 
         mutating func popFirst() -> ServerEvent? {
-            guard head < events.count else { return nil }
-            let event = events[head].event
-            octets -= events[head].octets
-            events[head].event = nil
-            head += 1
-            if head == events.count {
-                events.removeAll(keepingCapacity: true)
-                head = 0
-            } else if head >= 64, head * 2 >= events.count {
-                events.removeSubrange(..<head)
-                head = 0
-            }
+            guard let (_, event, count) = events.popFirst() else { return nil }
+            octets -= count
             return event
         }
 
@@ -95,7 +85,7 @@ final class ServerEventBuffer: Sendable {
         mutating func forgetCentralsThatWent() -> Int {
             var begun: Set<LinkID> = []
             var ended: Set<LinkID> = []
-            for (_, event, _) in events[head...] {
+            for (_, event, _) in events {
                 switch event {
                 case .connected(let link): begun.insert(link.id)
                 case .disconnected(let link, _): if begun.contains(link) { ended.insert(link) }
@@ -103,9 +93,7 @@ final class ServerEventBuffer: Sendable {
                 }
             }
             let before = count
-            let kept = events[head...].filter { entry in entry.event?.link.map { !ended.contains($0) } ?? true }
-            events = Array(kept)
-            head = 0
+            events.keep { entry in entry.event.link.map { !ended.contains($0) } ?? true }
             octets = events.reduce(0) { $0 + $1.octets }
             return before - count
         }

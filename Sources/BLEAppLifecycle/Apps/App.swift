@@ -176,11 +176,11 @@ struct App {
     func deadline(_ settings: LifecycleSettings) -> Instant? {
         let wake = wantsWake ? wakeNotBefore : nil
         switch state {
-        case .background(let until): return earlier(wake, until)
-        case .relaunching(let limit): return earlier(wake, limit)
+        case .background(let until): return earliest(wake, until)
+        case .relaunching(let limit): return earliest(wake, limit)
         case .woken(let since, let isExpiring):
             let end = since.advanced(by: settings.wakeBudget)
-            return earlier(wake, isExpiring ? end.advanced(by: settings.freezeGrace) : end)
+            return earliest(wake, isExpiring ? end.advanced(by: settings.freezeGrace) : end)
         case .notRunning, .foreground, .suspended: return wake
         }
     }

@@ -73,7 +73,7 @@ struct CentralManager {
     }
 
     /// When `converge` is due.
-    var nextDeadline: Instant? { peripherals.reduce(nil) { earlier($0, $1.startDeadline) } }
+    var nextDeadline: Instant? { peripherals.reduce(nil) { earliest($0, $1.startDeadline) } }
 
     // MARK: Requests
 

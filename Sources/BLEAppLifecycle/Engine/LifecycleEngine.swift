@@ -35,7 +35,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
     /// The apps, to be looked at; inputs go through `withApps(at:_:)`.
     public private(set) var apps: AppLifecycle
     private var outputs = OutputQueue()
-    private var hostEvents: [HostEvent] = []
+    private var hostEvents = Queue<HostEvent>()
 
     /// - Parameters:
     ///   - seed: 32 octets of entropy, different at each start.
@@ -71,7 +71,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
     }
 
     /// The moment at which `advance(to:)` is to be called, if nothing comes before.
-    public var nextDeadline: Instant? { earlier(host.nextDeadline, apps.nextDeadline) }
+    public var nextDeadline: Instant? { earliest(host.nextDeadline, apps.nextDeadline) }
 
     /// Takes one event of the engine, where there is one.
     /// - Returns: whether there was.
@@ -107,7 +107,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
 
     /// What the engine tells its owner: that the transport is to be opened again, that it has stopped or failed, how
     /// pairing goes and which bonds change, and the ends of the owner's commands.
-    public mutating func nextHostEvent() -> HostEvent? { hostEvents.isEmpty ? nil : hostEvents.removeFirst() }
+    public mutating func nextHostEvent() -> HostEvent? { hostEvents.popFirst() }
 
     private mutating func keep(_ event: HostEvent) {
         switch event {
@@ -123,7 +123,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
             break
         }
         let limit = 256
-        if hostEvents.count > limit { hostEvents.removeFirst() }
+        if hostEvents.count > limit { _ = hostEvents.popFirst() }
     }
 }
 

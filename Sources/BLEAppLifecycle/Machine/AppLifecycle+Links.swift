@@ -283,7 +283,7 @@ extension AppLifecycle {
         settle()
     }
 
-    mutating func received(_ event: BLEHost.ChannelEvent) {
+    mutating func received(_ event: ChannelEvent) {
         switch event {
         case .opened(let information, let client):
             guard let manager = managers[client], !manager.isCrowded(settings),

@@ -155,8 +155,8 @@ public struct AppLifecycle: ~Copyable {
     /// When `advance` is due.
     public var nextDeadline: Instant? {
         var deadline = directory.writingDeadline
-        for app in apps { deadline = earlier(deadline, app.deadline(settings)) }
-        for manager in managers { deadline = earlier(deadline, manager.central?.nextDeadline) }
+        for app in apps { deadline = earliest(deadline, app.deadline(settings)) }
+        for manager in managers { deadline = earliest(deadline, manager.central?.nextDeadline) }
         return deadline
     }
 
@@ -281,9 +281,4 @@ extension PeripheralManager {
         _ standing: Standing, _ effects: inout ManagerEffects,
         _ body: (inout Self, Standing, inout ManagerEffects) -> Value
     ) -> Value { body(&self, standing, &effects) }
-}
-
-func earlier(_ a: Instant?, _ b: Instant?) -> Instant? {
-    guard let a, let b else { return a ?? b }
-    return min(a, b)
 }

@@ -14,8 +14,7 @@ struct ManagerEffects {
         case found([BluetoothUUID], LinkID)
     }
 
-    private var effects: [Effect] = []
-    private var taken = 0
+    private var effects = Queue<Effect>()
     /// What the engine was asked to do and has not ended.
     var commands = CommandLedger()
     /// Whether something that the journal keeps may have changed.
@@ -23,15 +22,7 @@ struct ManagerEffects {
     private var lastChannel: UInt32 = 0
 
     /// The oldest that has not been carried out.
-    mutating func next() -> Effect? {
-        guard taken < effects.count else {
-            effects.removeAll(keepingCapacity: true)
-            taken = 0
-            return nil
-        }
-        taken += 1
-        return effects[taken - 1]
-    }
+    mutating func next() -> Effect? { effects.popFirst() }
 
     /// Gives the engine a command.
     @discardableResult

@@ -66,7 +66,7 @@ public enum ClientEvent: Hashable, Codable, Sendable {
     // MARK: Both
 
     /// What the owner of this channel is told.
-    case channel(L2CAPChannelID, ChannelEvent)
+    case channel(L2CAPChannelID, ClientChannelEvent)
 
     /// Whether it answers a query, and so is handed over on the spot instead of being a delegate's call.
     public var isAnswer: Bool {
@@ -77,7 +77,7 @@ public enum ClientEvent: Hashable, Codable, Sendable {
 }
 
 /// What the owner of an L2CAP channel is told.
-public enum ChannelEvent: Hashable, Codable, Sendable {
+public enum ClientChannelEvent: Hashable, Codable, Sendable {
     /// Octets behind those that were received before.
     case received([UInt8])
     /// So many more octets may be sent.

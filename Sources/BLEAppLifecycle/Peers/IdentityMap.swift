@@ -36,10 +36,10 @@ struct IdentityMap {
     private var entries: [Alias: Entry] = [:]
     /// The name of a device that is told; older ones lead to it as well.
     private var identifiers: [Key: PeerIdentifier] = [:]
-    private var heard = Turns<Alias>()
-    private var kept = Turns<Alias>()
+    private var heard = Queue<Alias>()
+    private var kept = Queue<Alias>()
     private var names: [DeviceAddress: Name] = [:]
-    private var named = Turns<DeviceAddress>()
+    private var named = Queue<DeviceAddress>()
 
     init(limit: Int) { self.limit = max(16, limit) }
 
@@ -106,7 +106,7 @@ struct IdentityMap {
     }
 
     private mutating func next(
-        of turns: WritableKeyPath<IdentityMap, Turns<Alias>>, isKept: Bool
+        of turns: WritableKeyPath<IdentityMap, Queue<Alias>>, isKept: Bool
     ) -> (alias: Alias, address: DeviceAddress)? {
         while self[keyPath: turns].count > limit, let alias = self[keyPath: turns].popFirst() {
             // Forgotten, or among the others since.
@@ -122,7 +122,9 @@ struct IdentityMap {
     mutating func forget(_ alias: Alias) -> Bool {
         guard let entry = entries.removeValue(forKey: alias) else { return false }
         release(alias, entry.address)
-        if entry.isKept { kept.removeLast(alias) } else { heard.removeLast(alias) }
+        // It may be the one that came last.
+        if entry.isKept, kept.last == alias { _ = kept.popLast() }
+        if !entry.isKept, heard.last == alias { _ = heard.popLast() }
         return entry.isWritten
     }
 
@@ -173,33 +175,6 @@ struct IdentityMap {
         guard names[address] == nil else { return }
         named.append(address)
         if named.count > limit, let oldest = named.popFirst() { names[oldest] = nil }
-    }
-}
-
-/// A queue in an array: who comes first goes first.
-private struct Turns<Element: Equatable> {
-    private var elements: [Element] = []
-    private var head = 0
-
-    var count: Int { elements.count - head }
-
-    mutating func append(_ element: Element) { elements.append(element) }
-
-    mutating func popFirst() -> Element? {
-        guard head < elements.count else { return nil }
-        defer {
-            head += 1
-            if head > elements.count / 2 {
-                elements.removeFirst(head)
-                head = 0
-            }
-        }
-        return elements[head]
-    }
-
-    /// Takes back what was appended last.
-    mutating func removeLast(_ element: Element) {
-        if count > 0, elements.last == element { elements.removeLast() }
     }
 }
 

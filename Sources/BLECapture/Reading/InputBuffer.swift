@@ -1,4 +1,5 @@
 /// A window on the file that moves forward and never grows.
+@safe
 struct InputBuffer: ~Copyable {
     static let capacity = 256 << 10
 
@@ -32,7 +33,7 @@ struct InputBuffer: ~Copyable {
             head = 0
         }
         while tail < count, !isAtEnd {
-            guard tail < memory.count else { return false }
+            guard unsafe tail < memory.count else { return false }
             let read = try unsafe file.read(into: UnsafeMutableRawBufferPointer(rebasing: memory[tail...]))
             tail += read
             isAtEnd = read == 0

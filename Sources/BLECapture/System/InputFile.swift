@@ -18,7 +18,7 @@ struct InputFile: ~Copyable {
         // A named pipe that nobody writes into yet is waited for in `read`, not here.
         let flags = O_RDONLY | O_CLOEXEC | (isCancelled == nil ? 0 : O_NONBLOCK)
         var opened: Int32
-        repeat { opened = open(path, flags) } while opened < 0 && errno == EINTR
+        repeat { opened = unsafe open(path, flags) } while opened < 0 && errno == EINTR
         guard opened >= 0 else { throw .last }
         descriptor = opened
         memory = []

@@ -1,3 +1,4 @@
+import BLEStateFiles
 import Glibc
 
 /// An error of the operating system by its number.
@@ -12,12 +13,5 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     static var last: Self { Self(number: errno) }
 
     /// The system's own words, such as "No space left on device".
-    public var description: String {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
-            guard let start = text.baseAddress, unsafe strerror_r(number, start, text.count) == 0 else {
-                return "error \(number)"
-            }
-            return unsafe String(cString: start)
-        }
-    }
+    public var description: String { systemErrorText(number) }
 }

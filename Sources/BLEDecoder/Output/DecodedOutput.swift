@@ -60,8 +60,10 @@ struct DecodedOutput: ~Copyable {
         comma()
         // A list's name is a word or two: its key is made here, once a packet.
         buffer.append(UInt8(ascii: "\""))
-        for (index, octet) in unsafe name.utf8.enumerated() where octet != 0x20 && octet != 0x3A {
-            buffer.append(index == 0 ? octet | 0x20 : octet)
+        let octets = unsafe name.utf8
+        for index in octets.indices {
+            let octet = unsafe octets[index]
+            if octet != 0x20 && octet != 0x3A { buffer.append(index == 0 ? octet | 0x20 : octet) }
         }
         buffer.append("\":[")
         needsComma = false
@@ -365,7 +367,9 @@ struct DecodedOutput: ~Copyable {
 
     /// A name of the tables between quotation marks of JSON.
     mutating func escaped(_ name: AssignedName) {
-        for octet in unsafe name.utf8 {
+        let octets = unsafe name.utf8
+        for index in octets.indices {
+            let octet = unsafe octets[index]
             if octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") { buffer.append(UInt8(ascii: "\\")) }
             buffer.append(octet)
         }

@@ -1,6 +1,7 @@
 /// Octets of output on their way to a file, in memory of its own that is used again and again.
 ///
 /// An array would check its uniqueness at each of the many short appends; this buffer grows by need and never shrinks.
+@safe
 struct TextBuffer: ~Copyable {
     private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -8,7 +9,7 @@ struct TextBuffer: ~Copyable {
 
     init(capacity: Int = 64 << 10) {
         self.capacity = capacity
-        memory = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        unsafe memory = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
     }
 
     deinit { unsafe memory.deallocate() }
@@ -35,7 +36,7 @@ struct TextBuffer: ~Copyable {
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
         unsafe moved.update(from: memory, count: count)
         unsafe memory.deallocate()
-        memory = moved
+        unsafe memory = moved
         capacity = larger
     }
 

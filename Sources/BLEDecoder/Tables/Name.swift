@@ -1,4 +1,5 @@
 /// A name that lies in the program: what an output copies as it is.
+@safe
 struct Name {
     private let start: UnsafePointer<UInt8>
     private let count: Int

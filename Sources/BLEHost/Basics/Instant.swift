@@ -31,6 +31,14 @@ public struct Instant: Hashable, Comparable, Sendable {
     public static func < (a: Self, b: Self) -> Bool { a.microseconds < b.microseconds }
 }
 
+/// The earlier of two moments, of which each may be absent.
+@inlinable
+package func earliest(_ a: Instant?, _ b: Instant?) -> Instant? {
+    guard let a else { return b }
+    guard let b else { return a }
+    return min(a, b)
+}
+
 /// A span of time in whole microseconds.
 public struct Microseconds: RawRepresentable, Hashable, Comparable, Sendable {
     public let rawValue: Int64

@@ -4,8 +4,6 @@
 public struct AdvertisingDataWriter: Sendable {
     /// Room of a legacy advertisement or scan response, in octets.
     public static let legacyCapacity = 31
-    /// Room of one extended-advertising data command, in octets.
-    public static let extendedFragmentCapacity = 251
     /// The most that an extended advertisement can hold, in octets.
     public static let extendedCapacity = 1650
     /// The most data that one structure can hold, in octets.

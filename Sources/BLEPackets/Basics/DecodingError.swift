@@ -20,7 +20,7 @@ public enum DecodingError: Error, Equatable, Sendable {
         /// Of ATT.
         case attOpcode, elementLength, handle, handleRange, uuidFormat
         /// Of L2CAP signalling.
-        case signallingCode, identifier, result
+        case identifier, result
         /// Of every layer.
         case count, length, phy, boolean
         /// Of the Security Manager.

@@ -21,7 +21,7 @@ public struct PacketReader: ~Escapable {
     ) throws(DecodingError) -> Value {
         let width = MemoryLayout<Value>.size
         guard rest.byteCount >= width else { throw .truncated(needed: width, remaining: rest.byteCount) }
-        let value = rest.unsafeLoadUnaligned(as: Value.self)  // in bounds: checked on the line above
+        let value = unsafe rest.unsafeLoadUnaligned(as: Value.self)  // in bounds: checked on the line above
         rest = rest.extracting(droppingFirst: width)
         return Value(littleEndian: value)
     }

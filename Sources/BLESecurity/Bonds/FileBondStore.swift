@@ -62,7 +62,7 @@ public final class FileBondStore: BondStore {
     /// Whether there is a file; also where nobody lets us look.
     private var mayBeThere: Bool {
         var information = stat()
-        return lstat(file, &information) == 0 || errno == EACCES
+        return unsafe lstat(file, &information) == 0 || errno == EACCES
     }
 
     private func loadAll() throws(BondStoreError) -> StoredBonds {

@@ -79,14 +79,15 @@ private final class LockWait: Sendable {
     /// Returns an errno value, zero when the thread runs.
     func begin() -> Int32 {
         guard ended >= 0 else { return errno }
-        let context = Unmanaged.passRetained(self)
-        let code = clinux_thread_start(
+        let context = unsafe Unmanaged.passRetained(self)
+        let code = unsafe clinux_thread_start(
             "jelling-lock",
             { context in
-                if let context { Unmanaged<LockWait>.fromOpaque(context).takeRetainedValue().run() }
+                guard let context = unsafe context else { return }
+                unsafe Unmanaged<LockWait>.fromOpaque(context).takeRetainedValue().run()
             },
-            context.toOpaque())
-        if code != 0 { context.release() }
+            unsafe context.toOpaque())
+        if code != 0 { unsafe context.release() }
         return code
     }
 
@@ -99,7 +100,7 @@ private final class LockWait: Sendable {
         }
         if isAwaited {
             var one: UInt64 = 1
-            while write(ended, &one, 8) < 0, errno == EINTR {}
+            while unsafe write(ended, &one, 8) < 0, errno == EINTR {}
         } else {
             close(descriptor)
             lock.isOverdue.store(false, ordering: .relaxed)
@@ -113,7 +114,7 @@ private final class LockWait: Sendable {
         while latch.revents == 0 {
             let rest = end - Int64(clinux_boottime_microseconds() / 1000)
             if rest <= 0 { break }
-            _ = poll(&latch, 1, Int32(clamping: rest))
+            _ = unsafe poll(&latch, 1, Int32(clamping: rest))
         }
         return state.withLock {
             if case .over(let code) = $0 { return code }
@@ -126,7 +127,7 @@ private final class LockWait: Sendable {
 
 extension BondStoreError {
     /// What the system says of a file or folder.
-    init(_ path: String, _ code: Int32) { self = .system(path: path, cause: String(cString: strerror(code))) }
+    init(_ path: String, _ code: Int32) { self = .system(path: path, cause: systemErrorText(code)) }
 
     init(_ error: StateFileError) {
         if let code = error.code {

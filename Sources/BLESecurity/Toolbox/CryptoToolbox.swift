@@ -46,7 +46,7 @@ public struct CryptoToolbox: SecurityToolbox {
         guard key.count == 16 else { return .failure(.unavailable) }
         do {
             var code = try AES.CMAC(key: SymmetricKey(data: key))
-            message.withUnsafeBytes { code.update(bufferPointer: $0) }
+            unsafe message.withUnsafeBytes { unsafe code.update(bufferPointer: $0) }
             return .octets(Array(code.finalize()))
         } catch {
             return .failure(.unavailable)
@@ -69,7 +69,7 @@ public struct CryptoToolbox: SecurityToolbox {
             // Both steps refuse a point that is not on the curve.
             let peer = try P256.KeyAgreement.PublicKey(rawRepresentation: peerPublicKey.x + peerPublicKey.y)
             let secret = try own.sharedSecretFromKeyAgreement(with: peer)
-            return .octets(secret.withUnsafeBytes { Array($0) })
+            return unsafe .octets(secret.withUnsafeBytes { unsafe Array($0) })
         } catch {
             return .failure(.invalidPublicKey)
         }

@@ -94,8 +94,8 @@ final class AirLink {
     /// Whether one end has fallen silent for good and knows nothing of this link any more.
     var isAbandoned = false
 
-    var toPeripheral = FIFO<AirFragment>()
-    var toCentral = FIFO<AirFragment>()
+    var toPeripheral = Queue<AirFragment>()
+    var toCentral = Queue<AirFragment>()
     var procedures: [(eventsLeft: Int, procedure: LinkProcedure)] = []
     var encryption = LinkEncryption()
 

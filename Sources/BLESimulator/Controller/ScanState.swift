@@ -34,7 +34,7 @@ struct ScanState {
     /// Grows with each start and stop.
     var number: UInt32 = 0
     /// What has been reported, eldest first, and the same for looking up.
-    var reportOrder = FIFO<ReportKey>()
+    var reportOrder = Queue<ReportKey>()
     var reported: Set<ReportKey> = []
 
     var isActive: Bool { receivers.contains { $0.type == .active } }

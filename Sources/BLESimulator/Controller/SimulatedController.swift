@@ -12,7 +12,7 @@ final class SimulatedController: AirStation {
     var generator: SeededGenerator
 
     /// H4 packets that have arrived at the host.
-    var toHost = FIFO<[UInt8]>()
+    var toHost = Queue<[UInt8]>()
     var writer = PacketWriter(reservingCapacity: 260)
 
     // The transport.
@@ -97,7 +97,7 @@ final class SimulatedController: AirStation {
         /// Packets that the host has not reported as done with.
         var packetsAtHost = 0
         /// Data that waits until the host has room.
-        var waitingForHost = FIFO<[UInt8]>()
+        var waitingForHost = Queue<[UInt8]>()
     }
 
     // MARK: The way to the host

@@ -23,7 +23,7 @@ final class SimulatedGATTServer {
     private var preparedWrites: [(handle: UInt16, offset: Int, value: [UInt8])] = []
     private var readCounts: [Int]
     private var waitsForConfirmation = false
-    private var waitingIndications = FIFO<[UInt8]>()
+    private var waitingIndications = Queue<[UInt8]>()
     var statistics = SimulatedDeviceStatistics()
 
     /// Prepared writes that may wait, and octets in them.

@@ -6,11 +6,11 @@ import Glibc
 public enum AdapterList {
     /// The adapters, lowest index first.
     /// - Throws: `TransportError.noBluetoothInKernel`, or `system`.
-    public static func adapters() throws(TransportError) -> [Adapter] {
+    public static func adapters() throws(TransportError) -> [KernelAdapter] {
         let descriptor = try openSocket()
         defer { close(descriptor) }
         var indexes = [UInt16](repeating: 0, count: Int(CLINUX_HCI_MAX_ADAPTERS))
-        let count = clinux_hci_list_adapters(descriptor, &indexes)
+        let count = unsafe clinux_hci_list_adapters(descriptor, &indexes)
         guard count >= 0 else { throw .system(call: "HCIGETDEVLIST", code: errno) }
         // An adapter that goes away between the two questions is left out.
         return indexes[..<Int(count)].sorted().compactMap { read($0, through: descriptor) }
@@ -18,7 +18,7 @@ public enum AdapterList {
 
     /// One adapter.
     /// - Throws: `TransportError.noSuchAdapter`, `noBluetoothInKernel`, or `system`.
-    public static func adapter(_ index: UInt16) throws(TransportError) -> Adapter {
+    public static func adapter(_ index: UInt16) throws(TransportError) -> KernelAdapter {
         let descriptor = try openSocket()
         defer { close(descriptor) }
         guard let adapter = read(index, through: descriptor) else {
@@ -31,7 +31,7 @@ public enum AdapterList {
 
     /// The first adapter that can do LE: what is used when no transport is named.
     /// - Throws: `TransportError.noAdapter`, `noBluetoothInKernel`, or `system`.
-    public static func first() throws(TransportError) -> Adapter {
+    public static func first() throws(TransportError) -> KernelAdapter {
         guard let adapter = try adapters().first(where: { $0.kind != .amp }) else { throw .noAdapter }
         return adapter
     }
@@ -42,7 +42,7 @@ public enum AdapterList {
         let descriptor = try openSocket()
         defer { close(descriptor) }
         var found = [hci_conn_info](repeating: hci_conn_info(), count: Int(CLINUX_HCI_MAX_CONNECTIONS))
-        let count = clinux_hci_list_connections(descriptor, index, &found)
+        let count = unsafe clinux_hci_list_connections(descriptor, index, &found)
         guard count >= 0 else {
             let code = errno
             guard code == ENODEV else { throw .system(call: "HCIGETCONNLIST", code: code) }
@@ -50,7 +50,7 @@ public enum AdapterList {
         }
         return found[..<Int(count)].map { info in
             var address = info.bdaddr
-            return KernelConnection(
+            return unsafe KernelConnection(
                 handle: info.handle, addressValue: clinux_hci_address(&address),
                 link: KernelConnection.Link(rawValue: info.type) ?? .other, isOutgoing: info.out != 0,
                 state: KernelConnection.State(rawValue: info.state) ?? .other,
@@ -71,19 +71,19 @@ public enum AdapterList {
         return descriptor
     }
 
-    private static func read(_ index: UInt16, through descriptor: Int32) -> Adapter? {
+    private static func read(_ index: UInt16, through descriptor: Int32) -> KernelAdapter? {
         var info = hci_dev_info()
-        guard clinux_hci_adapter_info(descriptor, index, &info) == 0 else { return nil }
-        let name = withUnsafeBytes(of: info.name) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        guard unsafe clinux_hci_adapter_info(descriptor, index, &info) == 0 else { return nil }
+        let name = unsafe withUnsafeBytes(of: info.name) { bytes in
+            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
-        return Adapter(
+        return KernelAdapter(
             index: index, name: name,
-            address: DeviceAddress(value: clinux_hci_address(&info.bdaddr), kind: .public),
-            isUp: clinux_hci_is_up(&info) != 0,
+            address: DeviceAddress(value: unsafe clinux_hci_address(&info.bdaddr), kind: .public),
+            isUp: unsafe clinux_hci_is_up(&info) != 0,
             // Bus in the low four bits, kind in the two above.
-            bus: Adapter.Bus(rawValue: info.type & 0x0F) ?? .other,
-            kind: Adapter.Kind(rawValue: info.type >> 4 & 0x03) ?? .other,
+            bus: KernelAdapter.Bus(rawValue: info.type & 0x0F) ?? .other,
+            kind: KernelAdapter.Kind(rawValue: info.type >> 4 & 0x03) ?? .other,
             aclByteCount: info.acl_mtu, aclPacketCount: info.acl_pkts)
     }
 }

@@ -10,11 +10,12 @@ import Glibc
 ///   kernel's queue. Nothing is changed but a filter on this socket.
 ///
 /// Either way the adapter is left in the state that it was found in (`adapterBefore`).
+@safe
 public final class HCISocketTransport: HCITransport {
     /// What was opened: `user:` or `raw:` and the adapter's number.
     public let address: TransportAddress
     /// The adapter as it was found.
-    public let adapterBefore: Adapter
+    public let adapterBefore: KernelAdapter
 
     private let port: PacketDescriptor
     private let buffer: UnsafeMutableRawBufferPointer
@@ -74,10 +75,10 @@ public final class HCISocketTransport: HCITransport {
     }
 
     private static func bindRawChannel(
-        _ descriptor: Int32, adapter: Adapter, address: TransportAddress
+        _ descriptor: Int32, adapter: KernelAdapter, address: TransportAddress
     ) throws(TransportError) {
         var isNarrowed: Int32 = 0
-        guard clinux_hci_set_filter_events_and_acl(descriptor, &isNarrowed) == 0 else {
+        guard unsafe clinux_hci_set_filter_events_and_acl(descriptor, &isNarrowed) == 0 else {
             throw .system(call: "setsockopt", code: errno)
         }
         // Without the capability the kernel takes the filter, but lets through only what it holds harmless.
@@ -110,7 +111,7 @@ public final class HCISocketTransport: HCITransport {
             && clinux_hci_is_taken_by_user_channel(descriptor) != 0
     }
 
-    private init(descriptor: Int32, address: TransportAddress, adapter: Adapter) {
+    private init(descriptor: Int32, address: TransportAddress, adapter: KernelAdapter) {
         self.address = address
         adapterBefore = adapter
         let isShared = if case .rawChannel = address { true } else { false }
@@ -125,10 +126,10 @@ public final class HCISocketTransport: HCITransport {
                 default: .system(call: call, code: code)
                 }
             })
-        buffer = .allocate(byteCount: H4Framer.maximumPacketByteCount, alignment: 16)
+        unsafe buffer = .allocate(byteCount: H4Framer.maximumPacketByteCount, alignment: 16)
     }
 
-    deinit { buffer.deallocate() }
+    deinit { unsafe buffer.deallocate() }
 
     /// Begins to deliver packets; of a shared adapter what its controller sends, not what the kernel does.
     /// - Throws: when the loop cannot watch the socket.
@@ -151,7 +152,7 @@ public final class HCISocketTransport: HCITransport {
     private func readPackets() {
         for _ in 0..<HCISocketTransport.packetsPerTurn {
             var isOutgoing: Int32 = 0
-            let count = clinux_hci_receive(port.descriptor, buffer.baseAddress, buffer.count, &isOutgoing)
+            let count = unsafe clinux_hci_receive(port.descriptor, buffer.baseAddress, buffer.count, &isOutgoing)
             guard count >= 0 else {
                 let code = errno
                 if !isWouldBlock(code), code != EINTR {
@@ -162,7 +163,7 @@ public final class HCISocketTransport: HCITransport {
             }
             // A shared adapter's socket sees what the kernel sends, as well.
             guard count > 0, !isShared || isOutgoing == 0 else { continue }
-            receive?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]).bytes)
+            unsafe receive?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]).bytes)
             guard port.isOpen else { return }
         }
     }

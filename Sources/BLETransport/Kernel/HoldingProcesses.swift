@@ -19,9 +19,9 @@ enum HoldingProcesses {
 
     /// Other processes that have this file open.
     static func withOpenFile(_ path: String) -> [HoldingProcess] {
-        guard let resolved = realpath(path, nil) else { return [] }
-        defer { free(resolved) }
-        let name = String(cString: resolved)
+        guard let resolved = unsafe realpath(path, nil) else { return [] }
+        defer { unsafe free(resolved) }
+        let name = unsafe String(cString: resolved)
         return processes { $0 == name }
     }
 
@@ -54,37 +54,37 @@ enum HoldingProcesses {
     private static func processIdentifiers() -> [Int32] { entries(of: "/proc").compactMap { Int32($0) }.sorted() }
 
     private static func entries(of folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
+        guard let stream = unsafe opendir(folder) else { return [] }
+        defer { unsafe closedir(stream) }
         var names: [String] = []
-        while let entry = readdir(stream) {
-            names.append(
+        while let entry = unsafe readdir(stream) {
+            unsafe names.append(
                 withUnsafePointer(to: &entry.pointee.d_name) { name in
-                    name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                    unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
                 })
         }
         return names
     }
 
     private static func linkTarget(_ path: String) -> String? {
-        withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+        unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
             guard let start = buffer.baseAddress else { return nil }
-            let count = readlink(path, start, buffer.count)
+            let count = unsafe readlink(path, start, buffer.count)
             guard count >= 0 else { return nil }
-            return String(decoding: UnsafeRawBufferPointer(buffer)[..<count], as: UTF8.self)
+            return unsafe String(decoding: UnsafeRawBufferPointer(buffer)[..<count], as: UTF8.self)
         }
     }
 
     /// At most 64 KiB: what is read here are short lists of the kernel's.
     private static func contents(of path: String) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 64 * 1024)
         var count = 0
         while count < bytes.count {
-            let more = bytes.withUnsafeMutableBytes { buffer in
-                read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+            let more = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count)
             }
             guard more > 0 else { break }
             count += more

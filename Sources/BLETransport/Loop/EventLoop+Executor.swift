@@ -9,7 +9,7 @@ extension EventLoop: SerialExecutor {
 
     /// For an actor that lives on this loop. It does not keep the loop: the actor has to.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
-        UnownedSerialExecutor(ordinary: self)
+        unsafe UnownedSerialExecutor(ordinary: self)
     }
 
     /// Ends the program unless it is called on the loop's thread; what `assumeIsolated` comes to on an actor of this
@@ -66,17 +66,17 @@ extension EventLoop {
     func run() {
         owner.store(UInt(pthread_self()), ordering: .relaxed)
         let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: EventLoop.eventsPerWait)
-        defer { events.deallocate() }
+        defer { unsafe events.deallocate() }
         while true {
             runQueuedWork()
             let (isIdle, isStopping) = shared.withLock { ($0.queue.isEmpty, $0.phase == .stopping) }
             let maySleep = isIdle && confined.deferred.isEmpty
             if maySleep, isStopping { break }
             armTimer()
-            let count = epoll_wait(epoll, events, Int32(EventLoop.eventsPerWait), maySleep ? -1 : 0)
+            let count = unsafe epoll_wait(epoll, events, Int32(EventLoop.eventsPerWait), maySleep ? -1 : 0)
             guard count > 0 else { continue }
             if maySleep { wakeUps.add(1, ordering: .relaxed) }
-            for index in 0..<Int(count) { dispatch(events + index) }
+            for index in 0..<Int(count) { unsafe dispatch(events + index) }
         }
         for registration in confined.registrations { registration?.cancel() }
         confined.deadlines = []
@@ -102,7 +102,7 @@ extension EventLoop {
         shared.withLock { swap(&$0.queue, &batch) }
         for work in batch {
             switch work {
-            case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+            case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
             case .closure(let body): body()
             }
             runDeferredWork()
@@ -121,7 +121,7 @@ extension EventLoop {
     }
 
     private func dispatch(_ event: UnsafePointer<epoll_event>) {
-        let token = clinux_epoll_token(event)
+        let token = unsafe clinux_epoll_token(event)
         switch token {
         case EventLoop.wakeUpToken:
             reset(wakeUp)
@@ -136,13 +136,13 @@ extension EventLoop {
             guard index < confined.registrations.count, let registration = confined.registrations[index],
                 registration.token == token
             else { return }
-            registration.handler(Readiness(events: clinux_epoll_events(event)))
+            unsafe registration.handler(Readiness(events: clinux_epoll_events(event)))
         }
         runDeferredWork()
     }
 
     private func reset(_ descriptor: Int32) {
         var count: UInt64 = 0
-        while read(descriptor, &count, 8) < 0, errno == EINTR {}
+        while unsafe read(descriptor, &count, 8) < 0, errno == EINTR {}
     }
 }

@@ -107,7 +107,7 @@ extension EventLoop {
     public func join() {
         precondition(!isOnLoop, "the loop's thread cannot wait for itself")
         var latch = pollfd(fd: ended, events: Int16(POLLIN), revents: 0)
-        while poll(&latch, 1, -1) < 0, errno == EINTR {}
+        while unsafe poll(&latch, 1, -1) < 0, errno == EINTR {}
     }
 
     /// Waits until the thread has ended after `stop()`, without blocking a thread.
@@ -144,22 +144,22 @@ extension EventLoop {
 
     /// Returns an errno value, zero when the thread runs.
     func startThread(_ body: @escaping @Sendable (EventLoop) -> Void) -> Int32 {
-        let context = Unmanaged.passRetained(ThreadStart(loop: self, body: body))
-        let code = clinux_thread_start(
+        let context = unsafe Unmanaged.passRetained(ThreadStart(loop: self, body: body))
+        let code = unsafe clinux_thread_start(
             name,
             { context in
-                guard let context else { return }
-                let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
+                guard let context = unsafe context else { return }
+                let start = unsafe Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
                 start.body(start.loop)
             },
-            context.toOpaque())
-        if code != 0 { context.release() }
+            unsafe context.toOpaque())
+        if code != 0 { unsafe context.release() }
         return code
     }
 
     func signal(_ descriptor: Int32) {
         var one: UInt64 = 1
-        while write(descriptor, &one, 8) < 0, errno == EINTR {}
+        while unsafe write(descriptor, &one, 8) < 0, errno == EINTR {}
     }
 
     /// Marks the loop as stopped when `condition` holds, and wakes those who wait for the end.

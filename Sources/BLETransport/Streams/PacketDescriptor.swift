@@ -61,7 +61,7 @@ final class PacketDescriptor {
         guard isOpen else { return }
         var sent = 0
         if queue.isEmpty {
-            let count = packet.withUnsafeBytes { write($0) }
+            let count = unsafe packet.withUnsafeBytes { unsafe write($0) }
             if count < 0 {
                 guard isWouldBlock(errno) else { return fail(call: "write", code: errno) }
             } else if count >= packet.byteCount {
@@ -85,8 +85,8 @@ final class PacketDescriptor {
 
     private func flush() {
         var failure: Int32?
-        queue.flush { bytes in
-            let count = write(bytes)
+        unsafe queue.flush { bytes in
+            let count = unsafe write(bytes)
             if count < 0, !isWouldBlock(errno) { failure = errno }
             return count
         }
@@ -98,7 +98,7 @@ final class PacketDescriptor {
         while true {
             // A closed socket must end as an error here, not as SIGPIPE.
             let count =
-                isSocket
+                unsafe isSocket
                 ? Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
                 : Glibc.write(descriptor, bytes.baseAddress, bytes.count)
             if count >= 0 || errno != EINTR { return count }

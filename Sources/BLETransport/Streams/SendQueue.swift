@@ -5,13 +5,12 @@ struct SendQueue {
     /// Far beyond what a host may have on the way (its credits and one command): more means that nobody reads.
     static let maximumByteCount = 1 << 20
 
-    private var packets: [[UInt8]] = []
-    private var head = 0
+    private var packets = Queue<[UInt8]>()
     /// How much of the first packet has gone out.
     private var sentOfHead = 0
     private(set) var byteCount = 0
 
-    var isEmpty: Bool { head == packets.count }
+    var isEmpty: Bool { packets.isEmpty }
 
     /// Queues a packet, of which the first bytes may have gone out already.
     /// - Returns: `false` when the queue is full; the packet is not taken then.
@@ -26,10 +25,10 @@ struct SendQueue {
     /// Writes until the queue is empty or `write` refuses.
     /// - Parameter write: gets the rest of one packet; returns how many bytes it took, or a negative number to stop.
     mutating func flush(write: (UnsafeRawBufferPointer) -> Int) {
-        while head < packets.count {
-            let (count, remaining) = packets[head].withUnsafeBytes { bytes in
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[sentOfHead...])
-                return (write(rest), rest.count)
+        while let packet = packets.first {
+            let (count, remaining) = unsafe packet.withUnsafeBytes { bytes in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[sentOfHead...])
+                return unsafe (write(rest), rest.count)
             }
             guard count >= 0 else { return }
             byteCount -= min(count, remaining)
@@ -37,11 +36,8 @@ struct SendQueue {
                 sentOfHead += count
                 return
             }
-            packets[head] = []
-            head += 1
+            _ = packets.popFirst()
             sentOfHead = 0
         }
-        packets.removeAll(keepingCapacity: packets.count <= 64)
-        head = 0
     }
 }

@@ -9,14 +9,14 @@ enum SerialPort {
     static func open(
         _ device: String, baud: UInt32, hasFlowControl: Bool
     ) throws(TransportError) -> (descriptor: Int32, cleanUp: (Int32) -> Void) {
-        let descriptor = Glibc.open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        let descriptor = unsafe Glibc.open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw nameOpenError(errno, device) }
         do throws(TransportError) {
             let settings = try claim(descriptor, device: device)
             var configured = false
             defer { if !configured { giveBack(descriptor, settings) } }
             var actualBaud: UInt32 = 0
-            guard clinux_serial_configure(descriptor, baud, hasFlowControl ? 1 : 0, &actualBaud) == 0 else {
+            guard unsafe clinux_serial_configure(descriptor, baud, hasFlowControl ? 1 : 0, &actualBaud) == 0 else {
                 let code = errno
                 guard code == EINVAL else { throw .system(call: "TCSETS2", code: code) }
                 throw .unsupportedBaud(device, requested: baud, nearest: actualBaud)
@@ -37,7 +37,7 @@ enum SerialPort {
     /// Makes sure that nobody else reads from the port, and returns its settings.
     private static func claim(_ descriptor: Int32, device: String) throws(TransportError) -> clinux_serial_settings {
         var settings = clinux_serial_settings()
-        guard clinux_serial_read_settings(descriptor, &settings) == 0 else { throw .notASerialPort(device) }
+        guard unsafe clinux_serial_read_settings(descriptor, &settings) == 0 else { throw .notASerialPort(device) }
         guard clinux_serial_is_kernel_hci(descriptor) == 0 else { throw .serialPortBusy(device, holders: []) }
         // The kernel's claim does not bind root: programs that take turns on a port lock it, too.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, clinux_serial_claim(descriptor) == 0 else {
@@ -48,7 +48,7 @@ enum SerialPort {
 
     private static func giveBack(_ descriptor: Int32, _ settings: clinux_serial_settings) {
         var settings = settings
-        _ = clinux_serial_restore_settings(descriptor, &settings)
+        _ = unsafe clinux_serial_restore_settings(descriptor, &settings)
         _ = clinux_serial_release(descriptor)
         // Closing alone keeps the lock for as long as a child, forked at this moment, still has its copy.
         flock(descriptor, LOCK_UN)

@@ -13,10 +13,10 @@ enum StreamSockets {
         let capacity = MemoryLayout.size(ofValue: target.sun_path)
         // A path ends with a zero byte; an abstract name ends with the address.
         guard name.count < capacity else { throw .system(call: "connect", code: ENAMETOOLONG) }
-        withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: name) }
+        unsafe withUnsafeMutableBytes(of: &target.sun_path) { unsafe $0.copyBytes(from: name) }
         let length = MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + name.count + (isAbstract ? 0 : 1)
         let descriptor = try makeSocket(family: AF_UNIX)
-        let code = connect(descriptor, to: &target, byteCount: length)
+        let code = unsafe connect(descriptor, to: &target, byteCount: length)
         guard code == 0 else {
             close(descriptor)
             throw nameError(code, address: .unix(path: path), path: path)
@@ -26,28 +26,28 @@ enum StreamSockets {
 
     /// Connects to the first of a host's addresses that answers.
     static func connect(host: String, port: UInt16) throws(TransportError) -> Int32 {
-        var hints = addrinfo()
-        hints.ai_family = AF_UNSPEC
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        hints.ai_flags = AI_NUMERICSERV
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_family = AF_UNSPEC
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        unsafe hints.ai_flags = AI_NUMERICSERV
         var list: UnsafeMutablePointer<addrinfo>?
-        let result = getaddrinfo(host, String(port), &hints, &list)
+        let result = unsafe getaddrinfo(host, String(port), &hints, &list)
         guard result == 0 else {
-            let reason = result == EAI_SYSTEM ? describeSystemError(errno) : String(cString: gai_strerror(result))
-            throw .hostNotFound(host, reason: reason)
+            if result == EAI_SYSTEM { throw .hostNotFound(host, reason: describeSystemError(errno)) }
+            throw unsafe .hostNotFound(host, reason: String(cString: gai_strerror(result)))
         }
-        defer { freeaddrinfo(list) }
+        defer { unsafe freeaddrinfo(list) }
         var lastCode = ECONNREFUSED
-        var next = list
-        while let entry = next {
-            next = entry.pointee.ai_next
-            guard let target = entry.pointee.ai_addr else { continue }
-            let descriptor = try makeSocket(family: entry.pointee.ai_family)
-            lastCode = connect(descriptor, to: target, byteCount: Int(entry.pointee.ai_addrlen))
+        var next = unsafe list
+        while let entry = unsafe next {
+            unsafe next = unsafe entry.pointee.ai_next
+            guard let target = unsafe entry.pointee.ai_addr else { continue }
+            let descriptor = try unsafe makeSocket(family: entry.pointee.ai_family)
+            lastCode = unsafe connect(descriptor, to: target, byteCount: Int(entry.pointee.ai_addrlen))
             if lastCode == 0 {
                 // Packets are small and each is awaited: nothing is gained by holding them back.
                 var on: Int32 = 1
-                setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+                unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
                 return descriptor
             }
             close(descriptor)
@@ -60,24 +60,24 @@ enum StreamSockets {
         guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
         // It bounds connect(2) as well.
         var limit = timeval(tv_sec: Transports.connectTimeoutSeconds, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         return descriptor
     }
 
     /// Returns an errno value, zero when connected.
     private static func connect(_ descriptor: Int32, to target: UnsafeRawPointer, byteCount: Int) -> Int32 {
-        let address = target.assumingMemoryBound(to: sockaddr.self)
-        guard Glibc.connect(descriptor, address, socklen_t(byteCount)) != 0 else { return 0 }
+        let address = unsafe target.assumingMemoryBound(to: sockaddr.self)
+        guard unsafe Glibc.connect(descriptor, address, socklen_t(byteCount)) != 0 else { return 0 }
         guard errno == EINTR else { return errno }
         // The attempt goes on after a signal; how it ended is told by the socket.
         var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        while poll(&waiting, 1, Int32(Transports.connectTimeoutSeconds * 1000)) < 0 {
+        while unsafe poll(&waiting, 1, Int32(Transports.connectTimeoutSeconds * 1000)) < 0 {
             guard errno == EINTR else { return errno }
         }
         guard waiting.revents != 0 else { return ETIMEDOUT }
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
-        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
+        unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
         return code
     }
 

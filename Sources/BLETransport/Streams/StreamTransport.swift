@@ -2,6 +2,7 @@ import BLEPackets
 import Glibc
 
 /// H4 over a stream of bytes: Unix and TCP sockets and serial ports.
+@safe
 public final class StreamTransport: HCITransport {
     /// What was opened.
     public let address: TransportAddress
@@ -31,10 +32,10 @@ public final class StreamTransport: HCITransport {
                 [EPIPE, ECONNRESET, EIO, ENXIO].contains(code) ? .closedByPeer : .system(call: call, code: code)
             },
             cleanUp: cleanUp)
-        buffer = .allocate(byteCount: StreamTransport.bufferByteCount, alignment: 16)
+        unsafe buffer = .allocate(byteCount: StreamTransport.bufferByteCount, alignment: 16)
     }
 
-    deinit { buffer.deallocate() }
+    deinit { unsafe buffer.deallocate() }
 
     /// Begins to read; a packet is delivered as soon as all its octets are there.
     /// - Throws: when the loop cannot watch the descriptor.
@@ -56,16 +57,16 @@ public final class StreamTransport: HCITransport {
 
     /// One read for each time that the loop finds the stream readable: other work gets its turn in between.
     private func read() {
-        let count = Glibc.read(port.descriptor, buffer.baseAddress, buffer.count)
+        let count = unsafe Glibc.read(port.descriptor, buffer.baseAddress, buffer.count)
         guard count > 0 else {
             let code = errno
             if count == 0 { return fail(.closedByPeer) }
             if !isWouldBlock(code), code != EINTR { port.fail(call: "read", code: code) }
             return
         }
-        let chunk = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
+        let chunk = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
         do throws(DecodingError) {
-            try framer.receive(chunk.bytes) { packet in
+            try unsafe framer.receive(chunk.bytes) { packet in
                 // Whoever receives may close the transport in the middle of a chunk.
                 if port.isOpen { receive?(packet) }
             }

@@ -59,7 +59,7 @@ final class L2CAPChannelTable: Sendable {
         return CBL2CAPChannel(psm: psm, peer: peer, pipe: pipe)
     }
 
-    func receive(_ event: ChannelEvent, on id: L2CAPChannelID, of channel: ManagerChannel) {
+    func receive(_ event: ClientChannelEvent, on id: L2CAPChannelID, of channel: ManagerChannel) {
         let key = Key(manager: ObjectIdentifier(channel), id: id)
         guard let pipe = pipes.with({ $0[key] }) else { return }
         pipe.receive(event)

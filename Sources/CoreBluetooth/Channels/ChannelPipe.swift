@@ -22,7 +22,7 @@ final class ChannelPipe: Sendable {
 
     // MARK: From the system
 
-    func receive(_ event: ChannelEvent) {
+    func receive(_ event: ClientChannelEvent) {
         switch event {
         case .received(let octets):
             let input = state.with { state in
@@ -89,7 +89,7 @@ final class ChannelPipe: Sendable {
             state.room -= count
             return count
         }
-        if count > 0 { send(.send(Array(octets[..<count]))) }
+        if count > 0 { unsafe send(.send(Array(octets[..<count]))) }
         return count
     }
 

@@ -171,7 +171,7 @@ final class ChannelInputStream: InputStream {
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
         guard schedule.status == .open else { return -1 }
         let octets = pipe.take(upTo: len)
-        for (index, octet) in octets.enumerated() { buffer[index] = octet }
+        for (index, octet) in octets.enumerated() { unsafe buffer[index] = octet }
         schedule.tell()
         return octets.count
     }
@@ -222,7 +222,7 @@ final class ChannelOutputStream: OutputStream {
     /// - Returns: how many octets were taken; 0 when there is no room just now.
     override func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int {
         guard schedule.status == .open else { return -1 }
-        let count = pipe.put(UnsafeBufferPointer(start: buffer, count: len))
+        let count = unsafe pipe.put(UnsafeBufferPointer(start: buffer, count: len))
         if count > 0 { schedule.tell() }
         return count
     }

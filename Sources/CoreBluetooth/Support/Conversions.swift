@@ -48,7 +48,7 @@ func absoluteTime(microseconds: Int64) -> CFAbsoluteTime {
 /// The clock of the engine's time line: since the machine started, suspension included.
 private func monotonicMicroseconds() -> Int64 {
     var time = timespec()
-    clock_gettime(CLOCK_BOOTTIME, &time)
+    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
 }
 

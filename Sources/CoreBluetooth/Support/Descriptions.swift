@@ -5,7 +5,7 @@ import Foundation
 extension NSObject {
     /// The class and where the object is.
     var reference: String {
-        let place = UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
+        let place = unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
         return "\(type(of: self)): 0x\(String(place, radix: 16))"
     }
 }

@@ -108,7 +108,7 @@ actor LocalSystem: BluetoothSystem {
     private static let reopenSeconds: UInt64 = 5
 
     nonisolated private let loop: EventLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
     nonisolated private let sinks = Locked(Sinks())
     nonisolated private let configuration: Configuration
     nonisolated let app: AppID
@@ -127,7 +127,6 @@ actor LocalSystem: BluetoothSystem {
     private var retry: EventLoop.Deadline?
     /// The answer to the question that is being asked just now.
     private var answer: ClientEvent?
-    private var isPumping = false
     /// Whether the app was woken, and the end of that is awaited.
     private var isWakeAwaited = false
     private var isClosed = false

@@ -83,7 +83,7 @@ final class TerminalAgent: CBPairingAgent {
     private func write(_ text: String) {
         var octets = Array(text.utf8)[...]
         while !octets.isEmpty {
-            let count = octets.withUnsafeBytes { Foundation.write(output, $0.baseAddress, $0.count) }
+            let count = unsafe octets.withUnsafeBytes { unsafe Foundation.write(output, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return }
             octets = octets.dropFirst(count)
@@ -133,13 +133,13 @@ final class TerminalAgent: CBPairingAgent {
                 pollfd(fd: input, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: alarm.descriptor, events: Int16(POLLIN), revents: 0),
             ]
-            if poll(&waiting, 2, -1) < 0 {
+            if unsafe poll(&waiting, 2, -1) < 0 {
                 if errno == EINTR { continue }
                 return nil
             }
             if waiting[1].revents != 0 { return nil }
             var octet: UInt8 = 0
-            let count = read(input, &octet, 1)
+            let count = unsafe read(input, &octet, 1)
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return nil }
             if octet == UInt8(ascii: "\n") { break }
@@ -158,7 +158,7 @@ private final class Alarm: Sendable {
 
     init?() {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
+        guard unsafe pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (descriptor, bell) = (ends[0], ends[1])
     }
@@ -173,12 +173,12 @@ private final class Alarm: Sendable {
     /// - Parameter milliseconds: how long at most.
     func wait(_ milliseconds: Int32) {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = poll(&waited, 1, milliseconds)
+        _ = unsafe poll(&waited, 1, milliseconds)
     }
 
     func ring() {
         rung.with { $0 = true }
         var octet: UInt8 = 0
-        _ = write(bell, &octet, 1)
+        _ = unsafe write(bell, &octet, 1)
     }
 }

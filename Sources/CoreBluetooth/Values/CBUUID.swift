@@ -79,7 +79,7 @@ extension BluetoothUUID {
     }
 
     init(_ uuid: UUID) {
-        let octets = withUnsafeBytes(of: uuid.uuid) { Array($0) }
+        let octets = unsafe withUnsafeBytes(of: uuid.uuid) { unsafe Array($0) }
         var high: UInt64 = 0
         var low: UInt64 = 0
         for index in 0..<8 {

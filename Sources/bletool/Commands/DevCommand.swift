@@ -17,7 +17,7 @@ struct DevCommand: ToolCommand {
     @OptionGroup(title: "Options of every command") var global: GlobalOptions
 
     func run(in session: Session) async throws {
-        let adapters: [BLETransport.Adapter]
+        let adapters: [KernelAdapter]
         do throws(TransportError) { adapters = try AdapterList.adapters() } catch {
             throw Failure(error.description, status: .transportNotOpened)
         }

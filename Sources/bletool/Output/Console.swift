@@ -1,4 +1,5 @@
 import BLEJSON
+import BLEStateFiles
 import BLEText
 import Glibc
 import Synchronization
@@ -36,7 +37,7 @@ final class Console: Sendable {
         self.interruption = interruption
         isTerminal = isatty(output) == 1
         showsProgress = !isJSON && isTerminal && isatty(errors) == 1
-        showsColours = !isJSON && isTerminal && getenv("NO_COLOR") == nil
+        showsColours = unsafe !isJSON && isTerminal && getenv("NO_COLOR") == nil
     }
 
     /// Prints octets that are lines already.
@@ -89,7 +90,7 @@ final class Console: Sendable {
     var outputFailure: Failure? {
         guard let number = state.withLock({ $0.outputError }), number != EPIPE else { return nil }
         if number == ETIMEDOUT { return Failure("the reader of standard output stopped reading") }
-        return Failure("cannot write to standard output: \(String(cString: strerror(number)))")
+        return Failure("cannot write to standard output: \(systemErrorText(number))")
     }
 
     private func line(_ text: String) {
@@ -117,20 +118,21 @@ final class Console: Sendable {
 
     /// - Returns: the error of the system; `nil` when the octets went out whole.
     static func writeAll(_ descriptor: Int32, _ bytes: RawSpan) -> Int32? {
-        bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        unsafe bytes.withUnsafeBytes { buffer in
+            var rest = unsafe buffer[...]
+            while unsafe !rest.isEmpty {
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: rest)
+                let count = unsafe Glibc.write(descriptor, piece.baseAddress, piece.count)
                 if count < 0 {
                     if errno == EINTR { continue }
                     if errno == EAGAIN {
                         var waited = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                        _ = poll(&waited, 1, -1)
+                        _ = unsafe poll(&waited, 1, -1)
                         continue
                     }
                     return errno
                 }
-                rest = rest.dropFirst(count)
+                unsafe rest = rest.dropFirst(count)
             }
             return nil
         }

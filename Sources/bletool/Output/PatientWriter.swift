@@ -22,13 +22,13 @@ final class PatientWriter: Sendable {
         // A terminal tells of room that is less than a line needs. Opened once more it does not make wait; the descriptor
         // itself is shared with other programs, which want to wait.
         let own =
-            isatty(descriptor) == 1
+            unsafe isatty(descriptor) == 1
             ? open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1
         isOwnDescriptor = own >= 0
         self.descriptor = own >= 0 ? own : descriptor
         self.interruption = interruption
         var status = stat()
-        let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+        let kind = unsafe fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
         pipeByteCount = kind == S_IFIFO ? Int(max(0, fcntl(descriptor, Self.getPipeSize))) : 0
         pieceByteCount =
             switch kind {
@@ -44,12 +44,12 @@ final class PatientWriter: Sendable {
     /// - Returns: the error of the system; `ETIMEDOUT` when there was no room in time; `nil` when the octets went out
     ///   whole.
     func write(_ bytes: RawSpan) -> Int32? {
-        bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
+        unsafe bytes.withUnsafeBytes { buffer in
+            var rest = unsafe buffer[...]
+            while unsafe !rest.isEmpty {
                 guard awaitRoom() else { return ETIMEDOUT }
-                let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(room(for: rest.count)))
-                let count = Glibc.write(descriptor, piece.baseAddress, piece.count)
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(room(for: rest.count)))
+                let count = unsafe Glibc.write(descriptor, piece.baseAddress, piece.count)
                 if count < 0 {
                     if errno == EINTR { continue }
                     guard errno == EAGAIN else { return errno }
@@ -58,7 +58,7 @@ final class PatientWriter: Sendable {
                     usleep(10_000)
                     continue
                 }
-                rest = rest.dropFirst(count)
+                unsafe rest = rest.dropFirst(count)
             }
             return nil
         }
@@ -68,7 +68,7 @@ final class PatientWriter: Sendable {
     private func room(for count: Int) -> Int {
         var waiting: Int32 = 0
         guard count > pieceByteCount, pipeByteCount > pieceByteCount,
-            ioctl(descriptor, UInt(FIONREAD), &waiting) == 0, waiting == 0
+            unsafe ioctl(descriptor, UInt(FIONREAD), &waiting) == 0, waiting == 0
         else { return pieceByteCount }
         return pipeByteCount
     }
@@ -78,7 +78,7 @@ final class PatientWriter: Sendable {
         while true {
             let isLastLook = isTimedOut
             var waited = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            if poll(&waited, 1, isLastLook ? 0 : Self.slice) != 0 { return true }
+            if unsafe poll(&waited, 1, isLastLook ? 0 : Self.slice) != 0 { return true }
             if isLastLook { return false }
         }
     }

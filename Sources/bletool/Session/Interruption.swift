@@ -27,7 +27,7 @@ final class Interruption: Sendable {
         // Writing to a reader that left is an error of the write, no reason to die in the middle of it.
         signal(SIGPIPE, SIG_IGN)
         var signals = Self.signals
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     /// Takes the signals for as long as the program lives.
@@ -35,7 +35,7 @@ final class Interruption: Sendable {
         var signals = Self.signals
         while true {
             var number: Int32 = 0
-            guard sigwait(&signals, &number) == 0 else {
+            guard unsafe sigwait(&signals, &number) == 0 else {
                 pause()
                 continue
             }
@@ -53,8 +53,8 @@ final class Interruption: Sendable {
 
     private static var signals: sigset_t {
         var signals = sigset_t()
-        sigemptyset(&signals)
-        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { sigaddset(&signals, number) }
+        unsafe sigemptyset(&signals)
+        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { unsafe sigaddset(&signals, number) }
         return signals
     }
 
@@ -83,8 +83,8 @@ final class Interruption: Sendable {
     /// A shell that starts a job in the background lets it ignore ^C, and nohup the end of the terminal.
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
-        guard sigaction(number, nil, &action) == 0 else { return false }
-        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        guard unsafe sigaction(number, nil, &action) == 0 else { return false }
+        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
             == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

@@ -34,9 +34,9 @@ struct StandardInput {
 
     private mutating func fill() {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&waited, 1, Self.cancellationCheckInterval) > 0 else { return }
+        guard unsafe poll(&waited, 1, Self.cancellationCheckInterval) > 0 else { return }
         var chunk = [UInt8](repeating: 0, count: 65536)
-        let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
         if count > 0 {
             bytes += chunk[..<count]
         } else if count == 0 || errno != EINTR && errno != EAGAIN {

@@ -23,7 +23,7 @@ struct StateDirectory: Sendable {
     }
 
     private static func environment(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
+        unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
     /// The random static address that is kept here; a new one where there is none yet.

@@ -1,3 +1,4 @@
+import BLEStateFiles
 import Glibc
 
 /// A file that the user named, read whole. A wait for a pipe ends with the task that waits.
@@ -12,7 +13,7 @@ enum TextFile {
     /// - Throws: `Failure` when it cannot be read.
     static func bytes(of path: String) throws -> [UInt8] {
         // A named pipe that nobody writes into yet is waited for below, not here.
-        let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = unsafe path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unreadable(path) }
         defer { if descriptor > 0 { close(descriptor) } }
         var bytes: [UInt8] = []
@@ -21,8 +22,8 @@ enum TextFile {
             var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             repeat {
                 if Task.isCancelled { throw Failure.interrupted }
-            } while poll(&waited, 1, cancellationCheckInterval) == 0
-            let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            } while unsafe poll(&waited, 1, cancellationCheckInterval) == 0
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count >= 0 else { throw unreadable(path) }
             if count == 0 { return bytes }
@@ -34,6 +35,6 @@ enum TextFile {
     }
 
     private static func unreadable(_ path: String) -> Failure {
-        Failure("‘\(path)’ cannot be read: \(String(cString: strerror(errno)))", status: .usage)
+        Failure("‘\(path)’ cannot be read: \(systemErrorText(errno))", status: .usage)
     }
 }

@@ -1,5 +1,6 @@
 import BLEPackets
 import BLESimulator
+import TestSupport
 import Testing
 
 @testable import BLEHost
@@ -30,9 +31,9 @@ struct PrivateWorldTests {
 
     /// Stations that are private; each of `friends` is bonded with station 0. Their addresses change every minute.
     /// - Parameter kinds: of each station's controller.
-    static func world(_ kinds: [Kind], friends: [Int] = [1], lists: UInt8 = 8) -> HostPair {
-        let pair = HostPair(
-            stations: kinds.count,
+    static func world(_ kinds: [Kind], friends: [Int] = [1], lists: UInt8 = 8) -> World {
+        let world = World(
+            hosts: kinds.count,
             { controller, number in
                 if kinds[number] == .legacy {
                     let address = controller.publicAddress
@@ -54,9 +55,9 @@ struct PrivateWorldTests {
                     ? friends.map { bond($0, with: 0) } : friends.contains(number) ? [bond(0, with: number)] : []
             })
         for (number, kind) in kinds.enumerated() where kind == .liar {
-            pair.air.changeFaults(of: pair.stations[number].controller) { $0.resolvesNothing = true }
+            world.air.changeFaults(of: world.hosts[number].controller) { $0.resolvesNothing = true }
         }
-        return pair
+        return world
     }
 
     static let open = AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: []), interval: .milliseconds(100))
@@ -64,23 +65,22 @@ struct PrivateWorldTests {
     static let slow = AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: []), interval: .milliseconds(1000))
 
     static func call(_ peer: Int, _ form: AdvertisingTarget.Form) -> HostCommand {
-        .radio(
-            .advertise(
-                AdvertiseRequest(
-                    .packed(localName: nil, serviceUUIDs: []), interval: .milliseconds(100),
-                    target: AdvertisingTarget(peer: identity(peer), form: form))))
+        .advertise(
+            AdvertiseRequest(
+                .packed(localName: nil, serviceUUIDs: []), interval: .milliseconds(100),
+                target: AdvertisingTarget(peer: identity(peer), form: form)))
     }
 
-    static func isEncrypted(_ station: HostPair.Station) -> Bool {
+    static func isEncrypted(_ station: HostStation) -> Bool {
         station.events.contains {
             if case .encryptionChanged(_, let security) = $0 { security.isEncrypted } else { false }
         }
     }
 
     /// Nothing was refused for coming at the wrong time.
-    static func expectNoRefusal(_ pair: HostPair) {
-        for station in pair.stations {
-            let refused = pair.air.statistics(of: station.controller).rejections.filter {
+    static func expectNoRefusal(_ world: World) {
+        for station in world.hosts {
+            let refused = world.air.statistics(of: station.controller).rejections.filter {
                 $0.status == .commandDisallowed
             }
             #expect(refused == [])
@@ -91,131 +91,131 @@ struct PrivateWorldTests {
         "a pending connection finds a friend whose address has changed many times, hours later (SPEC CEN-9)",
         arguments: Kind.allCases)
     func rotation(kind: Kind) {
-        let pair = Self.world([.extended, kind])
-        let (peripheral, central) = (pair.stations[0], pair.stations[1])
-        let operation = pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))), to: central)
-        pair.run(for: .seconds(7200))
+        let world = Self.world([.extended, kind])
+        let (peripheral, central) = (world.hosts[0], world.hosts[1])
+        let operation = central.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))))
+        world.run(for: .seconds(7200))
         #expect(central.results(of: operation).isEmpty)
-        pair.submit(.radio(.advertise(Self.open)), to: peripheral)
-        #expect(pair.run(for: .seconds(30)) { !central.results(of: operation).isEmpty && Self.isEncrypted(central) })
+        peripheral.submit(.radio(.advertise(Self.open)))
+        #expect(world.run(for: .seconds(30)) { !central.results(of: operation).isEmpty && Self.isEncrypted(central) })
         #expect(central.links.map { $0.peer.withoutIdentityMark } == [Self.identity(0)])
         #expect(peripheral.centrals.map { $0.peer.withoutIdentityMark } == [Self.identity(1)])
-        Self.expectNoRefusal(pair)
+        Self.expectNoRefusal(world)
     }
 
     @Test(
         "and so it does again and again, from the accept list where the controller resolves", arguments: Kind.allCases)
     func twoFriends(kind: Kind) {
-        let pair = Self.world([kind, .extended, .extended], friends: [1, 2])
-        let central = pair.stations[0]
-        for number in 1...2 { pair.submit(.radio(.advertise(Self.open)), to: pair.stations[number]) }
+        let world = Self.world([kind, .extended, .extended], friends: [1, 2])
+        let central = world.hosts[0]
+        for number in 1...2 { world.hosts[number].submit(.radio(.advertise(Self.open))) }
         for _ in 0..<3 {
             central.forget()
             let operations = (1...2).map {
-                pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity($0)))), to: central)
+                central.submit(.radio(.connect(ConnectRequest(peer: Self.identity($0)))))
             }
-            #expect(pair.run(for: .seconds(60)) { operations.allSatisfy { !central.results(of: $0).isEmpty } })
+            #expect(world.run(for: .seconds(60)) { operations.allSatisfy { !central.results(of: $0).isEmpty } })
             #expect(Set(central.links.map { $0.peer.withoutIdentityMark }) == [Self.identity(1), Self.identity(2)])
-            for link in central.links { pair.submit(.link(link.id, .disconnect), to: central) }
-            pair.run(for: .seconds(150))
+            for link in central.links { central.submit(.link(link.id, .disconnect)) }
+            world.run(for: .seconds(150))
         }
-        Self.expectNoRefusal(pair)
+        Self.expectNoRefusal(world)
     }
 
     @Test("a friend without room in the list is found like the others")
     func listFull() {
-        let pair = Self.world([.extended, .extended, .extended, .legacy], friends: [1, 2, 3], lists: 1)
-        let central = pair.stations[0]
-        for number in 1...3 { pair.submit(.radio(.advertise(Self.open)), to: pair.stations[number]) }
+        let world = Self.world([.extended, .extended, .extended, .legacy], friends: [1, 2, 3], lists: 1)
+        let central = world.hosts[0]
+        for number in 1...3 { world.hosts[number].submit(.radio(.advertise(Self.open))) }
         for _ in 0..<2 {
             let operations = (1...3).map {
-                pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity($0)))), to: central)
+                central.submit(.radio(.connect(ConnectRequest(peer: Self.identity($0)))))
             }
-            #expect(pair.run(for: .seconds(90)) { operations.allSatisfy { !central.results(of: $0).isEmpty } })
-            for link in central.links { pair.submit(.link(link.id, .disconnect), to: central) }
+            #expect(world.run(for: .seconds(90)) { operations.allSatisfy { !central.results(of: $0).isEmpty } })
+            for link in central.links { central.submit(.link(link.id, .disconnect)) }
             central.forget()
-            pair.run(for: .seconds(70))
+            world.run(for: .seconds(70))
         }
-        Self.expectNoRefusal(pair)
+        Self.expectNoRefusal(world)
     }
 
     @Test("a stranger never sees an identity, whatever is advertised, scanned or connected", arguments: Kind.allCases)
     func stranger(kind: Kind) {
-        let pair = Self.world([kind, kind, .extended])
-        let (peripheral, central, stranger) = (pair.stations[0], pair.stations[1], pair.stations[2])
-        pair.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))), to: stranger)
-        pair.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))), to: central)
-        pair.submit(.radio(.advertise(Self.slow)), to: peripheral)
-        pair.submit(.radio(.advertise(Self.slow)), to: central)
-        pair.run(for: .seconds(200))
-        pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))), to: central)
-        pair.run(for: .seconds(200))
+        let world = Self.world([kind, kind, .extended])
+        let (peripheral, central, stranger) = (world.hosts[0], world.hosts[1], world.hosts[2])
+        stranger.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))))
+        central.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))))
+        peripheral.submit(.radio(.advertise(Self.slow)))
+        central.submit(.radio(.advertise(Self.slow)))
+        world.run(for: .seconds(200))
+        central.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))))
+        world.run(for: .seconds(200))
         #expect(central.links.count == 1)
         let seen = stranger.events.compactMap { if case .discovered(let found) = $0 { found.address } else { nil } }
         #expect(Set(seen).count > 6)
         #expect(seen.allSatisfy { $0.isResolvablePrivate })
         let known = central.events.compactMap { if case .discovered(let found) = $0 { found.address } else { nil } }
         #expect(Set(known).isSubset(of: [Self.identity(0).asIdentity]))
-        Self.expectNoRefusal(pair)
+        Self.expectNoRefusal(world)
     }
 
     @Test("a friend that is called by name comes, and nobody else sees anything", arguments: AdvertisingTarget.Form.all)
     func call(form: AdvertisingTarget.Form) {
-        let pair = Self.world([.extended, .extended, .extended])
-        let (peripheral, central, stranger) = (pair.stations[0], pair.stations[1], pair.stations[2])
-        pair.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))), to: stranger)
-        let pending = pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))), to: central)
-        pair.run(for: .seconds(200))
-        let call = pair.submit(Self.call(1, form), to: peripheral)
-        #expect(pair.run(for: .seconds(10)) { !central.results(of: pending).isEmpty && Self.isEncrypted(central) })
+        let world = Self.world([.extended, .extended, .extended])
+        let (peripheral, central, stranger) = (world.hosts[0], world.hosts[1], world.hosts[2])
+        stranger.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))))
+        let pending = central.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))))
+        world.run(for: .seconds(200))
+        let call = peripheral.submit(Self.call(1, form))
+        #expect(world.run(for: .seconds(10)) { !central.results(of: pending).isEmpty && Self.isEncrypted(central) })
         #expect(peripheral.results(of: call) == (form == .highDutyCycle ? [.success(.done)] : []))
         #expect(!stranger.events.contains { if case .discovered = $0 { true } else { false } })
-        Self.expectNoRefusal(pair)
+        Self.expectNoRefusal(world)
     }
 
     @Test(
         "a call at the high duty cycle ends after 1.28 s; one at the low goes on and comes again",
         arguments: [true, false])
     func callInVain(isExtended: Bool) {
-        let pair = Self.world([isExtended ? .extended : .legacy, .extended])
-        let (peripheral, central) = (pair.stations[0], pair.stations[1])
-        let begin = pair.now
-        let high = pair.submit(Self.call(1, .highDutyCycle), to: peripheral)
-        #expect(pair.run(for: .seconds(10)) { !peripheral.results(of: high).isEmpty })
+        let world = Self.world([isExtended ? .extended : .legacy, .extended])
+        let (peripheral, central) = (world.hosts[0], world.hosts[1])
+        let begin = world.now
+        let high = peripheral.submit(Self.call(1, .highDutyCycle))
+        #expect(world.run(for: .seconds(10)) { !peripheral.results(of: high).isEmpty })
         #expect(peripheral.results(of: high) == [.failure(.connectionFailed(.advertisingTimeout))])
-        #expect(pair.now < begin.advanced(by: .milliseconds(1400)))
-        pair.submit(Self.call(1, .lowDutyCycle), to: peripheral)
-        pair.run(for: .seconds(300))
+        #expect(world.now < begin.advanced(by: .milliseconds(1400)))
+        peripheral.submit(Self.call(1, .lowDutyCycle))
+        world.run(for: .seconds(300))
         for _ in 0..<2 {
             central.forget()
-            pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))), to: central)
-            #expect(pair.run(for: .seconds(10)) { !central.links.isEmpty && Self.isEncrypted(central) })
-            for link in central.links { pair.submit(.link(link.id, .disconnect), to: central) }
-            pair.run(for: .seconds(5))
+            central.submit(.radio(.connect(ConnectRequest(peer: Self.identity(0)))))
+            #expect(world.run(for: .seconds(10)) { !central.links.isEmpty && Self.isEncrypted(central) })
+            for link in central.links { central.submit(.link(link.id, .disconnect)) }
+            world.run(for: .seconds(5))
         }
-        Self.expectNoRefusal(pair)
+        Self.expectNoRefusal(world)
     }
 
     @Test("a friend that is forgotten becomes a stranger, and a stranger that is bonded a friend, while all goes on")
     func bondsChange() {
-        let pair = Self.world([.extended, .extended], friends: [1])
-        let (central, peripheral) = (pair.stations[0], pair.stations[1])
-        pair.submit(.radio(.advertise(Self.open)), to: peripheral)
-        pair.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))), to: central)
+        let world = Self.world([.extended, .extended], friends: [1])
+        let (central, peripheral) = (world.hosts[0], world.hosts[1])
+        peripheral.submit(.radio(.advertise(Self.open)))
+        central.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))))
         func heard() -> Set<Bool> {
             central.forget()
-            pair.run(for: .seconds(130))
+            world.run(for: .seconds(130))
             return Set(
                 central.events.compactMap {
                     if case .discovered(let found) = $0 { found.address?.kind == .publicIdentity } else { nil }
                 })
         }
         #expect(heard() == [true])
-        pair.submit(.security(.removeBond(Self.identity(1))), to: central)
+        central.submit(.security(.removeBond(Self.identity(1))))
         #expect(heard() == [false])
-        pair.submit(.security(.restoreBonds([Self.bond(1, with: 0)])), to: central)
+        central.submit(.security(.restoreBonds([Self.bond(1, with: 0)])))
         #expect(heard() == [true])
-        Self.expectNoRefusal(pair)
+        Self.expectNoRefusal(world)
     }
 
     @Test(
@@ -228,40 +228,40 @@ struct PrivateWorldTests {
             return state >> 33 % bound
         }
         let kinds = Kind.allCases
-        let pair = Self.world([kinds[Int(seed) % kinds.count], .extended, .legacy], friends: [1, 2])
-        let us = pair.stations[0]
-        for number in 1...2 { pair.submit(.radio(.advertise(Self.open)), to: pair.stations[number]) }
+        let world = Self.world([kinds[Int(seed) % kinds.count], .extended, .legacy], friends: [1, 2])
+        let us = world.hosts[0]
+        for number in 1...2 { world.hosts[number].submit(.radio(.advertise(Self.open))) }
         var running: [OperationID] = []
         for _ in 0..<80 {
             switch draw(8) {
-            case 0: running.append(pair.submit(.radio(.scan(ScanRequest())), to: us))
-            case 1: running.append(pair.submit(.radio(.advertise(Self.open)), to: us))
+            case 0: running.append(us.submit(.radio(.scan(ScanRequest()))))
+            case 1: running.append(us.submit(.radio(.advertise(Self.open))))
             case 2:
                 let forms = AdvertisingTarget.Form.all
                 let usable = seed % 4 == 1 ? Array(forms.prefix(2)) : forms
-                running.append(pair.submit(Self.call(9, usable[Int(draw(UInt64(usable.count)))]), to: us))
+                running.append(us.submit(Self.call(9, usable[Int(draw(UInt64(usable.count)))])))
             case 3:
                 let peer = Self.identity(Int(draw(2)) + 1)
-                running.append(pair.submit(.radio(.connect(ConnectRequest(peer: peer))), to: us))
+                running.append(us.submit(.radio(.connect(ConnectRequest(peer: peer)))))
             case 4:
                 if !running.isEmpty {
-                    pair.submit(.cancel(running.remove(at: Int(draw(UInt64(running.count))))), to: us)
+                    us.submit(.cancel(running.remove(at: Int(draw(UInt64(running.count))))))
                 }
-            case 5: pair.submit(.security(.removeBond(Self.identity(Int(draw(2)) + 1))), to: us)
-            case 6: pair.submit(.security(.restoreBonds((1...2).map { Self.bond($0, with: 0) })), to: us)
-            default: for link in us.links { pair.submit(.link(link.id, .disconnect), to: us) }
+            case 5: us.submit(.security(.removeBond(Self.identity(Int(draw(2)) + 1))))
+            case 6: us.submit(.security(.restoreBonds((1...2).map { Self.bond($0, with: 0) })))
+            default: for link in us.links { us.submit(.link(link.id, .disconnect)) }
             }
-            pair.run(for: .milliseconds(Int32(draw(3000))))
+            world.run(for: .milliseconds(Int32(draw(3000))))
         }
-        for operation in running { pair.submit(.cancel(operation), to: us) }
-        pair.submit(.security(.restoreBonds((1...2).map { Self.bond($0, with: 0) })), to: us)
-        for link in us.links { pair.submit(.link(link.id, .disconnect), to: us) }
-        pair.run(for: .seconds(10))
+        for operation in running { us.submit(.cancel(operation)) }
+        us.submit(.security(.restoreBonds((1...2).map { Self.bond($0, with: 0) })))
+        for link in us.links { us.submit(.link(link.id, .disconnect)) }
+        world.run(for: .seconds(10))
         us.forget()
-        let last = pair.submit(.radio(.connect(ConnectRequest(peer: Self.identity(1)))), to: us)
-        #expect(pair.run(for: .seconds(60)) { !us.results(of: last).isEmpty })
+        let last = us.submit(.radio(.connect(ConnectRequest(peer: Self.identity(1)))))
+        #expect(world.run(for: .seconds(60)) { !us.results(of: last).isEmpty })
         #expect(us.counters.desynchronisations == 0 && us.counters.controllerResets == 0)
-        Self.expectNoRefusal(pair)
+        Self.expectNoRefusal(world)
     }
 }
 

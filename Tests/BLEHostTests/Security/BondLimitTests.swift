@@ -1,5 +1,6 @@
 import BLEPackets
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BLEHost

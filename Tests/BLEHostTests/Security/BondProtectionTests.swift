@@ -1,5 +1,6 @@
 import BLEPackets
 import BLESecurity
+import TestSupport
 import Testing
 
 @testable import BLEHost
@@ -196,23 +197,23 @@ import Testing
 
     @Test("Nor does a device that shows private addresses, whose bond has no resolving key yet")
     func unresolvableDevice() throws {
-        let pair = PrivateWorldTests.world([.extended, .extended], friends: [])
-        let (peripheral, central) = (pair.stations[0], pair.stations[1])
+        let world = PrivateWorldTests.world([.extended, .extended], friends: [])
+        let (peripheral, central) = (world.hosts[0], world.hosts[1])
         let old = Self.bond(PrivateWorldTests.identity(0), resolvingKey: nil)
-        pair.submit(.security(.restoreBonds([old])), to: central)
-        pair.submit(.radio(.advertise(PrivateWorldTests.open)), to: peripheral)
+        central.submit(.security(.restoreBonds([old])))
+        peripheral.submit(.radio(.advertise(PrivateWorldTests.open)))
         let address = try #require(peripheral.ownAddress)
-        let link = try #require(pair.connect(central, to: address))
+        let link = try #require(central.connect(address))
         var says = false
         central.react = { event in
             guard case .pairing(_, .question(let question)) = event else { return nil }
-            return .security(.answerPairing(question.id, .confirm(says)))
+            return .answerPairing(question.id, .confirm(says))
         }
-        #expect(pair.result(of: .security(.pair(link, nil)), at: central) == .failure(.security(.wouldReplaceBond)))
+        #expect(central.result(of: .security(.pair(link, nil))) == .failure(.security(.wouldReplaceBond)))
         #expect(central.host.bonds.table.all == [old])
         says = true
-        #expect(isPaired(pair.result(of: .security(.pair(link, nil)), at: central)))
-        pair.run(for: .seconds(1))
+        #expect(isPaired(central.result(of: .security(.pair(link, nil)))))
+        world.run(for: .seconds(1))
         #expect(central.host.bonds.table.all.map(\.identity) == [PrivateWorldTests.identity(0)])
         #expect(central.host.bonds.table.all.first?.identityResolvingKey == PrivateWorldTests.key(0))
     }

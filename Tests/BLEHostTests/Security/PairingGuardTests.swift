@@ -1,4 +1,5 @@
 import BLEPackets
+import TestSupport
 import Testing
 
 @testable import BLEHost

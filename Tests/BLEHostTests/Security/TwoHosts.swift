@@ -1,10 +1,11 @@
 import BLEPackets
 import BLESecurity
 import BLESimulator
+import TestSupport
 
 @testable import BLEHost
 
-/// A central and a peripheral that pair: each side of a `HostPair` with its link, its user and the values of a service.
+/// A central and a peripheral that pair: each side a host of one world with its link, its user and the values of a service.
 final class TwoHosts {
     enum Side: Int, CaseIterable { case central, peripheral }
 
@@ -29,7 +30,7 @@ final class TwoHosts {
     static let peripheralAddress = DeviceAddress(value: 0x00AA_0100_0002, kind: .public)
     static let centralAddress = DeviceAddress(value: 0x00AA_0100_0001, kind: .public)
 
-    private let hosts: HostPair
+    private let world = World()
     private var links: [Side: LinkID] = [:]
     private(set) var published: GATTPublishedService?
     /// What a side's user answers; `nil` leaves the question open.
@@ -37,21 +38,22 @@ final class TwoHosts {
     /// What becomes of an H4 packet that a side sends.
     var change: (Side, [UInt8]) -> [UInt8]? = { $1 }
 
-    var now: Instant { hosts.now }
+    var now: Instant { world.now }
     var toolbox: (any SecurityToolbox)? {
-        get { hosts.toolbox }
-        set { hosts.toolbox = newValue }
+        get { engine(.central).toolbox }
+        set { for side in Side.allCases { engine(side).toolbox = newValue } }
     }
 
     init(_ settings: Settings = Settings(), bonds: [Side: [Bond]] = [:]) {
-        let configurations = Side.allCases.map {
-            HostConfiguration(
-                limits: settings.limits[$0] ?? HostLimits(),
-                hasToolbox: $0 == .central ? settings.centralHasToolbox : settings.peripheralHasToolbox,
-                security: $0 == .central ? settings.central : settings.peripheral)
-        }
-        hosts = HostPair(configurations: configurations) { controller, number in
-            controller.publicAddress = [Self.centralAddress, Self.peripheralAddress][number]
+        for side in Side.allCases {
+            let isCentral = side == .central
+            var controller = SimulatedControllerConfiguration()
+            controller.publicAddress = isCentral ? Self.centralAddress : Self.peripheralAddress
+            let configuration = HostConfiguration(
+                limits: settings.limits[side] ?? HostLimits(),
+                hasToolbox: isCentral ? settings.centralHasToolbox : settings.peripheralHasToolbox,
+                security: isCentral ? settings.central : settings.peripheral)
+            _ = HostStation(world, configuration: configuration, controller: controller)
         }
         answer = { [unowned self] _, kind in
             switch kind {
@@ -60,7 +62,7 @@ final class TwoHosts {
             case .replaceBond: .confirm(false)
             }
         }
-        hosts.start()
+        world.start()
         for side in Side.allCases {
             engine(side).react = { [unowned self] event in react(to: event, side) }
             engine(side).change = { [unowned self] packet in change(side, packet) }
@@ -101,7 +103,7 @@ final class TwoHosts {
 
     // MARK: Doing
 
-    func engine(_ side: Side) -> HostPair.Station { hosts.stations[side.rawValue] }
+    func engine(_ side: Side) -> HostStation { world.hosts[side.rawValue] }
 
     /// Advertises and connects; both sides then have their link.
     @discardableResult
@@ -124,11 +126,11 @@ final class TwoHosts {
     func link(_ side: Side) -> LinkID? { links[side] }
 
     @discardableResult
-    func submit(_ command: HostCommand, by side: Side) -> OperationID { hosts.submit(command, to: engine(side)) }
+    func submit(_ command: HostCommand, by side: Side) -> OperationID { engine(side).submit(command) }
 
     func result(
         of command: HostCommand, by side: Side, within span: Microseconds = .seconds(60)
-    ) -> Result<HostResult, HostFailure>? { hosts.result(of: command, at: engine(side), within: span) }
+    ) -> Result<HostResult, HostFailure>? { engine(side).result(of: command, within: span) }
 
     func result(of operation: OperationID, _ side: Side) -> Result<HostResult, HostFailure>? {
         engine(side).results(of: operation).first
@@ -180,14 +182,14 @@ final class TwoHosts {
     func bonds(_ side: Side) -> [Bond] { engine(side).host.bonds.table.all }
 
     func forget() {
-        for station in hosts.stations { station.forget() }
+        for host in world.hosts { host.forget() }
     }
 
     // MARK: Time
 
     @discardableResult
     func run(for span: Microseconds, until isDone: () -> Bool = { false }) -> Bool {
-        hosts.run(for: span, until: isDone)
+        world.run(for: span, until: isDone)
     }
 
     private func react(to event: HostEvent, _ side: Side) -> HostCommand? {
@@ -199,5 +201,12 @@ final class TwoHosts {
         default: break
         }
         return nil
+    }
+}
+
+extension HostStation {
+    /// As if somebody had failed at passkey entry.
+    func fail(_ peer: PairingGuard.Peer, _ role: LinkRole, at now: Instant) {
+        withHost { _ = $0.pairings.failures.failed(peer, PairingGuard.FailedEntry(role: role), at: now) }
     }
 }

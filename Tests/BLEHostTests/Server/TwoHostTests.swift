@@ -1,4 +1,5 @@
 import BLEPackets
+import TestSupport
 import Testing
 
 @testable import BLEHost
@@ -10,33 +11,30 @@ struct TwoHostTests {
     private let battery = BluetoothUUID(UInt16(0x180F))
 
     /// A peripheral that advertises a heart rate service.
-    private func advertising(_ pair: HostPair) throws -> GATTPublishedCharacteristic {
+    private func advertising(_ world: World) throws -> GATTPublishedCharacteristic {
         let service = try #require(
-            pair.publish(.of(0x180D, [.dynamic(0x2A37, [.read, .write, .notify, .indicate])])))
-        pair.submit(
-            .radio(.advertise(AdvertiseRequest(.packed(localName: "Pulse", serviceUUIDs: [heartRate])))),
-            to: pair.peripheral)
+            world.peripheral.publish(.of(0x180D, [.dynamic(0x2A37, [.read, .write, .notify, .indicate])])))
+        world.peripheral.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Pulse", serviceUUIDs: [heartRate])))))
         return try #require(service.characteristics.first)
     }
 
     @Test("what advertises is discovered by its service, connected to and walked through (SPEC PER-11, ADV-7, MOD-2)")
     func discovered() throws {
-        let pair = HostPair()
-        let rate = try advertising(pair)
-        pair.submit(.radio(.scan(ScanRequest(serviceUUIDs: [heartRate]))), to: pair.central)
+        let world = World(hosts: 2)
+        let rate = try advertising(world)
+        world.central.submit(.radio(.scan(ScanRequest(serviceUUIDs: [heartRate]))))
         func found() -> Discovery? {
-            pair.central.events.compactMap { if case .discovered(let found) = $0 { found } else { nil } }.last
+            world.central.events.compactMap { if case .discovered(let found) = $0 { found } else { nil } }.last
         }
-        #expect(pair.run(for: .seconds(2)) { found() != nil })
+        #expect(world.run(for: .seconds(2)) { found() != nil })
         let discovery = try #require(found())
-        #expect(discovery.address == pair.peripheral.address && discovery.isConnectable)
+        #expect(discovery.address == world.peripheral.address && discovery.isConnectable)
         #expect(hex(discovery.advertisement) == "02010603030d18060950756c7365")
-        let link = try #require(pair.connect(pair.central))
-        let central = try #require(pair.peripheral.centrals.first)
-        #expect(central.peer == pair.central.address && central.role == .peripheral)
+        let link = try #require(world.central.connect(world.peripheral.address))
+        let central = try #require(world.peripheral.centrals.first)
+        #expect(central.peer == world.central.address && central.role == .peripheral)
         guard
-            case .success(.services(let services))? = pair.gatt(
-                .discoverServices(uuids: []), on: link, at: pair.central)
+            case .services(let services)? = world.central.gatt(link, .discoverServices(uuids: []))
         else {
             Issue.record("no services")
             return
@@ -44,132 +42,132 @@ struct TwoHostTests {
         #expect(services.map(\.uuid.shortValue) == [0x1800, 0x1801, 0x180D])
         // Connected: another central can discover it all the same, as it goes on advertising.
         #expect(
-            pair.peripheral.events.last { if case .advertisingChanged = $0 { true } else { false } }
+            world.peripheral.events.last { if case .advertisingChanged = $0 { true } else { false } }
                 == .advertisingChanged(isAdvertising: true))
-        let read = pair.submit(.link(link, .gatt(.read(rate.valueHandle))), to: pair.central)
-        #expect(pair.run(for: .seconds(2)) { pair.peripheral.serverEvents.contains { $0.readRequest != nil } })
-        let question = try #require(pair.peripheral.serverEvents.compactMap(\.readRequest).first)
-        pair.submit(.server(.respond(question.id, .value([72]))), to: pair.peripheral)
-        #expect(pair.run(for: .seconds(2)) { !pair.central.results(of: read).isEmpty })
-        #expect(pair.central.results(of: read) == [.success(.gatt(.value([72])))])
+        let read = world.central.submit(.link(link, .gatt(.read(rate.valueHandle))))
+        #expect(world.run(for: .seconds(2)) { world.peripheral.serverEvents.contains { $0.readRequest != nil } })
+        let question = try #require(world.peripheral.serverEvents.compactMap(\.readRequest).first)
+        world.peripheral.submit(.server(.respond(question.id, .value([72]))))
+        #expect(world.run(for: .seconds(2)) { !world.central.results(of: read).isEmpty })
+        #expect(world.central.results(of: read) == [.success(.gatt(.value([72])))])
     }
 
     @Test("the database is one for the device, and each app is asked for what it published (SPEC PER-24)")
     func oneDatabase() throws {
-        let pair = HostPair()
-        _ = try advertising(pair)
+        let world = World(hosts: 2)
+        _ = try advertising(world)
         let other = ClientID(rawValue: 7)
         let level = try #require(
-            pair.publish(.of(0x180F, [.dynamic(0x2A19, [.read])]), from: other)?.characteristics.first)
-        let link = try #require(pair.connect(pair.central))
-        let found = pair.gatt(.discoverServices(uuids: [heartRate]), on: link, at: pair.central)
-        let foundToo = pair.gatt(.discoverServices(uuids: [battery]), on: link, at: pair.central)
+            world.peripheral.publish(.of(0x180F, [.dynamic(0x2A19, [.read])]), from: other)?.characteristics.first)
+        let link = try #require(world.central.connect(world.peripheral.address))
+        let found = world.central.gatt(link, .discoverServices(uuids: [heartRate]))
+        let foundToo = world.central.gatt(link, .discoverServices(uuids: [battery]))
         for result in [found, foundToo] {
-            guard case .success(.services(let services))? = result else {
+            guard case .services(let services)? = result else {
                 Issue.record("no services")
                 continue
             }
             #expect(services.count == 1)
         }
-        pair.submit(.link(link, .gatt(.read(level.valueHandle))), to: pair.central)
-        #expect(pair.run(for: .seconds(2)) { pair.peripheral.serverEvents.contains { $0.readRequest != nil } })
-        #expect(pair.peripheral.serverEvents.compactMap(\.readRequest).map(\.owner) == [other])
+        world.central.submit(.link(link, .gatt(.read(level.valueHandle))))
+        #expect(world.run(for: .seconds(2)) { world.peripheral.serverEvents.contains { $0.readRequest != nil } })
+        #expect(world.peripheral.serverEvents.compactMap(\.readRequest).map(\.owner) == [other])
     }
 
     @Test("notifications and indications reach the subscriber in order and none is lost (SPEC PER-20 to PER-22)")
     func updates() throws {
-        let pair = HostPair()
-        let rate = try advertising(pair)
-        let link = try #require(pair.connect(pair.central))
+        let world = World(hosts: 2)
+        let rate = try advertising(world)
+        let link = try #require(world.central.connect(world.peripheral.address))
         let mode = GATTOperation.subscribe(rate.valueHandle, configuration: rate.configuration, mode: .notifications)
-        #expect(pair.gatt(mode, on: link, at: pair.central) == .success(.subscribed))
+        #expect(world.central.gatt(link, mode) == .subscribed)
         var next = 0
         var ready = 0
         while next < 200 {
-            let update = pair.submit(
-                .server(.updateValue(rate.valueHandle, value: [UInt8(next)], links: nil)), to: pair.peripheral)
-            if pair.peripheral.results(of: update) == [.success(.accepted(true))] {
+            let update = world.peripheral.submit(.server(.updateValue(rate.valueHandle, value: [UInt8(next)], links: nil)))
+            if world.peripheral.results(of: update) == [.success(.accepted(true))] {
                 next += 1
                 continue
             }
             #expect(
-                pair.run(for: .seconds(5)) {
-                    pair.peripheral.serverEvents.count { $0 == .readyToUpdate } == ready + 1
+                world.run(for: .seconds(5)) {
+                    world.peripheral.serverEvents.count { $0 == .readyToUpdate } == ready + 1
                 })
             ready += 1
         }
         func values() -> [UInt8] {
-            pair.central.events.compactMap {
+            world.central.events.compactMap {
                 guard case .gatt(_, .notification(let notification)) = $0 else { return nil }
                 return notification.value.first
             }
         }
-        #expect(pair.run(for: .seconds(10)) { values().count == 200 })
+        #expect(world.run(for: .seconds(10)) { values().count == 200 })
         #expect(values() == (0..<200).map { UInt8($0) })
         #expect(ready > 0)
     }
 
     @Test("prepared writes of two centrals at the same time stay apart (SPEC PER-17 to PER-19, pain 17)")
     func twoCentrals() throws {
-        let pair = HostPair(stations: 3)
-        let rate = try advertising(pair)
-        let links = try pair.stations[1...].map { try #require(pair.connect($0)) }
+        let world = World(hosts: 3)
+        let rate = try advertising(world)
+        let links = try world.hosts[1...].map { try #require($0.connect(world.peripheral.address)) }
         let values = [Array(repeating: UInt8(0xA1), count: 500), Array(repeating: UInt8(0xB2), count: 300)]
         let operations = (0..<2).map {
-            pair.submit(
-                .link(links[$0], .gatt(.writeLong(rate.valueHandle, value: values[$0]))), to: pair.stations[$0 + 1])
+            world.hosts[$0 + 1].submit(.link(links[$0], .gatt(.writeLong(rate.valueHandle, value: values[$0]))))
         }
-        func questions() -> [GATTWriteRequest] { pair.peripheral.serverEvents.compactMap(\.writeRequest) }
-        #expect(pair.run(for: .seconds(10)) { questions().count == 2 })
+        func questions() -> [GATTWriteRequest] { world.peripheral.serverEvents.compactMap(\.writeRequest) }
+        #expect(world.run(for: .seconds(10)) { questions().count == 2 })
         for question in questions() {
             let whole = question.writes.reduce(into: [UInt8]()) { $0 += $1.value }
             #expect(values.contains(whole))
-            pair.submit(.server(.respond(question.id, .success)), to: pair.peripheral)
+            world.peripheral.submit(.server(.respond(question.id, .success)))
         }
         #expect(Set(questions().map(\.link)).count == 2)
         #expect(
-            pair.run(for: .seconds(5)) {
-                (0..<2).allSatisfy { !pair.stations[$0 + 1].results(of: operations[$0]).isEmpty }
+            world.run(for: .seconds(5)) {
+                (0..<2).allSatisfy { !world.hosts[$0 + 1].results(of: operations[$0]).isEmpty }
             })
         for index in 0..<2 {
-            #expect(pair.stations[index + 1].results(of: operations[index]) == [.success(.gatt(.written))])
+            #expect(world.hosts[index + 1].results(of: operations[index]) == [.success(.gatt(.written))])
         }
     }
 
     @Test("both roles on one link at once: each reads the other while it serves it (issue 3)")
     func bothRoles() throws {
-        let pair = HostPair()
-        let rate = try advertising(pair)
-        let link = try #require(pair.connect(pair.central))
-        let back = pair.result(of: .radio(.connect(ConnectRequest(peer: pair.central.address))), at: pair.peripheral)
+        let world = World(hosts: 2)
+        let rate = try advertising(world)
+        let link = try #require(world.central.connect(world.peripheral.address))
+        let back = world.peripheral.result(of: .radio(.connect(ConnectRequest(peer: world.central.address))))
         guard case .success(.connected(let reverse))? = back else {
             Issue.record("the central's link is not shared: \(String(describing: back))")
             return
         }
-        #expect(pair.peripheral.centrals.map(\.id) == [reverse])
+        #expect(world.peripheral.centrals.map(\.id) == [reverse])
         let subscribe = GATTOperation.subscribe(rate.valueHandle, configuration: rate.configuration, mode: .indications)
-        let ours = pair.submit(.link(reverse, .gatt(.discoverServices(uuids: []))), to: pair.peripheral)
-        let theirs = pair.submit(.link(link, .gatt(subscribe)), to: pair.central)
+        let ours = world.peripheral.submit(.link(reverse, .gatt(.discoverServices(uuids: []))))
+        let theirs = world.central.submit(.link(link, .gatt(subscribe)))
         #expect(
-            pair.run(for: .seconds(5)) {
-                !pair.peripheral.results(of: ours).isEmpty && !pair.central.results(of: theirs).isEmpty
+            world.run(for: .seconds(5)) {
+                !world.peripheral.results(of: ours).isEmpty && !world.central.results(of: theirs).isEmpty
             })
-        #expect(pair.central.results(of: theirs) == [.success(.gatt(.subscribed))])
-        guard case .success(.gatt(.services(let services)))? = pair.peripheral.results(of: ours).first else {
+        #expect(world.central.results(of: theirs) == [.success(.gatt(.subscribed))])
+        guard case .success(.gatt(.services(let services)))? = world.peripheral.results(of: ours).first else {
             Issue.record("the central serves nothing")
             return
         }
         #expect(services.map(\.uuid.shortValue) == [0x1800, 0x1801])
         // An indication of ours and a request of ours cross an answer of theirs.
-        pair.submit(.server(.updateValue(rate.valueHandle, value: [1], links: nil)), to: pair.peripheral)
-        let name = pair.gatt(.readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all), on: reverse, at: pair.peripheral)
-        guard case .success(.attributeValues(let names))? = name else {
+        world.peripheral.submit(.server(.updateValue(rate.valueHandle, value: [1], links: nil)))
+        let name = world.peripheral.gatt(reverse, .readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all))
+        guard case .attributeValues(let names)? = name else {
             Issue.record("no name: \(String(describing: name))")
             return
         }
         #expect(names.map(\.value) == [Array("Jelling".utf8)])
         #expect(
-            pair.run(for: .seconds(5)) { pair.peripheral.serverEvents.contains(.confirmed(reverse, rate.valueHandle)) })
+            world.run(for: .seconds(5)) {
+                world.peripheral.serverEvents.contains(.confirmed(reverse, rate.valueHandle))
+            })
     }
 
     // MARK: Connection latency
@@ -178,24 +176,24 @@ struct TwoHostTests {
         "a hint at the latency changes the central's link, by the link layer's procedure or by L2CAP's request (SPEC 2.4)",
         arguments: ConnectionLatency.allCases, [true, false])
     func latency(_ latency: ConnectionLatency, knowsProcedure: Bool) throws {
-        let pair = HostPair { configuration, number in
+        let world = World(hosts: 2) { configuration, number in
             if !knowsProcedure, number == 0 { configuration.features.remove(.connectionParametersRequestProcedure) }
         }
-        _ = try advertising(pair)
-        let link = try #require(pair.connect(pair.central))
-        let ours = try #require(pair.peripheral.centrals.first)
-        pair.run(for: .seconds(1))
+        _ = try advertising(world)
+        let link = try #require(world.central.connect(world.peripheral.address))
+        let ours = try #require(world.peripheral.centrals.first)
+        world.run(for: .seconds(1))
         let wish = latency.parameters
         guard
-            case .success(.connectionParameters(let set))? = pair.result(
-                of: .link(ours.id, .procedure(.updateParameters(wish))), at: pair.peripheral)
+            case .success(.connectionParameters(let set))? = world.peripheral.result(
+                of: .link(ours.id, .updateConnectionParameters(wish)))
         else {
             Issue.record("not granted")
             return
         }
         #expect(wish.interval.contains(set.interval))
         #expect(set.peripheralLatency == wish.peripheralLatency && set.supervisionTimeout == wish.supervisionTimeout)
-        #expect(pair.central.events.contains(.connectionParametersChanged(link, set)))
+        #expect(world.central.events.contains(.connectionParametersChanged(link, set)))
     }
 
     @Test("no wish gives an Apple device a reason to refuse: the rules of all its guidelines since 2014 (SPEC 4)")
@@ -230,7 +228,7 @@ struct TwoHostTests {
             rig.events.compactMap { if case .centralConnected(let information) = $0 { information.id } else { nil } }
                 .first)
         rig.forget()
-        let operation = rig.submit(.link(link, .procedure(.updateParameters(ConnectionLatency.high.parameters))))
+        let operation = rig.submit(.link(link, .updateConnectionParameters(ConnectionLatency.high.parameters)))
         // Code 0x12: 285 ms, 300 ms, latency 4, 6 s.
         let request = try #require(rig.data.last)
         #expect(Array(request.dropFirst(6)) == [5, 0, 0x12, 1, 8, 0, 228, 0, 240, 0, 4, 0, 88, 2])
@@ -238,7 +236,7 @@ struct TwoHostTests {
         #expect(rig.results(of: operation) == [.failure(.rejectedByPeer)])
         rig.receive(
             DisconnectionComplete(connectionHandle: ConnectionHandle(rawValue: 0x40), reason: .connectionTimeout))
-        let late = rig.submit(.link(link, .procedure(.updateParameters(ConnectionLatency.low.parameters))))
+        let late = rig.submit(.link(link, .updateConnectionParameters(ConnectionLatency.low.parameters)))
         #expect(rig.results(of: late) == [.failure(.notConnected)])
     }
 }

@@ -1,5 +1,6 @@
 import BLEPackets
 import BLESimulator
+import TestSupport
 import Testing
 
 @testable import BLEHost
@@ -15,7 +16,7 @@ struct SimulatedHostTests {
             SimulatedControllerConfiguration(),
         ])
     func walk(configuration: SimulatedControllerConfiguration) throws {
-        let rig = SimulatedRig(air: .demoWorld(), controller: configuration)
+        let rig = HostStation(World(.demoWorld()), controller: configuration)
         rig.start()
         let scan = rig.submit(.radio(.scan(ScanRequest(name: "Jelling Heart"))))
         var found: Discovery?
@@ -53,7 +54,7 @@ struct SimulatedHostTests {
     @Test("the same world and the same calls give the same events, run after run")
     func isDeterministic() {
         func run() -> [String] {
-            let rig = SimulatedRig(air: .demoWorld())
+            let rig = HostStation(World(.demoWorld()))
             rig.start()
             rig.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))))
             rig.submit(.radio(.connect(ConnectRequest(peer: SimulatedPeripheral.jellingHeart.address))))
@@ -65,7 +66,7 @@ struct SimulatedHostTests {
 
     @Test("a device that appears after thirty days is connected to (SPEC CEN-9, appendix B 6)")
     func thirtyDays() {
-        let rig = SimulatedRig()
+        let rig = HostStation()
         rig.start()
         let connect = rig.submit(.radio(.connect(ConnectRequest(peer: Self.address))))
         rig.run(for: .seconds(30 * 86400))
@@ -76,7 +77,7 @@ struct SimulatedHostTests {
 
     @Test("five pending connections come about in whatever order the devices appear (pain 3)")
     func manyPending() {
-        let rig = SimulatedRig()
+        let rig = HostStation()
         rig.start()
         let peers = (0..<5).map { DeviceAddress(value: 0xC0DE_0000_0100 + UInt64($0), kind: .random) }
         let operations = peers.map { rig.submit(.radio(.connect(ConnectRequest(peer: $0)))) }
@@ -88,7 +89,7 @@ struct SimulatedHostTests {
 
     @Test("0x3E is retried until the link stands (SPEC 2.3)")
     func retriesEstablishment() {
-        let rig = SimulatedRig()
+        let rig = HostStation()
         rig.air.addPeripheral(SimulatedPeripheral(name: "Shy", address: Self.address, services: []))
         rig.air.changeFaults(of: rig.controller) { $0.failingConnections = 3 }
         rig.start()
@@ -98,7 +99,7 @@ struct SimulatedHostTests {
 
     @Test("a device that goes out of range ends the link by supervision timeout, and a new connection waits for it")
     func outOfRange() throws {
-        let rig = SimulatedRig()
+        let rig = HostStation()
         let device = rig.air.addPeripheral(SimulatedPeripheral(name: "Far", address: Self.address, services: []))
         rig.start()
         _ = try #require(rig.connect(Self.address))
@@ -114,7 +115,7 @@ struct SimulatedHostTests {
 
     @Test("data that overtake the Connection Complete are not lost (pain 11)")
     func earlyData() {
-        let rig = SimulatedRig()
+        let rig = HostStation()
         rig.air.addScriptedPeer(
             SimulatedScriptedPeer(name: "Eager", address: Self.address, greeting: [[0x02, 0x00, 0x02]]) { pdu in
                 pdu.first == 0x02 ? [[0x03, 0x00, 0x01]] : []
@@ -127,7 +128,7 @@ struct SimulatedHostTests {
 
     @Test("reports that stop are noticed and scanning begins anew (pain 5)")
     func silentReports() {
-        let rig = SimulatedRig(air: .demoWorld())
+        let rig = HostStation(World(.demoWorld()))
         rig.start()
         rig.submit(.radio(.scan(ScanRequest())))
         rig.run(for: .seconds(5))
@@ -143,7 +144,7 @@ struct SimulatedHostTests {
 
     @Test("a wedged controller is reset, and scan and connection go on (pain 6)")
     func hardwareError() throws {
-        let rig = SimulatedRig(air: .demoWorld())
+        let rig = HostStation(World(.demoWorld()))
         rig.start()
         rig.submit(.radio(.scan(ScanRequest(allowsDuplicates: true))))
         _ = try #require(rig.connect(SimulatedPeripheral.jellingHeart.address))
@@ -157,7 +158,7 @@ struct SimulatedHostTests {
 
     @Test("a hundred connections in a row leave nothing behind")
     func hundredConnections() throws {
-        let rig = SimulatedRig(air: .demoWorld())
+        let rig = HostStation(World(.demoWorld()))
         rig.start()
         for _ in 0..<100 {
             let link = try #require(rig.connect(SimulatedPeripheral.jellingHeart.address))
@@ -188,7 +189,7 @@ struct SimulatedHostTests {
 
     @Test("a peer that answers nonsense costs that operation and nothing else (pain 16)", arguments: hostileAnswers)
     func hostilePeer(name: String, answer: [UInt8]) throws {
-        let rig = SimulatedRig()
+        let rig = HostStation()
         rig.air.addScriptedPeer(
             SimulatedScriptedPeer(name: name, address: Self.address) { pdu in
                 switch pdu.first {
@@ -218,7 +219,7 @@ struct SimulatedHostTests {
 
     @Test("a discovery that a peer would never let end, ends (pain 16)")
     func endlessDiscovery() throws {
-        let rig = SimulatedRig()
+        let rig = HostStation()
         rig.air.addScriptedPeer(
             SimulatedScriptedPeer(name: "Endless", address: Self.address) { pdu in
                 pdu.first == 0x02 ? [[0x03, 0x17, 0x00]] : [[0x11, 0x06, 0x01, 0x00, 0x01, 0x00, 0x00, 0x18]]
@@ -234,7 +235,7 @@ struct SimulatedHostTests {
 
     @Test("a response that nobody asked for is passed over (pain 16)")
     func unaskedResponse() throws {
-        let rig = SimulatedRig()
+        let rig = HostStation()
         let device = rig.air.addScriptedPeer(
             SimulatedScriptedPeer(name: "Chatty", address: Self.address) { pdu in
                 pdu.first == 0x02 ? [[0x03, 0x17, 0x00]] : [[0x0B, 0x07]]
@@ -248,7 +249,7 @@ struct SimulatedHostTests {
 
     @Test("a disconnection after each of the peer's answers ends a whole discovery once (pain 4)", arguments: 0..<12)
     func disconnectsAtEachStep(step: Int) throws {
-        let rig = SimulatedRig()
+        let rig = HostStation()
         let device = rig.air.addPeripheral(
             SimulatedPeripheral(
                 name: "Leaver", address: Self.address, services: SimulatedPeripheral.jellingHeart.services))
@@ -270,7 +271,7 @@ struct SimulatedHostTests {
 
     @Test("values that come before anybody subscribed are kept for who subscribes (pain 12)")
     func earlyNotifications() throws {
-        let rig = SimulatedRig()
+        let rig = HostStation()
         let device = rig.air.addScriptedPeer(
             SimulatedScriptedPeer(name: "Early", address: Self.address) { pdu in
                 switch pdu.first {
@@ -298,7 +299,7 @@ struct SimulatedHostTests {
         "credits that the controller never returns stop the link without growth, and the next link is not harmed (pain 11)"
     )
     func keptCredits() throws {
-        let rig = SimulatedRig(
+        let rig = HostStation(
             controller: {
                 var c = SimulatedControllerConfiguration()
                 c.aclDataCount = 2

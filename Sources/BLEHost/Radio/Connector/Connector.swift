@@ -210,10 +210,3 @@ struct Connector {
                 supervisionTimeout: timing.supervisionTimeout)
     }
 }
-
-/// The earlier of two moments, of which each may be absent.
-func earliest(_ a: Instant?, _ b: Instant?) -> Instant? {
-    guard let a else { return b }
-    guard let b else { return a }
-    return min(a, b)
-}

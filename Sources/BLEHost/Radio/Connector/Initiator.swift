@@ -119,9 +119,6 @@ struct Initiator {
         return .none
     }
 
-    /// Starts what is wanted when nothing is under way.
-    mutating func proceed() -> Action { converge() }
-
     /// The controller was reset and initiates no more.
     mutating func controllerReset() {
         state = .idle

@@ -2,9 +2,6 @@
 ///
 /// On an LE link a frame carries exactly one of them. The packet borrows the bytes it was made from.
 public struct L2CAPSignallingPacket: ~Escapable {
-    /// The smallest MTU that every device accepts on the LE signalling channel, in octets.
-    public static let leMinimumMTU = 23
-
     /// What stands before the data of a command.
     public struct Header: Hashable, Sendable {
         /// Octets that the header itself takes.

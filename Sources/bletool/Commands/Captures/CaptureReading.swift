@@ -33,14 +33,14 @@ struct CaptureReading: ~Copyable {
         self.path = path
         self.console = console
         var status = stat()
-        byteCount = console.showsProgress && stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : nil
+        byteCount = unsafe console.showsProgress && stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : nil
     }
 
     /// - Throws: `Failure` when what is to be written is the very file that is read.
     static func checkDiffer(_ input: String, _ output: String) throws {
         var first = stat()
         var second = stat()
-        let isKnown = (input == "-" ? fstat(0, &first) : stat(input, &first)) == 0 && stat(output, &second) == 0
+        let isKnown = unsafe (input == "-" ? fstat(0, &first) : stat(input, &first)) == 0 && stat(output, &second) == 0
         guard isKnown, first.st_mode & S_IFMT == S_IFREG else { return }
         if first.st_dev == second.st_dev, first.st_ino == second.st_ino {
             throw Failure("\(output) is the input file; choose another output")

@@ -154,7 +154,7 @@ struct DecodeCommand: ToolCommand {
     private func writePage(_ path: String, _ reading: inout CaptureReading, _ console: Console) throws {
         let descriptor: Int32
         do throws(StateFileError) { descriptor = try OutputPlace.open(path, isSecret: false).descriptor } catch {
-            throw Failure("\(path): \(error.code.map { String(cString: strerror($0)) } ?? error.outputCause)")
+            throw Failure("\(path): \(error.code.map(systemErrorText) ?? error.outputCause)")
         }
         defer { close(descriptor) }
         // A pipe has nothing that could be emptied.
@@ -162,7 +162,7 @@ struct DecodeCommand: ToolCommand {
         var page = HTMLReport(filter: filter)
         func flush(_ page: inout HTMLReport) throws {
             guard let number = Console.writeAll(descriptor, page.output) else { return page.removeOutput() }
-            throw Failure("\(path): \(String(cString: strerror(number)))")
+            throw Failure("\(path): \(systemErrorText(number))")
         }
         page.begin(title: file.split(separator: "/").last.map(String.init) ?? file)
         try reading.readAll { record in

@@ -1,7 +1,7 @@
 import BLEPackets
 
 /// What the kernel knows about one of its Bluetooth adapters.
-public struct Adapter: Hashable, Sendable {
+public struct KernelAdapter: Hashable, Sendable {
     /// The number in `hci0`, `user:0` and `raw:0`; another after the adapter was unplugged and came back.
     public let index: UInt16
     /// `hci0`.
