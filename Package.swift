@@ -123,7 +123,8 @@ let package = Package(
         .testTarget(
             name: "BLEDecoderTests", dependencies: ["BLEDecoder", "BLEAssignedNumbers", "BLECapture"],
             swiftSettings: common),
-        .testTarget(name: "BLESensorsTests", dependencies: ["BLESensors"], swiftSettings: common),
+        .testTarget(
+            name: "BLESensorsTests", dependencies: ["BLESensors", "BLEHost", "BLESecurity"], swiftSettings: common),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
         .testTarget(

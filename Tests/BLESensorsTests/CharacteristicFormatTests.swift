@@ -105,7 +105,7 @@ struct CharacteristicFormatTests {
         var random: UInt32 = 1
         for number in UInt16.min...UInt16.max {
             guard let line = AssignedNumbers.line(of: number, in: CharacteristicFormat.lines) else { continue }
-            let format = try #require(CharacteristicFormat(line: line.description), "\(line)")
+            let format = try #require(OctetLayout(line: line.description), "\(line)")
             count += 1
             for length in 0..<40 {
                 for fill in [UInt8(0), 0xFF, 0x80, 0x7F, nil] {
@@ -113,7 +113,7 @@ struct CharacteristicFormatTests {
                         random = random &* 1_664_525 &+ 1_013_904_223
                         return fill ?? UInt8(truncatingIfNeeded: random >> 24)
                     }
-                    guard let fields = try? format.decode(octets.span.bytes) else { continue }
+                    guard let fields = format.fields(of: octets) else { continue }
                     for field in fields { #expect(!field.description.isEmpty) }
                 }
             }

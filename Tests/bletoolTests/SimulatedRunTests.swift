@@ -30,7 +30,7 @@ struct SimulatedRunTests {
     func scanForPeople() async throws {
         let run = try await ToolRun("-t", "sim", "lescan", "--name", Self.heart, "--count", "1")
         #expect(run.output.hasPrefix("C0:DE:00:00:00:01 random"))
-        #expect(run.output.contains("dBm  Jelling Heart  180D,180F"))
+        #expect(run.output.contains("dBm  Jelling Heart  180D Heart Rate,180F Battery Service"))
         #expect(run.errors.isEmpty)
     }
 

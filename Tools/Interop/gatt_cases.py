@@ -56,6 +56,16 @@ def discover_prints_the_whole_database(lab):
 
 
 @case(kinds=('bumble', 'btvirt', 'simulator'))
+def values_have_a_meaning(lab):
+    """`gatt PEER read 'Battery Level' 2A38` reads both, by name and UUID, and says what they mean beside the bytes"""
+    events = lab.gatt('read', 'Battery Level', '2A38').events('value')
+    same('UUIDs', [e['uuid'] for e in events], ['2A19', '2A38'])
+    same('battery', (events[0]['value'], events[0].get('text')), ('57', '87 %'))
+    same('values', events[0].get('values'), [{'name': 'Battery Level', 'value': 87, 'unit': '%'}])
+    same('form', value_of(lab.gatt('read', '2A19', '--uint8')), '57')
+
+
+@case(kinds=('bumble', 'btvirt', 'simulator'))
 def discover_of_one_service(lab):
     """`gatt PEER discover --service 180D` prints only that service"""
     result = lab.gatt('discover', '--service', '180D')

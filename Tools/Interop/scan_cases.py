@@ -59,6 +59,18 @@ def passive_scan(lab):
     same('scan types', set(legacy + extended), {0})
 
 
+@case(kinds=('bumble', 'btvirt', 'simulator'), peer=False)
+def lescan_understands_a_sensor(lab):
+    """`lescan` says what a BTHome sensor measures, with names and units, for people and in JSON"""
+    lab.start_peer('--service-data', 'FCD2:4002c409')
+    event = lab.run('lescan', '--count', '1', '--name', 'BumblePeer').events('discovered')[0]
+    same('formats', [f['format'] for f in event.get('formats', [])], ['BTHome v2'])
+    same('values', event.get('values'), [
+        {'name': 'temperature', 'value': 25, 'unit': '°C', 'deviceClass': 'temperature', 'format': 'BTHome v2'}])
+    text = '\n'.join(lab.run('lescan', '--count', '1', '--name', 'BumblePeer', json=False).strays)
+    check('BTHome v2: temperature 25 °C' in text, f'no temperature in {text!r}')
+
+
 @case(kinds=('bumble', 'btvirt'))
 def text_output(lab):
     """without `--json` a scan prints name, address and type, and no progress when piped"""

@@ -59,6 +59,7 @@ async def main():
     ap.add_argument('--coc-mps', type=int, default=2046)
     ap.add_argument('--coc-credits', type=int, default=64)
     ap.add_argument('--long-size', type=int, default=600, help='size of the readable long value')
+    ap.add_argument('--service-data', metavar='UUID:HEX', help='16-bit service data to advertise, as a sensor does')
     ap.add_argument('--ext-adv', action='store_true', help='extended advertising PDUs (not legacy ones)')
     ap.add_argument('--adv-interval', type=float, default=100, help='ms')
     ap.add_argument('--hr-interval', type=float, default=0.2, help='s between heart rate notifications')
@@ -202,6 +203,10 @@ async def main():
         (AdvertisingData.FLAGS, bytes([6])),
         (AdvertisingData.COMPLETE_LOCAL_NAME, args.name.encode()),
         (AdvertisingData.INCOMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, bytes.fromhex('0d180f18'))]))
+    if args.service_data:
+        uuid, _, data = args.service_data.partition(':')
+        data = int(uuid, 16).to_bytes(2, 'little') + bytes.fromhex(data)
+        adv += bytes(AdvertisingData([(AdvertisingData.SERVICE_DATA_16_BIT_UUID, data)]))
     scan_rsp = bytes(AdvertisingData([
         (AdvertisingData.INCOMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, bytes(UUID(SVC)))]))
 

@@ -29,12 +29,17 @@ struct AdDecodeCommand: ToolCommand {
     @Option(help: ArgumentHelp("Look for this service in the overflow area; may be repeated.", valueName: "uuid"))
     var scanFor: [BluetoothUUID] = []
 
+    @Option(help: ArgumentHelp("Who sent it: encrypted sensors cannot be read without.", valueName: "address"))
+    var address: AddressArgument?
+
+    @OptionGroup var keys: DeviceKeyArguments
+
     func run(in session: Session) async throws {
         let bytes = advertisement.flatMap(\.bytes)
         let response = scanResponse?.bytes ?? []
         let data = AdvertisingData(
             advertisement: bytes.span.bytes, scanResponse: scanResponse == nil ? nil : response.span.bytes)
-        let output = AdvertisingDataOutput(data, scanFor: scanFor)
+        let output = AdvertisingDataOutput(data, scanFor: scanFor, from: address?.address, keys: keys.sensorKeys)
         session.console.print(output.json, text: output.text)
     }
 }

@@ -39,6 +39,8 @@ struct ScanCommand: ToolCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many reports.", valueName: "n"))
     var count: Count?
 
+    @OptionGroup var keys: DeviceKeyArguments
+
     var request: ScanRequest {
         ScanRequest(
             isActive: !passive, allowsDuplicates: duplicates, serviceUUIDs: service, name: name, minimumRSSI: rssi)
@@ -46,11 +48,12 @@ struct ScanCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         let request = request
+        let keys = keys.sensorKeys
         let console = session.console
         let limit = count?.value
         let duration = duration?.duration
         try await session.withAdapter(adjusting: session.knowBonds) { adapter in
-            let printer = ScanPrinter(console: console, request: request)
+            let printer = ScanPrinter(console: console, request: request, keys: keys)
             let progress = ScanProgress.start(adapter, console: console, duration: duration)
             defer { progress?.cancel() }
             try await withDeadline(after: duration) {

@@ -1,19 +1,27 @@
 import BLE
+import BLEAssignedNumbers
 import BLEJSON
+import BLESensors
 import BLEText
 
 /// What advertising data say, as `ad decode` prints it.
 struct AdvertisingDataOutput {
     let data: AdvertisingData
     let hashed: [BluetoothUUID]
+    /// What the device says in formats that are known.
+    let reports: [SensorReport]
 
-    init(_ data: AdvertisingData, scanFor services: [BluetoothUUID]) {
+    init(
+        _ data: AdvertisingData, scanFor services: [BluetoothUUID], from address: DeviceAddress? = nil,
+        keys: SensorKeys? = nil
+    ) {
         self.data = data
+        reports = SensorReport.reports(in: data, from: address, keys: keys)
         hashed = data.hashedServiceUUIDs(scanFor: services)
     }
 
     var json: JSONValue {
-        [
+        let object: JSONValue = [
             "flags": JSONValue(data.flags),
             "localName": JSONValue(data.localName),
             "nameComplete": data.localName == nil ? .null : .boolean(data.isNameComplete),
@@ -26,6 +34,7 @@ struct AdvertisingDataOutput {
             "serviceData": .array(data.serviceData.map(\.json)),
             "errors": JSONValue(data.faults.map(\.description)),
         ]
+        return object.adding(reports)
     }
 
     var text: String {
@@ -36,13 +45,15 @@ struct AdvertisingDataOutput {
         }
         if let power = data.txPower { lines.append("tx power      \(power) dBm") }
         if let appearance = data.appearance {
-            lines.append("appearance    \(Hexadecimal.number(appearance, digits: 4))")
+            let name = AssignedNumbers.appearance(appearance).map { " \($0)" } ?? ""
+            lines.append("appearance    \(Hexadecimal.number(appearance, digits: 4))\(name)")
         }
-        lines += data.serviceUUIDs.map { "service       \($0)" }
-        lines += data.solicitedServiceUUIDs.map { "solicited     \($0)" }
+        lines += data.serviceUUIDs.map { "service       \($0.textWithName)" }
+        lines += data.solicitedServiceUUIDs.map { "solicited     \($0.textWithName)" }
         lines += hashed.map { "hashed        \($0)" }
         lines += data.manufacturerData.map { "company       \($0.text)" }
         lines += data.serviceData.map { "service data  \($0.text)" }
+        lines += reports.map { "says          \($0.text)" }
         lines += data.faults.map { "error         \($0)" }
         return lines.isEmpty ? "nothing" : lines.joined(separator: "\n")
     }

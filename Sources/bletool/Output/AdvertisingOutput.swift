@@ -1,15 +1,21 @@
 import BLE
+import BLEAssignedNumbers
 import BLEJSON
+import BLESensors
 import BLEText
 
 extension AdvertisingData.ManufacturerData {
     var json: JSONValue { ["company": JSONValue(company), "data": .string(Hexadecimal.text(data))] }
-    var text: String { "\(Hexadecimal.number(company, digits: 4)):\(Hexadecimal.text(data))" }
+    /// The company, with its name where it has one, and the data.
+    var text: String {
+        let name = AssignedNumbers.company(company).map { " " + $0.description.printable(limit: 48) } ?? ""
+        return "\(Hexadecimal.number(company, digits: 4))\(name):\(Hexadecimal.text(data))"
+    }
 }
 
 extension AdvertisingData.ServiceData {
     var json: JSONValue { ["uuid": .string(uuid.description), "data": .string(Hexadecimal.text(data))] }
-    var text: String { "\(uuid):\(Hexadecimal.text(data))" }
+    var text: String { "\(uuid.textWithName):\(Hexadecimal.text(data))" }
 }
 
 extension JSONValue {
@@ -22,18 +28,21 @@ struct DiscoveryOutput {
     let data: AdvertisingData
     /// Services that the user scans for and that the overflow area may contain.
     let hashed: [BluetoothUUID]
+    /// What the device says in formats that are known.
+    let reports: [SensorReport]
 
-    init(_ discovery: Discovery, scanFor services: [BluetoothUUID]) {
+    init(_ discovery: Discovery, scanFor services: [BluetoothUUID], keys: SensorKeys? = nil) {
         self.discovery = discovery
         data = discovery.advertisingData
         hashed = data.hashedServiceUUIDs(scanFor: services)
+        reports = SensorReport.reports(in: data, from: discovery.address, keys: keys)
     }
 
     private var rssi: Int8? { discovery.rssi == 127 ? nil : discovery.rssi }
     private var txPower: Int8? { data.txPower ?? (discovery.txPower == 127 ? nil : discovery.txPower) }
 
     var json: JSONValue {
-        [
+        let event: JSONValue = [
             "event": "discovered",
             "address": JSONValue(discovery.address?.addressText),
             "addressType": JSONValue(discovery.address?.kindText),
@@ -48,6 +57,7 @@ struct DiscoveryOutput {
             "advertisement": .string(Hexadecimal.text(discovery.advertisement)),
             "scanResponse": .string(Hexadecimal.text(discovery.scanResponse)),
         ]
+        return event.adding(reports)
     }
 
     /// Address and type, strength, name, then what else there is.
@@ -57,10 +67,11 @@ struct DiscoveryOutput {
     var details: String {
         let name = data.localNameWithoutPadding ?? ""
         var parts = [name.isEmpty ? "(no name)" : name.printable(limit: 64)]
-        if !data.serviceUUIDs.isEmpty { parts.append(data.serviceUUIDs.map(\.description).joined(separator: ",")) }
+        if !data.serviceUUIDs.isEmpty { parts.append(data.serviceUUIDs.map(\.textWithName).joined(separator: ",")) }
         if !hashed.isEmpty { parts.append("hashed " + hashed.map(\.description).joined(separator: ",")) }
         parts += data.manufacturerData.map { "company " + $0.text }
         parts += data.serviceData.map { "data " + $0.text }
+        parts += reports.map(\.text)
         if let txPower { parts.append("tx \(txPower) dBm") }
         if !discovery.isConnectable { parts.append("not connectable") }
         return parts.joined(separator: "  ")

@@ -1,12 +1,14 @@
 import BLEPackets
 
 extension PacketReader {
-    /// Reads an integer of 1 to 8 octets, least significant first.
+    /// Reads an integer of 1 to 8 octets, least significant first, or last.
     /// - Throws: `DecodingError.truncated` when fewer remain.
-    mutating func readInteger(_ width: Int) throws(DecodingError) -> UInt64 {
+    mutating func readInteger(_ width: Int, isBigEndian: Bool = false) throws(DecodingError) -> UInt64 {
         let octets = try readBytes(width)
         var value: UInt64 = 0
-        for offset in (0..<width).reversed() { value = value << 8 | UInt64(octets.byte(at: offset) ?? 0) }
+        for offset in 0..<width {
+            value = value << 8 | UInt64(octets.byte(at: isBigEndian ? offset : width - 1 - offset) ?? 0)
+        }
         return value
     }
 }

@@ -1,14 +1,16 @@
 import BLEAssignedNumbers
 import BLEPackets
 
-/// One field of a characteristic: where its octets end, and what they mean.
-struct CharacteristicField: Sendable {
+/// One field of a layout: where its octets end, and what they mean.
+struct OctetField: Sendable {
     /// How the octets are to be read.
     enum Kind: Equatable, Sendable {
         /// An integer of so many octets; `isList`: as many as there are octets.
-        case integer(Int, isSigned: Bool, isList: Bool)
+        case integer(Int, isSigned: Bool, isBigEndian: Bool, isList: Bool)
         /// An integer whose bits the next fields tell.
-        case word(Int)
+        case word(Int, isBigEndian: Bool)
+        /// An octet that is zero or not.
+        case boolean(isInverted: Bool)
         /// Bits of the last word.
         case bits(Int, Int)
         /// IEEE 11073 in 2 or 4 octets, IEEE 754 in 4.
@@ -18,8 +20,8 @@ struct CharacteristicField: Sendable {
         case text
         case fixedText(Int)
         case endedText
-        /// 7 octets of date and time; 3 of days since 1970; one that is the power of 1.1 in seconds.
-        case dateTime, days, exponentialTime
+        /// 7 octets of date and time; 4 of seconds and 3 of days since 1970; one that is the power of 1.1 in seconds.
+        case dateTime, seconds, days, exponentialTime
         case uuid, appearance, octets
     }
 
@@ -39,6 +41,8 @@ struct CharacteristicField: Sendable {
     var name: String
     var kind: Kind
     var unit = ""
+    /// What is added to the integer before it is scaled.
+    var offset: Int64 = 0
     var factor: Int64 = 1
     var decimalExponent = 0
     var binaryExponent = 0
@@ -54,14 +58,7 @@ struct CharacteristicField: Sendable {
         self.kind = kind
         if columns.count > 2 { unit = String(columns[2]) }
         if columns.count > 3, !columns[3].isEmpty {
-            guard let mark = columns[3].firstIndex(where: { $0 == "e" || $0 == "b" }),
-                let exponent = Int(columns[3][columns[3].index(after: mark)...])
-            else { return nil }
-            if columns[3][mark] == "e" { decimalExponent = exponent } else { binaryExponent = exponent }
-            if mark > columns[3].startIndex {
-                guard let number = Int64(columns[3][..<mark]) else { return nil }
-                factor = number
-            }
+            guard readScale(columns[3]) else { return nil }
         }
         if columns.count > 4, !columns[4].isEmpty {
             guard let condition = Condition(columns[4]) else { return nil }
@@ -73,6 +70,24 @@ struct CharacteristicField: Sendable {
             guard parts.count == 2, let key = UInt64(parts[0], radix: 16) else { return nil }
             choices.append((key, parts[1]))
         }
+    }
+
+    /// Reads `MeD` or `MbB`, and behind it `+N`.
+    private mutating func readScale(_ text: Substring) -> Bool {
+        let parts = text.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
+        if parts.count == 2 {
+            guard let number = Int64(parts[1]) else { return false }
+            offset = number
+        }
+        guard let mark = parts[0].firstIndex(where: { $0 == "e" || $0 == "b" }),
+            let exponent = Int(parts[0][parts[0].index(after: mark)...])
+        else { return false }
+        if parts[0][mark] == "e" { decimalExponent = exponent } else { binaryExponent = exponent }
+        if mark > parts[0].startIndex {
+            guard let number = Int64(parts[0][..<mark]) else { return false }
+            factor = number
+        }
+        return true
     }
 
     func with(_ value: SensorValue) -> SensorField { SensorField(name, value, unit: unit) }
@@ -90,7 +105,7 @@ struct CharacteristicField: Sendable {
     }
 
     private func scaled(_ number: Int64) -> DecimalNumber {
-        let product = number.multipliedReportingOverflow(by: factor).partialValue
+        let product = (number &+ offset).multipliedReportingOverflow(by: factor).partialValue
         return binaryExponent == 0
             ? DecimalNumber(product, exponent: decimalExponent) : DecimalNumber(product, binaryExponent: binaryExponent)
     }
@@ -98,23 +113,24 @@ struct CharacteristicField: Sendable {
     /// Takes the field's octets; not of a word or its bits.
     func read(_ reader: inout PacketReader) throws(DecodingError) -> SensorValue {
         switch kind {
-        case .integer(let width, let isSigned, let isList):
+        case .integer(let width, let isSigned, let isBigEndian, let isList):
             guard isList else {
-                let bits = try reader.readInteger(width)
+                let bits = try reader.readInteger(width, isBigEndian: isBigEndian)
                 return value(of: bits, number: isSigned ? bits.signed(octets: width) : nil)
             }
             var numbers: [DecimalNumber] = []
             while reader.remainingCount >= width {
-                let bits = try reader.readInteger(width)
+                let bits = try reader.readInteger(width, isBigEndian: isBigEndian)
                 numbers.append(scaled(isSigned ? bits.signed(octets: width) : Int64(clamping: bits)))
             }
             return .numbers(numbers)
+        case .boolean(let isInverted): return .boolean((try reader.read(UInt8.self) != 0) != isInverted)
         case .medicalFloat(let width): return try .medicalFloat(reader.readInteger(width), octets: width)
         case .float:
             let value = Double(Float(bitPattern: try reader.read(UInt32.self)))
             guard !value.isNaN else { return .unknown }
-            return DecimalNumber(rounding: value, places: value.magnitude < 1000 ? 6 : 3).map { .number($0) }
-                ?? .invalid
+            let number = DecimalNumber(rounding: value, places: value.magnitude < 1000 ? 6 : 3)
+            return number.map { .number($0) } ?? .invalid
         case .text: return .text(Self.string(reader.readRest().copied()))
         case .fixedText(let count): return .text(Self.string(try reader.readBytes(count).copied()))
         case .endedText:
@@ -125,6 +141,10 @@ struct CharacteristicField: Sendable {
                 octets.append(octet)
             }
         case .dateTime: return try .dateTime(&reader)
+        case .seconds:
+            let seconds = Int(try reader.read(UInt32.self))
+            let time = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
+            return .text("\(CivilDate(daysSince1970: seconds / 86_400))T\(time.joined(separator: ":"))Z")
         case .days:
             let days = try reader.readUInt24()
             return days == 0 ? .unknown : .text(CivilDate(daysSince1970: Int(days)).description)
@@ -149,7 +169,23 @@ struct CharacteristicField: Sendable {
     }
 }
 
-extension CharacteristicField.Kind {
+extension OctetField.Kind {
+    /// How many octets it always has.
+    var octetCount: Int? {
+        switch self {
+        case .integer(let width, isSigned: _, isBigEndian: _, isList: false), .word(let width, isBigEndian: _),
+            .medicalFloat(let width), .fixedText(let width):
+            width
+        case .boolean, .exponentialTime: 1
+        case .appearance: 2
+        case .days: 3
+        case .float, .seconds: 4
+        case .dateTime: 7
+        case .bits: 0
+        case .integer, .text, .endedText, .uuid, .octets: nil
+        }
+    }
+
     init?(_ text: Substring) {
         switch text {
         case "f16": self = .medicalFloat(2)
@@ -159,10 +195,13 @@ extension CharacteristicField.Kind {
         case "z": self = .endedText
         case "date": self = .dateTime
         case "days": self = .days
+        case "time": self = .seconds
         case "duration8": self = .exponentialTime
         case "uuid": self = .uuid
         case "appearance": self = .appearance
         case "x": self = .octets
+        case "b8": self = .boolean(isInverted: false)
+        case "n8": self = .boolean(isInverted: true)
         default:
             let isList = text.hasSuffix("*")
             let rest = text.dropFirst().prefix { $0 != "*" }
@@ -172,19 +211,25 @@ extension CharacteristicField.Kind {
                 self = .bits(first, last)
                 return
             }
-            guard let number = Int(rest) else { return nil }
-            switch text.first {
-            case "s": self = .fixedText(number)
-            case "u" where number <= 48: self = .integer(number / 8, isSigned: false, isList: isList)
-            case "i" where number <= 48: self = .integer(number / 8, isSigned: true, isList: isList)
-            case "w" where number <= 48: self = .word(number / 8)
+            guard let number = Int(rest), number > 0 else { return nil }
+            let letter = text.first?.lowercased()
+            let isBigEndian = text.first?.isUppercase == true
+            if letter == "s" {
+                self = .fixedText(number)
+                return
+            }
+            guard number <= 48, number.isMultiple(of: 8) else { return nil }
+            switch letter {
+            case "u", "i":
+                self = .integer(number / 8, isSigned: letter == "i", isBigEndian: isBigEndian, isList: isList)
+            case "w": self = .word(number / 8, isBigEndian: isBigEndian)
             default: return nil
             }
         }
     }
 }
 
-extension CharacteristicField.Condition {
+extension OctetField.Condition {
     init?(_ text: Substring) {
         if text == "*" {
             isOptional = true

@@ -1,0 +1,66 @@
+import BLEPackets
+
+/// Keys of devices that encrypt what they say, and who does the cryptography: this module has none of its own.
+public struct SensorKeys: Sendable {
+    /// One block of AES-128, as `ToolboxRequest.encrypt` has it: key and block are 16 octets; `nil` where that fails.
+    public typealias Encrypt = @Sendable (_ key: [UInt8], _ block: [UInt8]) -> [UInt8]?
+
+    private var keys: [UInt64: [UInt8]] = [:]
+    private var commonKey: [UInt8]?
+    private let encrypt: Encrypt
+
+    public init(encrypt: @escaping Encrypt) { self.encrypt = encrypt }
+
+    /// Adds the key of a device, whose address may be public or random; 16 octets, or 12 of the oldest Xiaomi devices.
+    /// - Parameter address: the device; `nil`: every device that has no key of its own.
+    public mutating func add(_ key: [UInt8], for address: DeviceAddress?) {
+        if let address { keys[address.value] = key } else { commonKey = key }
+    }
+
+    func key(of address: DeviceAddress?) -> [UInt8]? { address.flatMap { keys[$0.value] } ?? commonKey }
+
+    /// Decrypts with AES-CCM (RFC 3610), whose length field has the octets that the nonce leaves of 15.
+    ///
+    /// - Parameters:
+    ///   - nonce: 7 to 13 octets.
+    ///   - code: the authentication code; `nil`: it is not looked at.
+    /// - Returns: `nil` when the code is another, and where the key or the nonce has a wrong length.
+    func open(
+        _ ciphertext: some Collection<UInt8>, key: [UInt8], nonce: [UInt8], additional: [UInt8], code: [UInt8]?
+    ) -> [UInt8]? {
+        guard (7...13).contains(nonce.count), key.count == 16, ciphertext.count <= 255 else { return nil }
+        let lengthWidth = 15 - nonce.count
+        func counterBlock(_ number: Int) -> [UInt8] {
+            [UInt8(lengthWidth - 1)] + nonce + [UInt8](repeating: 0, count: lengthWidth - 1) + [UInt8(number)]
+        }
+        var plaintext: [UInt8] = []
+        var rest = Array(ciphertext)[...]
+        var number = 1
+        while !rest.isEmpty {
+            guard let stream = encrypt(key, counterBlock(number)), stream.count == 16 else { return nil }
+            plaintext += zip(rest.prefix(16), stream).map { $0 ^ $1 }
+            rest = rest.dropFirst(16)
+            number += 1
+        }
+        guard let code else { return plaintext }
+        let flags = (additional.isEmpty ? 0 : 0x40) | UInt8((code.count - 2) / 2) << 3 | UInt8(lengthWidth - 1)
+        var message = [flags] + nonce + [UInt8](repeating: 0, count: lengthWidth - 1) + [UInt8(plaintext.count)]
+        if !additional.isEmpty { message += Self.padded([0, UInt8(additional.count)] + additional) }
+        message += Self.padded(plaintext)
+        var sum = [UInt8](repeating: 0, count: 16)
+        for start in stride(from: 0, to: message.count, by: 16) {
+            guard let next = encrypt(key, zip(sum, message[start..<start + 16]).map { $0 ^ $1 }), next.count == 16
+            else {
+                return nil
+            }
+            sum = next
+        }
+        guard let mask = encrypt(key, counterBlock(0)) else { return nil }
+        let isAuthentic = zip(zip(sum, mask).map { $0 ^ $1 }, code).allSatisfy { $0 == $1 }
+        return isAuthentic ? plaintext : nil
+    }
+
+    private static func padded(_ octets: [UInt8]) -> [UInt8] {
+        octets + [UInt8](repeating: 0, count: (16 - octets.count % 16) % 16)
+    }
+}
