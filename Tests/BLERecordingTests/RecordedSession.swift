@@ -38,7 +38,7 @@ final class RecordedSession {
         let whole = AttributeHandleRange(AttributeHandle(rawValue: 1), AttributeHandle(rawValue: 0xFFFF))
         _ = station.gatt(link, .discoverCharacteristics(whole, uuids: []))
         _ = station.gatt(link, .read(AttributeHandle(rawValue: 0x000F)))
-        _ = station.result(of: .link(link, .readRSSI))
+        _ = station.result(of: .link(link, .procedure(.readRSSI)))
         station.run(for: .seconds(1))
         _ = station.result(of: .stop)
         try recorder.finish()
