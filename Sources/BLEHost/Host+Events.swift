@@ -119,7 +119,7 @@ extension Host {
         heard(
             Scanner.Report(
                 address: report.address, isConnectable: true, isScannable: false, isScanResponse: false,
-                isExtended: false, rssi: report.rssi, callsUnknown: true),
+                isExtended: false, rssi: report.rssi, hasUnresolvedTarget: true),
             data: data.span.bytes, at: now)
     }
 
@@ -138,7 +138,7 @@ extension Host {
                 isConnectable: type.contains(.connectable), isScannable: type.contains(.scannable),
                 isScanResponse: type.contains(.scanResponse), isExtended: !type.contains(.legacy),
                 completeness: completeness, rssi: report.rssi, txPower: report.transmitPower,
-                callsUnknown: type.contains(.directed) && report.directAddress.kind == .unresolved),
+                hasUnresolvedTarget: type.contains(.directed) && report.directAddress.kind == .unresolved),
             data: report.data, at: now)
     }
 

@@ -44,7 +44,7 @@ struct ATTBearer {
     private var state = State.idle
     private(set) var mtu = ATTBearer.defaultMTU
     /// What the peer was told that we receive: the same number whoever asks (Core 5.4, Vol 3, Part F, 3.4.2).
-    private var toldMTU: UInt16?
+    private var announcedMTU: UInt16?
     /// Whether our own exchange is over: there is one for a link.
     private(set) var hasExchangedMTU = false
     private(set) var counters = GATTClientCounters()
@@ -147,15 +147,15 @@ struct ATTBearer {
 
     /// The number that our request or response carries, from now on always the same.
     mutating func tellMTU(preferred: UInt16) -> UInt16 {
-        if let toldMTU { return toldMTU }
+        if let announcedMTU { return announcedMTU }
         let told = max(Self.defaultMTU, preferred)
-        toldMTU = told
+        announcedMTU = told
         return told
     }
 
     /// The peer's number is known: the smaller of both holds, never less than 23 and never less than before (pain 9).
     mutating func agree(peerMTU: UInt16) -> Bool {
-        let agreed = max(Self.defaultMTU, min(peerMTU, toldMTU ?? Self.defaultMTU))
+        let agreed = max(Self.defaultMTU, min(peerMTU, announcedMTU ?? Self.defaultMTU))
         guard agreed > mtu else { return false }
         mtu = agreed
         return true

@@ -6,7 +6,7 @@ struct RecoveryLadder {
     enum Step: Equatable { case reset, reopenTransport, giveUp }
 
     /// How long the controller must stay well before its past is forgotten.
-    static let convalescence: Microseconds = .seconds(60)
+    static let stablePeriod: Microseconds = .seconds(60)
     private static let maximumFalls = 5
 
     private let canReset: Bool
@@ -18,7 +18,7 @@ struct RecoveryLadder {
 
     /// The controller failed: what is to be done now.
     mutating func fall(at now: Instant) -> Step {
-        if let readySince, readySince.advanced(by: Self.convalescence) <= now {
+        if let readySince, readySince.advanced(by: Self.stablePeriod) <= now {
             rung = 0
             falls = 0
         } else if readySince != nil {

@@ -11,7 +11,7 @@ struct ParkedPackets {
         var expiry: Instant
     }
 
-    private static let patience: Microseconds = .milliseconds(500)
+    private static let timeout: Microseconds = .milliseconds(500)
     private static let lateness: Microseconds = .milliseconds(100)
 
     private let limit: Int
@@ -25,7 +25,7 @@ struct ParkedPackets {
         packets.removeAll { $0.expiry <= now }
         closed.removeAll { $0.until <= now }
         guard packets.count < limit, !closed.contains(where: { $0.handle == handle }) else { return false }
-        packets.append(Packet(handle: handle, bytes: packet.copied(), expiry: now.advanced(by: Self.patience)))
+        packets.append(Packet(handle: handle, bytes: packet.copied(), expiry: now.advanced(by: Self.timeout)))
         return true
     }
 

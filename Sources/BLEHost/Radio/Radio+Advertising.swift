@@ -38,7 +38,7 @@ extension Radio {
         }
         callDeadline =
             advertisingMachine.isAdvertising && callInForce?.form == .highDutyCycle
-            ? callDeadline ?? now.advanced(by: Self.callPatience) : nil
+            ? callDeadline ?? now.advanced(by: Self.directedTimeout) : nil
     }
 
     /// The controller has stopped advertising by itself.
@@ -92,7 +92,7 @@ extension Radio {
     // MARK: Calls of one device, by directed advertising
 
     /// How long the controller takes at most to end what lasts 1.28 s: some never do.
-    private static let callPatience = Microseconds.microseconds(
+    private static let directedTimeout = Microseconds.microseconds(
         AdvertisingTarget.highDutyCycleSpan.rawValue + 220_000)
     /// In units of 10 ms.
     private static let highDutyDuration: UInt16 = 128

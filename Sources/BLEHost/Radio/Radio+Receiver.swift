@@ -51,7 +51,7 @@ extension Radio {
             effects.needsConvergence = true
         }
         // What calls somebody whom the controller does not know may call us, but is nobody's discovery.
-        if !report.callsUnknown { scanner.receive(report, data: data, at: now, into: &effects.events) }
+        if !report.hasUnresolvedTarget { scanner.receive(report, data: data, at: now, into: &effects.events) }
         effects.counters.forgottenDevices = scanner.forgottenDevices
         effects.counters.droppedDiscoveries = effects.events.droppedDiscoveries
     }

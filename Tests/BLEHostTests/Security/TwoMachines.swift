@@ -183,7 +183,7 @@ struct PairingCase: CustomTestStringConvertible, Sendable {
         testDescription: "just works, where protection was asked for and there is none",
         initiator: PairingOptions(ioCapability: .displayYesNo, prefersAuthentication: true),
         responder: PairingOptions())
-    static let protectionByWish = PairingCase(
+    static let protectionByRequest = PairingCase(
         testDescription: "numeric comparison, where protection was asked for and not demanded",
         initiator: PairingOptions(ioCapability: .displayYesNo),
         responder: PairingOptions(ioCapability: .displayYesNo, prefersAuthentication: true))
@@ -245,7 +245,7 @@ struct PairingCase: CustomTestStringConvertible, Sendable {
     static var all: [PairingCase] {
         [
             legacyJustWorks, legacyPasskey, legacyOutOfBand, legacyOutOfBandBySurprise, justWorks,
-            justWorksWithoutProtection, protectionByWish, numericComparison, passkeyShownByInitiator,
+            justWorksWithoutProtection, protectionByRequest, numericComparison, passkeyShownByInitiator,
             passkeyShownByResponder, passkeyTypedByBoth, outOfBandBothWays, outOfBandOneWay,
             outOfBandOtherWay,
         ]

@@ -80,7 +80,7 @@ extension GATTServer {
     /// there (SPEC PER-23, 2.4). Who waits to learn that the table has changed gets nothing until then.
     ///
     /// Each client has room of its own for what waits. One that has none left is waited for, as long as it takes when
-    /// it is the only one, and for `updatePatience` while others could go on: then it misses updates, alone, until it
+    /// it is the only one, and for `updateTimeout` while others could go on: then it misses updates, alone, until it
     /// has caught up.
     /// - Parameters:
     ///   - links: `nil` means all.
@@ -197,9 +197,9 @@ extension GATTServer {
     /// Others have room: those who have none are waited for no longer than until the deadline.
     private mutating func waitForTheSlow(_ now: Instant) {
         guard slowDeadline == nil else { return }
-        if let last = lastFallenBehind, last.advanced(by: settings.patienceRecovery) <= now { lastFallenBehind = nil }
-        if lastFallenBehind == nil { patience = settings.updatePatience }
-        slowDeadline = now.advanced(by: patience)
+        if let last = lastFallenBehind, last.advanced(by: settings.updateTimeoutRecovery) <= now { lastFallenBehind = nil }
+        if lastFallenBehind == nil { currentUpdateTimeout = settings.updateTimeout }
+        slowDeadline = now.advanced(by: currentUpdateTimeout)
     }
 
     /// The others have waited long enough. Each time they wait for a shorter time, whoever it is for: a stranger that
@@ -215,7 +215,7 @@ extension GATTServer {
         }
         if hasFallenBehind {
             lastFallenBehind = now
-            patience = max(settings.leastUpdatePatience, Microseconds(rawValue: patience.rawValue / 2))
+            currentUpdateTimeout = max(settings.minimumUpdateTimeout, Microseconds(rawValue: currentUpdateTimeout.rawValue / 2))
         }
         announceReadiness(now)
     }

@@ -35,7 +35,7 @@ public struct GATTServer {
     /// Until when those who have room wait for those who have none; `nil` while nobody has to.
     var slowDeadline: Instant?
     /// How long they wait the next time.
-    var patience: Microseconds
+    var currentUpdateTimeout: Microseconds
     /// When a PDU last came.
     var latest = Instant.zero
     /// When the wait for somebody was last given up.
@@ -47,7 +47,7 @@ public struct GATTServer {
     public init(database: GATTDatabase = GATTDatabase(), settings: GATTServerSettings = GATTServerSettings()) {
         self.database = database
         self.settings = settings
-        patience = settings.updatePatience
+        currentUpdateTimeout = settings.updateTimeout
     }
 
     /// When `advance` is due.

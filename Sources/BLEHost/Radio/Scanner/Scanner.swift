@@ -30,13 +30,13 @@ struct Scanner {
         var rssi: Int8
         var txPower: Int8 = 127
         /// Directed at a private address that the controller could not resolve.
-        var callsUnknown = false
+        var hasUnresolvedTarget = false
         /// Of `ControllerResolvingList` when it was heard.
         var listRevision: UInt32 = 0
     }
 
     /// How long the discovery of a scannable device waits for its first scan response, so that the two arrive as one.
-    static let scanResponsePatience: Microseconds = .milliseconds(50)
+    static let scanResponseTimeout: Microseconds = .milliseconds(50)
     /// The longest advertising data there are (Core 5.4, Vol 4, Part E, 7.8.57).
     static let longestData = 1650
 
@@ -130,7 +130,7 @@ struct Scanner {
             devices[slot].isHeld = false
         } else if shouldHold(slot, isNew: isNew) {
             devices[slot].isHeld = true
-            held.append((slot, key, now.advanced(by: Self.scanResponsePatience)))
+            held.append((slot, key, now.advanced(by: Self.scanResponseTimeout)))
         }
         announce(slot, rssi: report.rssi, isPacket: true, at: now, into: &events)
     }

@@ -3,7 +3,7 @@ import BLEPackets
 /// How a link is encrypted, and what that is worth.
 extension LinkSecurityMachine {
     /// How long the controllers may take to change a key: their own limit is 40 s (Core 5.4, Vol 6, Part B, 5.2).
-    private static let encryptionPatience: Microseconds = .seconds(45)
+    private static let encryptionTimeout: Microseconds = .seconds(45)
 
     /// How a change of the key ended.
     struct EncryptionEnd: Equatable {
@@ -32,7 +32,7 @@ extension LinkSecurityMachine {
     }
 
     private mutating func beginChange(to key: KeyProperties, at now: Instant) {
-        encryption = .changing(key, deadline: now.advanced(by: Self.encryptionPatience), from: lastKey)
+        encryption = .changing(key, deadline: now.advanced(by: Self.encryptionTimeout), from: lastKey)
     }
 
     /// The central encrypts the link and the peripheral's key is wanted (Core 5.4, Vol 4, Part E, 7.7.65.5).

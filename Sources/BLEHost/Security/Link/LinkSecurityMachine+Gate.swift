@@ -168,7 +168,7 @@ extension LinkSecurityMachine {
     // MARK: The last packets
 
     /// How long a link that is to be closed waits until the controller has sent what was queued.
-    private static let lastPacketsPatience: Microseconds = .seconds(2)
+    private static let lastPacketsTimeout: Microseconds = .seconds(2)
 
     /// Whether the link has to stay until its last packets have gone, which a controller may drop at Disconnect: one
     /// that is paired and closed at once would leave the peer with half a bond, and a write command would be lost of
@@ -176,7 +176,7 @@ extension LinkSecurityMachine {
     /// - Parameter isAsked: whether a client ends the link in peace.
     mutating func holdDisconnect(reason: HCIStatus, isAsked: Bool, at now: Instant) -> Bool {
         guard isAsked || hasGivenKeys else { return false }
-        heldDisconnect = (reason, now.advanced(by: Self.lastPacketsPatience))
+        heldDisconnect = (reason, now.advanced(by: Self.lastPacketsTimeout))
         return true
     }
 

@@ -3,9 +3,9 @@ import BLEPackets
 /// The pairing of a link, and what leads to one.
 extension LinkSecurityMachine {
     /// How long a central may take to act on a Security Request.
-    private static let requestPatience: Microseconds = .seconds(30)
+    private static let requestTimeout: Microseconds = .seconds(30)
     /// How long the user may take to say whether a bond is replaced, when the keys are there already.
-    private static let claimPatience: Microseconds = .seconds(30)
+    private static let claimTimeout: Microseconds = .seconds(30)
 
     /// How a wish for more security is met.
     enum Step {
@@ -175,7 +175,7 @@ extension LinkSecurityMachine {
     /// Asks the central for security.
     /// - Returns: the PDU.
     mutating func ask(for options: PairingOptions, at now: Instant) -> SMPPacket {
-        request = Request(options: options, deadline: now.advanced(by: Self.requestPatience))
+        request = Request(options: options, deadline: now.advanced(by: Self.requestTimeout))
         return .securityRequest(options.authentication)
     }
 
@@ -281,7 +281,7 @@ extension LinkSecurityMachine {
         guard let machine else { return }
         let question = attempts.nextQuestion(.replaceBond(identity))
         pairing = .unsettled(
-            machine, outcome, question: question, deadline: now.advanced(by: Self.claimPatience))
+            machine, outcome, question: question, deadline: now.advanced(by: Self.claimTimeout))
         effects.events.append(.pairing(id, .question(question)))
     }
 
