@@ -65,10 +65,11 @@ struct PrivateWorldTests {
     static let slow = AdvertiseRequest(.packed(localName: "Lamp", serviceUUIDs: []), interval: .milliseconds(1000))
 
     static func call(_ peer: Int, _ form: AdvertisingTarget.Form) -> HostCommand {
-        .advertise(
-            AdvertiseRequest(
-                .packed(localName: nil, serviceUUIDs: []), interval: .milliseconds(100),
-                target: AdvertisingTarget(peer: identity(peer), form: form)))
+        .radio(
+            .advertise(
+                AdvertiseRequest(
+                    .packed(localName: nil, serviceUUIDs: []), interval: .milliseconds(100),
+                    target: AdvertisingTarget(peer: identity(peer), form: form))))
     }
 
     static func isEncrypted(_ station: HostStation) -> Bool {

@@ -207,7 +207,7 @@ import Testing
         var says = false
         central.react = { event in
             guard case .pairing(_, .question(let question)) = event else { return nil }
-            return .answerPairing(question.id, .confirm(says))
+            return .security(.answerPairing(question.id, .confirm(says)))
         }
         #expect(central.result(of: .security(.pair(link, nil))) == .failure(.security(.wouldReplaceBond)))
         #expect(central.host.bonds.table.all == [old])

@@ -186,7 +186,7 @@ struct TwoHostTests {
         let wish = latency.parameters
         guard
             case .success(.connectionParameters(let set))? = world.peripheral.result(
-                of: .link(ours.id, .procedure(.updateConnectionParameters(wish))))
+                of: .link(ours.id, .procedure(.updateParameters(wish))))
         else {
             Issue.record("not granted")
             return
@@ -228,7 +228,7 @@ struct TwoHostTests {
             rig.events.compactMap { if case .centralConnected(let information) = $0 { information.id } else { nil } }
                 .first)
         rig.forget()
-        let operation = rig.submit(.link(link, .procedure(.updateConnectionParameters(ConnectionLatency.high.parameters))))
+        let operation = rig.submit(.link(link, .procedure(.updateParameters(ConnectionLatency.high.parameters))))
         // Code 0x12: 285 ms, 300 ms, latency 4, 6 s.
         let request = try #require(rig.data.last)
         #expect(Array(request.dropFirst(6)) == [5, 0, 0x12, 1, 8, 0, 228, 0, 240, 0, 4, 0, 88, 2])
@@ -236,7 +236,7 @@ struct TwoHostTests {
         #expect(rig.results(of: operation) == [.failure(.rejectedByPeer)])
         rig.receive(
             DisconnectionComplete(connectionHandle: ConnectionHandle(rawValue: 0x40), reason: .connectionTimeout))
-        let late = rig.submit(.link(link, .procedure(.updateConnectionParameters(ConnectionLatency.low.parameters))))
+        let late = rig.submit(.link(link, .procedure(.updateParameters(ConnectionLatency.low.parameters))))
         #expect(rig.results(of: late) == [.failure(.notConnected)])
     }
 }
