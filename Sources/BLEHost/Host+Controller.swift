@@ -111,7 +111,7 @@ extension Host {
             effects.events.append(.reopenTransport)
         case .giveUp:
             session.phase = .failed
-            radio.endWishes(with: .controllerUnresponsive, into: &effects)
+            radio.endRequests(with: .controllerUnresponsive, into: &effects)
             effects.events.append(.failed(.controllerUnresponsive))
             finishStopping(at: now)
         }

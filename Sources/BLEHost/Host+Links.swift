@@ -3,9 +3,9 @@ import BLEPackets
 /// Links: from Connection Complete to Disconnection Complete.
 extension Host {
     /// How long the peer may take to exchange ATT_MTU before the clients get the link with 23.
-    private static let setupPatience: Microseconds = .seconds(5)
+    private static let setupTimeout: Microseconds = .seconds(5)
     /// How long the controller may take to confirm a disconnection beyond the supervision timeout.
-    private static let closingPatience: Microseconds = .seconds(5)
+    private static let closingTimeout: Microseconds = .seconds(5)
 
     // MARK: Connecting
 
@@ -95,7 +95,7 @@ extension Host {
         }
         let link = Link(
             id: links.nextID(for: handle), peer: peer, role: role,
-            state: .settingUp(deadline: now.advanced(by: Self.setupPatience)), parameters: parameters,
+            state: .settingUp(deadline: now.advanced(by: Self.setupTimeout)), parameters: parameters,
             localAddress: privateAddresses.local ?? information.ownAddress ?? DeviceAddress(value: 0, kind: .public),
             peerAddress: privateAddresses.peer ?? peer.withoutIdentityMark, gatt: gattSettings)
         link.waiting = waiting
@@ -240,9 +240,9 @@ extension Host {
     /// - Parameter isAsked: whether a client wants the end, and so what was queued before it to arrive.
     mutating func close(_ link: Link, reason: HCIStatus, isAsked: Bool = false, at now: Instant) {
         guard !link.isClosing else { return }
-        let patience =
-            Self.closingPatience.rawValue + Int64(link.parameters.supervisionTimeout.rawValue) * 10_000
-        link.state = .closing(deadline: now.advanced(by: .microseconds(patience)))
+        let timeout =
+            Self.closingTimeout.rawValue + Int64(link.parameters.supervisionTimeout.rawValue) * 10_000
+        link.state = .closing(deadline: now.advanced(by: .microseconds(timeout)))
         // The bond that it would leave behind, nobody wants any more.
         pairingLost(link, at: now)
         if link.hasUnconfirmedPackets, link.security.holdDisconnect(reason: reason, isAsked: isAsked, at: now) {

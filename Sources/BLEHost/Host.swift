@@ -50,7 +50,7 @@ public struct Host: ~Copyable {
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
         // An empty table has room for these.
         do throws(GATTPublishError) {
-            try gattServer.publishOwnServices(
+            try gattServer.publishGenericServices(
                 deviceName: configuration.deviceName, hasDatabaseHash: configuration.hasToolbox, at: .zero)
         } catch {}
     }
@@ -71,7 +71,7 @@ public struct Host: ~Copyable {
         loseController(at: now)
         if isReopening { return }
         session.phase = .closed
-        radio.endWishes(with: .controllerLost, into: &effects)
+        radio.endRequests(with: .controllerLost, into: &effects)
         finishStopping(at: now)
     }
 
@@ -269,7 +269,7 @@ public struct Host: ~Copyable {
 
     // MARK: Stopping
 
-    private static let stopPatience: Microseconds = .seconds(3)
+    private static let stopTimeout: Microseconds = .seconds(3)
 
     private mutating func stop(_ operation: OperationID, at now: Instant) {
         stopOperations.append(operation)
@@ -277,12 +277,12 @@ public struct Host: ~Copyable {
         case .stopping: return
         case .ready: break
         default:
-            radio.endWishes(with: .cancelled, into: &effects)
+            radio.endRequests(with: .cancelled, into: &effects)
             return finishStopping(at: now)
         }
-        radio.endWishes(with: .cancelled, into: &effects)
+        radio.endRequests(with: .cancelled, into: &effects)
         convergeRadio(at: now)
-        session.phase = .stopping(deadline: now.advanced(by: Self.stopPatience))
+        session.phase = .stopping(deadline: now.advanced(by: Self.stopTimeout))
         for link in links.all {
             close(link, reason: .remoteUserTerminatedConnection, isAsked: true, at: now)
         }
@@ -297,7 +297,7 @@ public struct Host: ~Copyable {
         session.phase = .stopped
         // What the controller did not confirm in time is not waited for.
         loseController(at: now)
-        radio.endWishes(with: .cancelled, into: &effects)
+        radio.endRequests(with: .cancelled, into: &effects)
         effects.events.append(.stopped)
         for operation in stopOperations { effects.complete(operation, .success(.done)) }
         stopOperations.removeAll()

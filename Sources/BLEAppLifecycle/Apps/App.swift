@@ -141,7 +141,7 @@ struct App {
     mutating func relaunch(_ options: LaunchOptions, at now: Instant, _ settings: LifecycleSettings) -> Bool {
         guard state == .notRunning, !mayNotRelaunch, mayWake(at: now), !options.isEmpty else { return false }
         launchOptions = options
-        state = .relaunching(deadline: now.advanced(by: settings.relaunchPatience))
+        state = .relaunching(deadline: now.advanced(by: settings.relaunchTimeout))
         return true
     }
 

@@ -16,7 +16,7 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     /// The longest time for which an app that overran is not woken; 2ⁿ s after n overruns.
     public var longestWakeDelay = Microseconds.seconds(300)
     /// How long a launched app may take to say so.
-    public var relaunchPatience = Microseconds.seconds(20)
+    public var relaunchTimeout = Microseconds.seconds(20)
     /// Bounds of what waits for one manager (SPEC 5.5 rule 2).
     public var queuedEventLimit = 4096
     /// Octets of values among them.

@@ -12,7 +12,7 @@ struct ACLScheduler {
     /// It is longer than any supervision timeout (32 s) and than the link layer's own patience with a peer that does not
     /// answer (40 s; Core 5.4, Vol 6, Part B, 5.2): where those end a link, they come first. What is left is a peer that
     /// is there, sends, and takes nothing.
-    static let patience: Microseconds = .seconds(45)
+    static let timeout: Microseconds = .seconds(45)
 
     /// Octets of data in one packet.
     private(set) var packetLength = 27
@@ -129,7 +129,7 @@ struct ACLScheduler {
         if link.packetsInFlight == 0 {
             busyLinks += 1
             link.lastConfirmation = now
-            if link.confirmationCheck == nil { link.confirmationCheck = now.advanced(by: Self.patience) }
+            if link.confirmationCheck == nil { link.confirmationCheck = now.advanced(by: Self.timeout) }
         }
         link.packetsInFlight += 1
         link.sentOctets += count

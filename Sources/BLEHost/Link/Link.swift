@@ -86,7 +86,7 @@ final class Link {
         guard let check = confirmationCheck, check <= now else { return false }
         confirmationCheck = nil
         guard packetsInFlight > 0 else { return false }
-        let limit = lastConfirmation.advanced(by: ACLScheduler.patience)
+        let limit = lastConfirmation.advanced(by: ACLScheduler.timeout)
         if limit > now { confirmationCheck = limit }
         return limit <= now
     }

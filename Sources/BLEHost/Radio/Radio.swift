@@ -98,7 +98,7 @@ struct Radio {
     }
 
     /// Ends every scan, every advertisement and every pending connection.
-    mutating func endWishes(with failure: HostFailure, into effects: inout Effects) {
+    mutating func endRequests(with failure: HostFailure, into effects: inout Effects) {
         for operation in scanner.removeAll() { effects.complete(operation, .failure(failure)) }
         for operation in advertiser.removeAll() { effects.complete(operation, .failure(failure)) }
         for pending in connector.removeAll() { effects.complete(pending.operation, .failure(failure)) }

@@ -278,7 +278,7 @@ struct ConnectorTests {
         add(2)
         connector.heard(HostRig.peer(1), at: now)
         #expect(plan()?.includes(HostRig.peer(1)) == true)
-        now = now.advanced(by: Connector.sightPatience)
+        now = now.advanced(by: Connector.sightTimeout)
         #expect(plan()?.includes(HostRig.peer(2)) == true)
         connector.heard(HostRig.peer(1), at: now)
         #expect(plan()?.includes(HostRig.peer(2)) == true)

@@ -50,7 +50,8 @@ struct PairedPrivatelyTests {
         peripheral.submit(.radio(.advertise(Private.open)))
         let address = try #require(peripheral.ownAddress)
         let link = try #require(central.connect(address))
-        let waiting = central.submit(.radio(.connect(ConnectRequest(peer: Private.identity(0)))), from: ClientID(rawValue: 7))
+        let waiting = central.submit(
+            .radio(.connect(ConnectRequest(peer: Private.identity(0)))), from: ClientID(rawValue: 7))
         #expect(central.results(of: waiting).isEmpty)
         _ = central.result(of: .security(.pair(link, nil)))
         #expect(central.results(of: waiting) == [.success(.connected(link))])

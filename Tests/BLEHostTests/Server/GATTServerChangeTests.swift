@@ -12,7 +12,7 @@ struct GATTServerChangeTests {
     /// Features at 11, Database Hash at 13; a service of an app at 14 to 17.
     func bench(hasDatabaseHash: Bool = true) throws -> ServerBench {
         let bench = ServerBench()
-        try bench.server.publishOwnServices(deviceName: "Jelling", hasDatabaseHash: hasDatabaseHash, at: .zero)
+        try bench.server.publishGenericServices(deviceName: "Jelling", hasDatabaseHash: hasDatabaseHash, at: .zero)
         _ = try bench.publish(.of(0x180D, [.dynamic(0x2A37)]))
         bench.connect(Self.one, mtu: 100)
         return bench
@@ -352,7 +352,7 @@ struct GATTServerChangeTests {
         let record = try #require(bench.disconnect(isBonded: true))
         // The next image of a gateway.
         let next = ServerBench()
-        try next.server.publishOwnServices(deviceName: "Jelling", hasDatabaseHash: true, at: .zero)
+        try next.server.publishGenericServices(deviceName: "Jelling", hasDatabaseHash: true, at: .zero)
         let isFirst = service == 0x180D && characteristic == 0x2A37
         if isFirst { next.connect(Self.one, restoring: record) }
         _ = try next.publish(.of(isFirst ? 0x1900 : service, [.dynamic(isFirst ? 0x2B00 : characteristic)]))

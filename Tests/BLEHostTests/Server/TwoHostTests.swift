@@ -14,7 +14,8 @@ struct TwoHostTests {
     private func advertising(_ world: World) throws -> GATTPublishedCharacteristic {
         let service = try #require(
             world.peripheral.publish(.of(0x180D, [.dynamic(0x2A37, [.read, .write, .notify, .indicate])])))
-        world.peripheral.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "Pulse", serviceUUIDs: [heartRate])))))
+        world.peripheral.submit(
+            .radio(.advertise(AdvertiseRequest(.packed(localName: "Pulse", serviceUUIDs: [heartRate])))))
         return try #require(service.characteristics.first)
     }
 
@@ -84,7 +85,8 @@ struct TwoHostTests {
         var next = 0
         var ready = 0
         while next < 200 {
-            let update = world.peripheral.submit(.server(.updateValue(rate.valueHandle, value: [UInt8(next)], links: nil)))
+            let update = world.peripheral.submit(
+                .server(.updateValue(rate.valueHandle, value: [UInt8(next)], links: nil)))
             if world.peripheral.results(of: update) == [.success(.accepted(true))] {
                 next += 1
                 continue

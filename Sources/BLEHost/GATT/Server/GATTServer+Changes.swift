@@ -41,7 +41,7 @@ extension GATTServer {
     ///   - appearance: a value of the Assigned Numbers, 2.6.
     ///   - hasDatabaseHash: whether somebody answers `computeHash`; without it there is no robust caching either.
     /// - Throws: `GATTPublishError.outOfHandles`.
-    public mutating func publishOwnServices(
+    public mutating func publishGenericServices(
         deviceName: String, appearance: UInt16 = 0, hasDatabaseHash: Bool = false, at now: Instant
     ) throws(GATTPublishError) {
         let name = GATTCharacteristicDefinition(

@@ -197,7 +197,9 @@ extension GATTServer {
     /// Others have room: those who have none are waited for no longer than until the deadline.
     private mutating func waitForTheSlow(_ now: Instant) {
         guard slowDeadline == nil else { return }
-        if let last = lastFallenBehind, last.advanced(by: settings.updateTimeoutRecovery) <= now { lastFallenBehind = nil }
+        if let last = lastFallenBehind, last.advanced(by: settings.updateTimeoutRecovery) <= now {
+            lastFallenBehind = nil
+        }
         if lastFallenBehind == nil { currentUpdateTimeout = settings.updateTimeout }
         slowDeadline = now.advanced(by: currentUpdateTimeout)
     }
@@ -215,7 +217,8 @@ extension GATTServer {
         }
         if hasFallenBehind {
             lastFallenBehind = now
-            currentUpdateTimeout = max(settings.minimumUpdateTimeout, Microseconds(rawValue: currentUpdateTimeout.rawValue / 2))
+            currentUpdateTimeout = max(
+                settings.minimumUpdateTimeout, Microseconds(rawValue: currentUpdateTimeout.rawValue / 2))
         }
         announceReadiness(now)
     }

@@ -16,9 +16,9 @@ struct Connector {
     /// How long the devices of one accept list are waited for when others want their turn.
     static let listTurn: Microseconds = .seconds(10)
     /// How long a device that was heard may take to answer.
-    static let sightPatience: Microseconds = .seconds(4)
+    static let sightTimeout: Microseconds = .seconds(4)
     /// How long a device that did not answer is not heard at first, and at most, while others wait too.
-    static let heldBackSpan: (first: Microseconds, longest: Microseconds) = (listTurn, .seconds(60))
+    static let backoff: (first: Microseconds, longest: Microseconds) = (listTurn, .seconds(60))
     /// Pause after a refusal that may pass.
     static let retryPause: Microseconds = .seconds(1)
 
@@ -170,7 +170,7 @@ struct Connector {
     mutating func heard(_ peer: DeviceAddress, onAir: DeviceAddress? = nil, at now: Instant) {
         let peer = peer.withoutIdentityMark
         guard sighted == nil, !isHeldBack(peer, at: now) else { return }
-        sighted = (peer, (onAir ?? peer).withoutIdentityMark, now.advanced(by: Self.sightPatience))
+        sighted = (peer, (onAir ?? peer).withoutIdentityMark, now.advanced(by: Self.sightTimeout))
     }
 
     private func isHeldBack(_ peer: DeviceAddress, at now: Instant) -> Bool {
@@ -182,10 +182,10 @@ struct Connector {
     private mutating func holdBack(_ peer: DeviceAddress, at now: Instant) {
         heldBack = heldBack.filter { waits(for: $0.peer) }
         guard waits(for: peer) else { return }
-        var span = Self.heldBackSpan.first
+        var span = Self.backoff.first
         if let index = heldBack.firstIndex(where: { $0.peer == peer }) {
             let last = heldBack.remove(at: index).span
-            span = min(.microseconds(last.rawValue * 2), Self.heldBackSpan.longest)
+            span = min(.microseconds(last.rawValue * 2), Self.backoff.longest)
         }
         heldBack.append((peer, now.advanced(by: span), span))
     }

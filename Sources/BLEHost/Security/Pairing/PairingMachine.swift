@@ -58,7 +58,7 @@ struct PairingMachine {
     }
 
     /// How long both sides may take for the next PDU (Core 5.4, Vol 3, Part H, 3.4).
-    static let patience = Microseconds.seconds(30)
+    static let timeout = Microseconds.seconds(30)
     /// PDUs that may come before they are wanted: all keys of one side.
     static let inboxLimit = 6
 
@@ -141,7 +141,7 @@ struct PairingMachine {
             .pairingPublicKey, .pairingDHKeyCheck:
             break
         }
-        deadline = now.advanced(by: Self.patience)
+        deadline = now.advanced(by: Self.timeout)
         switch state {
         case .over: break
         case .start, .peer, .encryption: take(packet, pdu, now)
@@ -229,7 +229,7 @@ struct PairingMachine {
         advance(to: now)
         guard case .encryption(let agreement, let key) = state else { return }
         guard isOn, status.isSuccess else { return end(.failed(.encryptionFailed(status))) }
-        deadline = now.advanced(by: Self.patience)
+        deadline = now.advanced(by: Self.timeout)
         beginDistribution(agreement, linkKey: key, now)
         pump(now)
     }
@@ -320,7 +320,7 @@ struct PairingMachine {
     // MARK: Outputs
 
     mutating func send(_ packet: SMPPacket, at now: Instant) {
-        deadline = now.advanced(by: Self.patience)
+        deadline = now.advanced(by: Self.timeout)
         if packet.opcode == .pairingConfirm || packet.opcode == .pairingRandom { hasShownValue = true }
         actions.append(.send(packet))
     }
@@ -355,7 +355,7 @@ struct PairingMachine {
 
     /// The user has as long as the peer waits, or as it would wait where it is not asked yet.
     mutating func askUser(_ question: PairingQuestion.Kind, _ step: UserStep, at now: Instant) {
-        if deadline == nil { deadline = now.advanced(by: Self.patience) }
+        if deadline == nil { deadline = now.advanced(by: Self.timeout) }
         state = .user(step)
         actions.append(.question(question))
     }
