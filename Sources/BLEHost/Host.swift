@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The protocol engine of one controller: a value that turns inputs into packets and effects.events.
+/// The protocol engine of one controller: a value that turns inputs into packets and events.
 ///
 /// Everything that is not computed comes in as an input, in order: packets, commands, time, and the opening and loss of
 /// the transport. Nothing here reads a clock, waits or draws random numbers, so the same inputs give the same packets

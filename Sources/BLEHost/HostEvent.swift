@@ -22,7 +22,7 @@ public enum HostEvent: Equatable, Sendable {
     case connected(LinkInformation, ClientID)
     /// The link is gone for this client.
     case disconnected(LinkID, ClientID, reason: DisconnectionReason)
-    /// What the peer's database sent by itself, a new ATT_MTU, or room for write effects.commands. Results of
+    /// What the peer's database sent by itself, a new ATT_MTU, or room for write commands. Results of
     /// operations come as `completed`.
     case gatt(LinkID, GATTClientEvent)
     /// A central has connected.
@@ -218,7 +218,7 @@ public enum LinkRole: UInt8, Hashable, Sendable {
 
 /// Connection parameters in force.
 public struct ConnectionParameters: Hashable, Sendable {
-    /// Time between the starts of two connection effects.events.
+    /// Time between the starts of two connection events.
     public var interval: ConnectionInterval
     /// Connection events that the peripheral may skip.
     public var peripheralLatency: UInt16

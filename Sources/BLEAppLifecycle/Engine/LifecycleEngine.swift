@@ -57,6 +57,14 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
         return value
     }
 
+    /// An input for the apps while the owner carries out what a step led to: further events of the engine wait for their
+    /// own steps.
+    public mutating func withAppsWithinStep<Value>(at now: Instant, _ body: (inout AppLifecycle) -> Value) -> Value {
+        let value = body(&apps)
+        carryOut(at: now)
+        return value
+    }
+
     /// An input for the engine; the apps have heard what follows when this returns.
     public mutating func withHost<Value>(at now: Instant, _ body: (inout Engine) -> Value) -> Value {
         let value = body(&host)

@@ -42,7 +42,9 @@ extension LocalSystem {
     private func partner(on link: LinkID) -> PairingPartner? {
         if let known = pairingPartners[link] { return known }
         let app = app
-        guard let (address, peer) = engine.withApps(at: now, { $0.peer(of: link, for: app) }) else { return nil }
+        guard let (address, peer) = engine.withAppsWithinStep(at: now, { $0.peer(of: link, for: app) }) else {
+            return nil
+        }
         return PairingPartner(
             address: address, told: CBPairingPeer(identifier: UUID(peer.identifier), name: peer.name))
     }

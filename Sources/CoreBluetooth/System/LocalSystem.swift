@@ -440,8 +440,9 @@ actor LocalSystem: BluetoothSystem {
     }
 
     private func carryOut() {
-        while let event = engine.nextHostEvent() { handle(event) }
-        while let output = engine.nextOutput() {
+        while true {
+            while let event = engine.nextHostEvent() { handle(event) }
+            guard let output = engine.nextOutput() else { return }
             switch output {
             case .submit: break  // the engine takes these
             case .event(let event, let manager, _):
@@ -477,7 +478,7 @@ actor LocalSystem: BluetoothSystem {
     private func takeReturned(of manager: ManagerID) {
         guard let returned = sinks.with({ $0.managers[manager]?.takeReturned() }), returned.events > 0 else { return }
         let (now, app) = (now, app)
-        engine.withApps(at: now) {
+        engine.withAppsWithinStep(at: now) {
             $0.returned(events: returned.events, octets: returned.octets, by: manager, of: app, at: now)
         }
     }

@@ -315,6 +315,12 @@ struct LinkSecurityMachineTests {
         let action = machine.nextPairingAction(&attempts, into: &effects)
         #expect(action == nil)
         #expect(machine.question?.kind == .consent)
+        // What was done is forgotten at once, and the secrets in it.
+        guard case .running(let running, _, _) = machine.pairing else {
+            Issue.record("no pairing")
+            return
+        }
+        #expect(running.actions.isEmpty)
         let other = machine.continuePairing(number: 99) { $0.isOver }
         #expect(other == nil)
         for (answer, isAnswer) in [(.passkey(1), false), (.confirm(false), true)] as [(PairingAnswer, Bool)] {

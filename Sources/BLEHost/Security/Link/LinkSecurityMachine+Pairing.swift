@@ -249,8 +249,11 @@ extension LinkSecurityMachine {
     mutating func nextPairingAction(
         _ attempts: inout PairingAttempts, into effects: inout Effects
     ) -> PairingMachine.Action? {
-        while case .running(var machine, let number, let question) = pairing, let action = machine.nextAction() {
+        while case .running(var machine, let number, let question) = pairing {
+            let action = machine.nextAction()
+            // Also without one: the machine has then forgotten its actions, and the secrets in them.
             pairing = .running(machine, number: number, question: question)
+            guard let action else { return nil }
             switch action {
             case .ask(let request): effects.desk.ask(request, for: .pairing(id, number))
             case .display(let passkey): effects.events.append(.pairing(id, .displayPasskey(passkey)))

@@ -68,7 +68,7 @@ struct PairingMachine {
     var state = State.start
     private(set) var deadline: Instant?
     private var inbox = Queue<[UInt8]>()
-    private var actions: [Action] = []
+    private(set) var actions: [Action] = []
     private var taken = 0
 
     /// How the devices make sure of each other; `nil` before both have said what they can do.
