@@ -34,26 +34,24 @@ extension Host {
                 link.security.channelOpenings.append(
                     .init(operation: operation, client: client, spsm: spsm, settings: settings))
             }
-            link.signalling.openChannel(spsm, settings, operation: operation, client: client, at: now)
-            drainChannels(link, at: now)
+            withChannels(of: link, at: now) {
+                $0.openChannel(spsm, settings, operation: operation, client: client, at: now)
+            }
         case .send(let channel, let octets):
             guard let link = openLink(channel.link) else {
                 return effects.complete(operation, .failure(.channel(.notOpen)))
             }
-            link.signalling.sendUnit(octets, on: channel.number, operation: operation)
-            drainChannels(link, at: now)
+            withChannels(of: link, at: now) { $0.sendUnit(octets, on: channel.number, operation: operation) }
         case .consume(let channel, let units):
             if let link = openLink(channel.link) {
-                link.signalling.consumeUnits(units, on: channel.number)
-                drainChannels(link, at: now)
+                withChannels(of: link, at: now) { $0.consumeUnits(units, on: channel.number) }
             }
             effects.complete(operation, .success(.done))
         case .close(let channel):
             guard let link = openLink(channel.link) else {
                 return effects.complete(operation, .failure(.channel(.notOpen)))
             }
-            link.signalling.closeChannel(channel.number, operation: operation, at: now)
-            drainChannels(link, at: now)
+            withChannels(of: link, at: now) { $0.closeChannel(channel.number, operation: operation, at: now) }
         }
     }
 
@@ -70,18 +68,19 @@ extension Host {
         if isUnproven { link.security.noteCleartext(into: &effects) }
         let (key, hasKeys) = (link.security.keyInUse, bond(of: link) != nil)
         let policy = security.pairing
-        link.signalling.receiveOnChannels(
-            command, identifier: identifier,
-            listener: { spsm in
-                guard let listener = listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
-                // A peripheral that has not proved itself is nobody from whom a client here wants data.
-                if isUnproven { return .failure(.refused(.insufficientEncryption)) }
-                if let demand = listener.demand, let refusal = demand.refusal(of: key, hasKeys: hasKeys, policy) {
-                    return .failure(.refused(refusal))
-                }
-                return .success((listener.client, listener.settings))
-            }, at: now)
-        drainChannels(link, at: now)
+        withChannels(of: link, at: now) {
+            $0.receiveOnChannels(
+                command, identifier: identifier,
+                listener: { spsm in
+                    guard let listener = listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
+                    // A peripheral that has not proved itself is nobody from whom a client here wants data.
+                    if isUnproven { return .failure(.refused(.insufficientEncryption)) }
+                    if let demand = listener.demand, let refusal = demand.refusal(of: key, hasKeys: hasKeys, policy) {
+                        return .failure(.refused(refusal))
+                    }
+                    return .success((listener.client, listener.settings))
+                }, at: now)
+        }
     }
 
     /// A frame on a channel identifier that this side has given out, or has not.
@@ -92,7 +91,12 @@ extension Host {
         drainChannels(link, at: now)
     }
 
-    /// Takes what the channels of a link want done.
+    /// Has the channels of a link do something, and takes what they want done.
+    mutating func withChannels(of link: Link, at now: Instant, _ change: (inout SignallingChannel) -> Void) {
+        change(&link.signalling)
+        drainChannels(link, at: now)
+    }
+
     mutating func drainChannels(_ link: Link, at now: Instant) {
         while let action = link.signalling.nextChannelAction() {
             switch action {
@@ -173,9 +177,10 @@ extension Host {
                 continue
             }
             link.security.channelOpenings[index].isWaiting = false
-            link.signalling.openChannel(
-                opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: now)
-            drainChannels(link, at: now)
+            withChannels(of: link, at: now) {
+                $0.openChannel(
+                    opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: now)
+            }
         }
     }
 

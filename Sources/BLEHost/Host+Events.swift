@@ -35,7 +35,8 @@ extension Host {
         case .disconnectionComplete:
             disconnectionCompleted(try DisconnectionComplete(decoding: &reader), at: now)
         case .readRemoteVersionInformationComplete:
-            remoteVersionRead(try ReadRemoteVersionInformationComplete(decoding: &reader), at: now)
+            let event = try ReadRemoteVersionInformationComplete(decoding: &reader)
+            links[event.connectionHandle]?.remoteVersionRead(event, at: now, into: &effects)
         case .encryptionChange:
             let event = try EncryptionChange(decoding: &reader)
             encryptionEnded(event.connectionHandle, isOn: event.state.isOn, status: event.status, at: now)
@@ -82,17 +83,21 @@ extension Host {
                     supervisionTimeout: event.supervisionTimeout),
                 at: now)
         case .connectionUpdateComplete:
-            connectionUpdated(try LEConnectionUpdateComplete(decoding: &reader), at: now)
+            let event = try LEConnectionUpdateComplete(decoding: &reader)
+            links[event.connectionHandle]?.updated(event, at: now, into: &effects)
         case .readRemoteFeaturesComplete:
-            remoteFeaturesRead(try LEReadRemoteFeaturesComplete(decoding: &reader), at: now)
+            let event = try LEReadRemoteFeaturesComplete(decoding: &reader)
+            links[event.connectionHandle]?.remoteFeaturesRead(event, at: now, into: &effects)
         case .longTermKeyRequest:
             longTermKeyRequested(try LELongTermKeyRequest(decoding: &reader), at: now)
         case .remoteConnectionParameterRequest:
             parametersRequested(try LERemoteConnectionParameterRequest(decoding: &reader), at: now)
         case .dataLengthChange:
-            dataLengthChanged(try LEDataLengthChange(decoding: &reader))
+            let event = try LEDataLengthChange(decoding: &reader)
+            links[event.connectionHandle]?.dataLengthChanged(event, into: &effects)
         case .phyUpdateComplete:
-            phyUpdated(try LEPHYUpdateComplete(decoding: &reader), at: now)
+            let event = try LEPHYUpdateComplete(decoding: &reader)
+            links[event.connectionHandle]?.phyUpdated(event, at: now, into: &effects)
         case .advertisingSetTerminated:
             let event = try LEAdvertisingSetTerminated(decoding: &reader)
             guard event.advertisingHandle == RadioCommandSet.advertisingHandle else { return }

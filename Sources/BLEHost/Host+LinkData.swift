@@ -49,7 +49,11 @@ extension Host {
 
     mutating func receiveATT(_ pdu: RawSpan, on link: Link, at now: Instant) {
         if link.security.isGated, !isAdmitted(pdu, link: link, at: now) { return }
-        link.gatt.receive(pdu, at: now)
+        if !ATTBearer.isForServer(pdu) {
+            link.gatt.receive(pdu, at: now)
+        } else if link.gatt.carries(pdu, at: now) {
+            serverReceived(pdu, on: link, at: now)
+        }
         drainGATT(link, at: now)
     }
 
@@ -77,7 +81,11 @@ extension Host {
         switch command {
         case .disconnect: disconnect(id, operation: operation, client: client, at: now)
         case .gatt(let request): start(request, on: id, operation: operation, client: client, at: now)
-        case .procedure(let procedure): start(procedure, on: id, operation: operation, client: client, at: now)
+        case .procedure(let procedure):
+            guard let link = links[id], !link.isClosing else {
+                return effects.complete(operation, .failure(.notConnected))
+            }
+            link.start(procedure, operation: operation, client: client, at: now, into: &effects)
         }
     }
 
@@ -100,14 +108,18 @@ extension Host {
         if case .writeSigned(let handle, let value) = request {
             return writeSigned(handle, value, link: link, operation: operation, client: client, at: now)
         }
-        link.gatt.start(request, id: operation, client: client, at: now)
-        drainGATT(link, at: now)
+        withGATT(of: link, at: now) { $0.start(request, id: operation, client: client, at: now) }
     }
 
     // MARK: GATT
 
-    /// Takes what the GATT client of a link wants done.
-    mutating func drainGATT(_ link: Link, at now: Instant) {
+    /// Has the GATT client of a link do something, and takes what it wants done.
+    mutating func withGATT(of link: Link, at now: Instant, _ change: (inout GATTClient) -> Void) {
+        change(&link.gatt)
+        drainGATT(link, at: now)
+    }
+
+    private mutating func drainGATT(_ link: Link, at now: Instant) {
         let id = link.id
         while let action = link.gatt.nextAction() {
             switch action {
@@ -115,7 +127,6 @@ extension Host {
                 send(pdu, on: .attributeProtocol, link: link, tag: tag, at: now)
             case .event(.completed(let operation, let result)):
                 gattCompleted(operation, result, link: link)
-            case .event(.serverPDU(let pdu)): receiveServerPDU(pdu, on: link, at: now)
             case .secure(let error): secureOnDemand(link, error, at: now)
             case .event(let event):
                 if case .mtuChanged(let mtu) = event { gattServer.mtuChanged(to: mtu, on: id) }
@@ -130,21 +141,18 @@ extension Host {
     mutating func holdIndications(_ isHeld: Bool, of client: ClientID, at now: Instant) {
         holdingClients.removeAll { $0 == client }
         if isHeld { holdingClients.append(client) }
+        let holdingClients = holdingClients
         for link in links.all {
-            link.gatt.hold(for: holdingClients)
-            drainGATT(link, at: now)
+            withGATT(of: link, at: now) { $0.hold(for: holdingClients) }
         }
     }
 
-    private mutating func receiveServerPDU(_ pdu: [UInt8], on link: Link, at now: Instant) {
-        guard let octet = pdu.first else { return }
-        let opcode = ATTOpcode(rawValue: octet)
-        if opcode == .signedWriteCommand { return signedWriteReceived(pdu, link: link) }
-        gattServer.receive(pdu.span.bytes, from: link.id, at: now)
+    private mutating func serverReceived(_ pdu: RawSpan, on link: Link, at now: Instant) {
+        let opcode = pdu.byte(at: 0).map { ATTOpcode(rawValue: $0) }
+        if opcode == .signedWriteCommand { return signedWriteReceived(pdu.copied(), link: link) }
+        gattServer.receive(pdu, from: link.id, at: now)
         drainServer(at: now)
-        if opcode == .writeRequest, gattServer.keepsPerClient(pdu) {
-            noteClientRecord(of: link, at: now)
-        }
+        if opcode == .writeRequest, gattServer.keepsPerClient(pdu) { noteClientRecord(of: link, at: now) }
     }
 
     private mutating func gattCompleted(

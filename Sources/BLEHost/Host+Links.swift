@@ -94,7 +94,7 @@ extension Host {
             return
         }
         let link = Link(
-            id: links.nextID(for: handle), peer: peer, role: role,
+            id: links.nextID(for: handle), peer: peer, role: role, localFeatures: information.features,
             state: .settingUp(deadline: now.advanced(by: Self.setupTimeout)), parameters: parameters,
             localAddress: privateAddresses.local ?? information.ownAddress ?? DeviceAddress(value: 0, kind: .public),
             peerAddress: privateAddresses.peer ?? peer.withoutIdentityMark, gatt: gattSettings)
@@ -121,7 +121,6 @@ extension Host {
     private var gattSettings: GATTClientSettings {
         var settings = GATTClientSettings()
         settings.receiveMTU = configuration.timing.attMTU
-        settings.handsOverServerPDUs = configuration.ownership == .exclusive
         settings.asksForSecurity = configuration.hasToolbox
         return settings
     }
@@ -131,7 +130,7 @@ extension Host {
             // The channels on it belong to the other owner's L2CAP; here the link layer alone is used.
             link.state = .open
             announce(link)
-            beginOwnOperation(.readRemoteFeatures, on: link, at: now)
+            link.startOwn(.readRemoteFeatures, at: now, into: &effects)
             return
         }
         if link.role == .central {
@@ -141,7 +140,7 @@ extension Host {
                 link.state = .open
                 announce(link)
             }
-            beginOwnOperation(.readRemoteFeatures, on: link, at: now)
+            link.startOwn(.readRemoteFeatures, at: now, into: &effects)
         } else {
             link.state = .open
             effects.events.append(.centralConnected(link.information))
@@ -159,9 +158,11 @@ extension Host {
         lastOperation += 1
         let exchange = OperationID(rawValue: lastOperation)
         link.mtuExchange = exchange
-        link.gatt.start(
-            .exchangeMTU(preferred: configuration.timing.attMTU), id: exchange, client: .local, at: now)
-        drainGATT(link, at: now)
+        let preferred = configuration.timing.attMTU
+        withGATT(of: link, at: now) {
+            $0.start(
+                .exchangeMTU(preferred: preferred), id: exchange, client: .local, at: now)
+        }
     }
 
     private mutating func connectionFailed(_ status: HCIStatus, target: Initiator.Plan?, at now: Instant) {
@@ -215,13 +216,11 @@ extension Host {
         let wasHolder = holder != nil
         if let index = holder {
             link.holders.remove(at: index)
-            link.gatt.clientLeft(client, at: now)
-            drainGATT(link, at: now)
+            withGATT(of: link, at: now) { $0.clientLeft(client, at: now) }
             for opening in link.security.channelOpenings where opening.client == client {
                 _ = cancelChannelOpening(opening.operation, link: link)
             }
-            link.signalling.closeChannels(of: client, at: now)
-            drainChannels(link, at: now)
+            withChannels(of: link, at: now) { $0.closeChannels(of: client, at: now) }
             for ended in link.operations.cancelAll(of: client) {
                 effects.complete(ended.id, .failure(.cancelled))
             }
@@ -263,10 +262,8 @@ extension Host {
     /// The link is no more: everything on it ends, once.
     mutating func linkEnded(_ link: Link, reason: DisconnectionReason, at now: Instant) {
         let proof = failure(ofProofEndedBy: reason, on: link)
-        link.gatt.bearerClosed(proof.map { .security($0) } ?? reason.gattFailure)
-        drainGATT(link, at: now)
-        link.signalling.linkLost()
-        drainChannels(link, at: now)
+        withGATT(of: link, at: now) { $0.bearerClosed(proof.map { .security($0) } ?? reason.gattFailure) }
+        withChannels(of: link, at: now) { $0.linkLost() }
         tellOfLostSecurity(link, reason, at: now)
         let bond = bond(of: link)
         links.remove(link)
@@ -314,16 +311,9 @@ extension Host {
         guard let due = links.nextDeadline, due <= now else { return }
         for link in links.all {
             if let deadline = link.gatt.nextDeadline, deadline <= now {
-                link.gatt.advance(to: now)
-                drainGATT(link, at: now)
+                withGATT(of: link, at: now) { $0.advance(to: now) }
             }
-            while let expired = link.operations.expired(at: now) {
-                finishLinkOperation(expired, on: link, with: .failure(.procedureTimeout), at: now)
-            }
-            if link.signalling.advance(to: now) {
-                finishLinkOperation(
-                    LEConnectionUpdate.opcode, on: link, with: .failure(.rejectedByPeer), at: now)
-            }
+            link.advanceProcedures(to: now, into: &effects)
             drainChannels(link, at: now)
             if let deadline = link.security.nextDeadline, deadline <= now { advanceSecurity(link, to: now) }
             if link.isStalled(at: now), !link.isClosing {
@@ -331,12 +321,13 @@ extension Host {
                 close(link, reason: .remoteUserTerminatedConnection, at: now)
             }
             switch link.state {
-            case .settingUp(let limit) where limit <= now:
+            case .settingUp(let limit):
+                guard limit <= now else { break }
                 link.state = .open
                 announce(link)
-            case .closing(let limit) where limit <= now:
-                linkEnded(link, reason: .controllerLost, at: now)
-            default: break
+            case .closing(let limit):
+                if limit <= now { linkEnded(link, reason: .controllerLost, at: now) }
+            case .open: break
             }
         }
     }
@@ -359,8 +350,7 @@ extension Host {
                 return effects.complete(operation, .failure(.cancelled))
             }
             if cancelPairing(operation, link: link, at: now) { return }
-            link.gatt.cancel(operation, at: now)
-            drainGATT(link, at: now)
+            withGATT(of: link, at: now) { $0.cancel(operation, at: now) }
         }
     }
 }

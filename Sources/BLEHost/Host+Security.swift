@@ -233,8 +233,7 @@ extension Host {
         for operation in waiting {
             effects.complete(operation, lack.map { .failure(.security($0)) } ?? .success(.done))
         }
-        link.gatt.secured(failure, at: now)
-        drainGATT(link, at: now)
+        withGATT(of: link, at: now) { $0.secured(failure, at: now) }
         securedForChannels(link, failure, at: now)
         proveBondAgain(link, failure, at: now)
     }
@@ -294,8 +293,7 @@ extension Host {
         guard link.security.openGate() else { return }
         link.gatt.resume(at: now)
         if let record {
-            gattServer.restore(record, on: link.id, at: now)
-            drainServer(at: now)
+            withServer(at: now) { $0.restore(record, on: link.id, at: now) }
         }
         // The exchange at the beginning of the link ended with the proof that failed.
         guard link.role == .central, link.mtuExchange == nil, !link.isClosing else { return }
@@ -306,8 +304,7 @@ extension Host {
     private mutating func refuseGate(_ link: Link, _ failure: SecurityFailure, at now: Instant) {
         guard let answers = link.security.refuseGate(failure) else { return }
         link.unsentAnswers -= answers
-        link.gatt.endOperations(.security(failure), at: now)
-        drainGATT(link, at: now)
+        withGATT(of: link, at: now) { $0.endOperations(.security(failure), at: now) }
         securedForChannels(link, failure, at: now)
     }
 

@@ -32,7 +32,12 @@ extension Host {
         drainServer(at: now)
     }
 
-    /// Takes what the server wants done.
+    /// Has the server do something, and takes what it wants done.
+    mutating func withServer(at now: Instant, _ change: (inout GATTServer) -> Void) {
+        change(&gattServer)
+        drainServer(at: now)
+    }
+
     mutating func drainServer(at now: Instant) {
         while let action = gattServer.nextAction() {
             switch action {

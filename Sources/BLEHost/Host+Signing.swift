@@ -9,8 +9,9 @@ extension Host {
         if link.security.keyInUse != nil || link.security.isGated {
             // On an encrypted link a signature is not to be used, and nothing goes to a bonded peer on another. There a
             // signature would be no help: it proves us to the peer, not the peer to us.
-            link.gatt.start(.writeCommand(handle, value: value), id: operation, client: client, at: now)
-            return drainGATT(link, at: now)
+            return withGATT(of: link, at: now) {
+                $0.start(.writeCommand(handle, value: value), id: operation, client: client, at: now)
+            }
         }
         let peer = link.security.identity
         guard bonds.canSign(for: peer) else {
@@ -33,8 +34,7 @@ extension Host {
         guard let pdu = bonds.signedPDU(message, counter: counter, result) else {
             return effects.complete(operation, .failure(.gatt(.security(.notAvailable))))
         }
-        link.gatt.startSigned(pdu, id: operation, client: client, at: now)
-        drainGATT(link, at: now)
+        withGATT(of: link, at: now) { $0.startSigned(pdu, id: operation, client: client, at: now) }
     }
 
     /// A signed write came; it goes to the server once its signature is proved.
@@ -52,7 +52,6 @@ extension Host {
         guard let command = bonds.verified(pdu, counter: counter, from: peer, result, into: &effects) else {
             return gattServer.refuseSignedWrite()
         }
-        gattServer.receiveSigned(command.span.bytes, from: link.id)
-        drainServer(at: now)
+        withServer(at: now) { $0.receiveSigned(command.span.bytes, from: link.id) }
     }
 }

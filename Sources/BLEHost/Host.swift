@@ -120,8 +120,7 @@ public struct Host: ~Copyable {
             to: now, isReady: isReady, identityResolvingKey: security.identityResolvingKey, into: &effects)
         advanceLinks(to: now)
         if let deadline = gattServer.nextDeadline, deadline <= now {
-            gattServer.advance(to: now)
-            drainServer(at: now)
+            withServer(at: now) { $0.advance(to: now) }
         }
         if case .stopping(let deadline) = phase, deadline <= now { finishStopping(at: now) }
         settle(at: now)
@@ -169,7 +168,7 @@ public struct Host: ~Copyable {
             return effects.complete(operation, .failure(.controllerUnresponsive))
         case .stopping, .stopped:
             guard case .stop = command else { return effects.complete(operation, .failure(.invalidRequest(.stopped))) }
-        default: break
+        case .closed, .awaitingTransport, .starting, .ready: break
         }
         switch command {
         case .radio(let command): perform(command, operation: operation, client: client, at: now)
@@ -242,6 +241,11 @@ public struct Host: ~Copyable {
         if effects.needsConvergence, isReady {
             effects.needsConvergence = false
             convergeRadio(at: now)
+        }
+        var index = 0
+        while let link = links.lent(index) {
+            drainChannels(link, at: now)
+            index += 1
         }
         acl.pump(&links, into: &effects.packets, at: now)
         notePassedFrames(at: now)

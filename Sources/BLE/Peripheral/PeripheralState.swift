@@ -21,7 +21,7 @@ struct PeripheralState {
             }
         case .mtuChanged(let mtu):
             information.attMTU = Int(mtu)
-        case .completed, .writeCommandsFull, .writeCommandsReady, .serverPDU:
+        case .completed, .writeCommandsFull, .writeCommandsReady:
             break
         }
     }

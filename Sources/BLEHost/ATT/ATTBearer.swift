@@ -30,13 +30,9 @@ struct ATTBearer {
         case notification
         case multipleNotification
         case indication
-        /// For our server; it must be answered.
-        case request
         case mtuRequest
-        /// For our server; nobody answers.
-        case command
-        /// For our server: an indication has arrived.
-        case confirmation
+        /// For the server on this bearer.
+        case forServer
         /// Ignored and counted.
         case ignored
     }
@@ -79,20 +75,33 @@ struct ATTBearer {
     mutating func classify(_ pdu: RawSpan) -> Arrival {
         if isDead { return .ignored }
         guard let octet = pdu.byte(at: 0) else { return malformed() }
-        if pdu.byteCount > Int(mtu) { counters.oversizedPDUs &+= 1 }
+        noteLength(of: pdu)
         let opcode = ATTOpcode(rawValue: octet)
         switch opcode.kind {
         case .response: return classifyResponse(pdu, opcode)
         case .notification: return opcode == .handleValueNotification ? .notification : .multipleNotification
         case .indication: return .indication
-        case .confirmation: return .confirmation
-        case .request: return opcode == .exchangeMTURequest ? .mtuRequest : .request
-        case .command: return .command
-        case .unknown:
-            if !opcode.isCommand { return .request }
-            counters.ignoredCommands &+= 1
-            return .ignored
+        case .request where opcode == .exchangeMTURequest: return .mtuRequest
+        case .request, .command, .confirmation, .unknown: return .forServer
         }
+    }
+
+    /// Whether a PDU of the peer is for the server on this bearer, and not for the client or the bearer itself. A server
+    /// answers requests that it does not know, too (Core 5.4, Vol 3, Part F, 3.3).
+    @inline(__always)
+    static func isForServer(_ pdu: RawSpan) -> Bool {
+        guard let octet = pdu.byte(at: 0) else { return false }
+        let opcode = ATTOpcode(rawValue: octet)
+        switch opcode.kind {
+        case .request: return opcode != .exchangeMTURequest
+        case .command, .confirmation, .unknown: return true
+        case .response, .notification, .indication: return false
+        }
+    }
+
+    /// Counts what is longer than was agreed on.
+    mutating func noteLength(of pdu: RawSpan) {
+        if pdu.byteCount > Int(mtu) { counters.oversizedPDUs &+= 1 }
     }
 
     private mutating func classifyResponse(_ pdu: RawSpan, _ opcode: ATTOpcode) -> Arrival {
@@ -130,8 +139,6 @@ struct ATTBearer {
         switch counter {
         case .malformedPDUs: counters.malformedPDUs &+= 1
         case .unexpectedResponses: counters.unexpectedResponses &+= 1
-        case .ignoredCommands: counters.ignoredCommands &+= 1
-        case .refusedRequests: counters.refusedRequests &+= 1
         case .earlyNotificationsDropped: counters.earlyNotificationsDropped &+= 1
         case .unclaimedNotifications: counters.unclaimedNotifications &+= 1
         case .unconfirmedIndications: counters.unconfirmedIndications &+= 1
@@ -139,8 +146,8 @@ struct ATTBearer {
     }
 
     enum WritableCounter {
-        case malformedPDUs, unexpectedResponses, ignoredCommands, refusedRequests, earlyNotificationsDropped,
-            unclaimedNotifications, unconfirmedIndications
+        case malformedPDUs, unexpectedResponses, earlyNotificationsDropped, unclaimedNotifications,
+            unconfirmedIndications
     }
 
     // MARK: MTU

@@ -93,21 +93,4 @@ extension GATTClient {
             send(ATTErrorResponse(request: .exchangeMTURequest, handle: .none, error: .invalidPDU).encoded())
         }
     }
-
-    mutating func receiveRequest(_ pdu: RawSpan) {
-        if settings.handsOverServerPDUs { return emit(.serverPDU(pdu.copied())) }
-        guard let answer = EmptyAttributeServer().answer(pdu) else { return }
-        bearer.count(.refusedRequests)
-        send(answer)
-    }
-
-    mutating func receiveCommand(_ pdu: RawSpan) {
-        if settings.handsOverServerPDUs { return emit(.serverPDU(pdu.copied())) }
-        bearer.count(.ignoredCommands)
-    }
-
-    mutating func receiveConfirmation(_ pdu: RawSpan) {
-        if settings.handsOverServerPDUs { return emit(.serverPDU(pdu.copied())) }
-        bearer.count(.unexpectedResponses)
-    }
 }

@@ -228,15 +228,17 @@ struct GATTClient {
         case .multipleNotification: receiveMultipleNotification(pdu)
         case .indication: receiveIndication(pdu)
         case .mtuRequest: receiveMTURequest(pdu)
-        case .request: receiveRequest(pdu)
-        case .command: receiveCommand(pdu)
-        case .confirmation: receiveConfirmation(pdu)
+        // The server beside this client takes it.
+        case .forServer: break
         }
     }
 
-    /// The answer of our server to `serverPDU`, or a PDU that it sends by itself.
-    mutating func respond(_ pdu: [UInt8]) {
-        if end == nil { send(pdu) }
+    /// Whether the bearer still carries PDUs, now that one has come for the server beside this client.
+    mutating func carries(_ pdu: RawSpan, at now: Instant) -> Bool {
+        advance(to: now)
+        guard end == nil else { return false }
+        bearer.noteLength(of: pdu)
+        return true
     }
 
     // MARK: Outputs
@@ -409,7 +411,9 @@ extension SecurityFailure {
     var saysMoreThanRefusal: Bool {
         switch self {
         case .keyMissingAtPeer, .encryptionFailed, .timedOut: true
-        default: false
+        case .refusedByUs, .refusedByPeer, .wouldReplaceBond, .keyTooWeak, .noKey, .notAvailable, .alreadyPairing,
+            .repeatedAttempts, .passkeyLocked, .tooManyBonds, .linkLost, .cancelled:
+            false
         }
     }
 }

@@ -1,15 +1,11 @@
 /// Traffic of a link that belongs to no operation.
 public struct GATTClientCounters: Equatable, Sendable {
-    /// Responses and confirmations that nobody had asked for.
+    /// Responses that nobody had asked for.
     public var unexpectedResponses: UInt64 = 0
     /// PDUs that are not of the form that their opcode demands, responses left out: those end their operation.
     public var malformedPDUs: UInt64 = 0
     /// PDUs longer than the MTU that was agreed on.
     public var oversizedPDUs: UInt64 = 0
-    /// Commands of the peer for a server that we do not have, and unknown ones.
-    public var ignoredCommands: UInt64 = 0
-    /// Requests of the peer that were refused because we serve nothing.
-    public var refusedRequests: UInt64 = 0
     /// Values without a subscriber that had to make room for later ones (pain 12).
     public var earlyNotificationsDropped: UInt64 = 0
     /// Indications that came before the one before them was confirmed, while that had to wait.

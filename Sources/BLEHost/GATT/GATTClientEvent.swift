@@ -15,9 +15,6 @@ public enum GATTClientEvent: Equatable, Sendable {
     case writeCommandsFull
     /// There is room for write commands again.
     case writeCommandsReady
-    /// A request or command of the peer for our server, which must be answered with `respond`; only where the
-    /// settings ask for it.
-    case serverPDU([UInt8])
 }
 
 /// A value that a server sent by itself.

@@ -16,8 +16,6 @@ public struct GATTClientSettings: Equatable, Sendable {
     public var writeCommandLimit = 20
     /// Values without a subscriber that are kept, in all.
     public var earlyNotificationLimit = 32
-    /// Whether requests and commands for our server are handed over instead of being refused.
-    public var handsOverServerPDUs = false
     /// Whether an operation that the peer refuses because the link is not secure makes it secure and is repeated once
     /// (SPEC 2.3 automatic pairing).
     public var asksForSecurity = false

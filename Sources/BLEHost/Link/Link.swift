@@ -26,6 +26,8 @@ final class Link {
     /// By its identity, once that is known.
     var peer: DeviceAddress
     let role: LinkRole
+    /// What this side's controller can do.
+    let localFeatures: LEFeatures
     var state: State
     var parameters: ConnectionParameters
     var dataLength = DataLength(
@@ -65,12 +67,14 @@ final class Link {
     var passedTags: [ATTSendTag] = []
 
     init(
-        id: LinkID, peer: DeviceAddress, role: LinkRole, state: State, parameters: ConnectionParameters,
+        id: LinkID, peer: DeviceAddress, role: LinkRole, localFeatures: LEFeatures, state: State,
+        parameters: ConnectionParameters,
         localAddress: DeviceAddress, peerAddress: DeviceAddress, gatt: GATTClientSettings
     ) {
         self.id = id
         self.peer = peer
         self.role = role
+        self.localFeatures = localFeatures
         self.state = state
         self.parameters = parameters
         security = LinkSecurityMachine(

@@ -102,73 +102,36 @@ struct ATTBearerTests {
     }
 
     @Test(
-        "requests that nobody serves are refused as by an empty database",
+        "requests, commands and confirmations are for the server, known or not",
         arguments: [
-            ("04 0100 ffff", "01 04 0100 0a"),
-            ("04 0000 ffff", "01 04 0000 01"),
-            ("04 0500 0400", "01 04 0500 01"),
-            ("06 0100 ffff 0028 0d18", "01 06 0100 0a"),
-            ("08 0100 ffff 0328", "01 08 0100 0a"),
-            ("08 0200 0100 0328", "01 08 0200 01"),
-            ("0a 0300", "01 0a 0300 01"),
-            ("0c 0300 0000", "01 0c 0300 01"),
-            ("0e 0300 0400", "01 0e 0300 01"),
-            ("10 0100 ffff 0028", "01 10 0100 0a"),
-            ("10 0100 ffff 0128", "01 10 0100 0a"),
-            ("10 0100 ffff 0328", "01 10 0100 10"),
-            ("12 0300 01", "01 12 0300 01"),
-            ("16 0300 0000 01", "01 16 0300 01"),
-            ("18 01", "19"),
-            ("18 00", "19"),
-            ("20 0300 0400", "01 20 0300 01"),
-            ("24 0000", "01 24 0000 06"),
-            ("3f", "01 3f 0000 06"),
-            ("04 0100", "01 04 0000 04"),
-            ("08 0100 ffff 03", "01 08 0000 04"),
-            ("0a", "01 0a 0000 04"),
-            ("0e 0300", "01 0e 0000 04"),
-            ("18", "01 18 0000 04"),
-            ("18 02", "01 18 0000 04"),
+            ("0a 0300", true), ("12 0300 01", true), ("18 01", true), ("3f", true), ("1e", true), ("52 0300 01", true),
+            ("d2 0300 01", true), ("7f 01", true), ("02 f700", false), ("03 f700", false), ("0b 01", false),
+            ("01 0a 0300 01", false), ("1b 0300 01", false), ("1d 0300 01", false), ("", false),
         ])
-    func emptyServer(request: String, answer: String) {
-        var bench = ClientBench()
-        bench.receive(request)
-        #expect(bench.sent == [answer.filter { $0 != " " }])
-        #expect(bench.client.counters.refusedRequests == 1)
+    func recipient(pdu: String, isForServer: Bool) {
+        let octets = bytes(pdu)
+        let isSo = ATTBearer.isForServer(octets.span.bytes)
+        #expect(isSo == isForServer)
+        var bearer = ATTBearer()
+        let arrival = bearer.classify(octets.span.bytes)
+        #expect((arrival == .forServer) == isForServer)
     }
 
-    @Test(
-        "commands that nobody serves are ignored and counted",
-        arguments: ["52 0300 01", "d2 0300 01 000000000000000000000000", "52", "7f 01", "c0"])
-    func commands(pdu: String) {
-        var bench = ClientBench()
-        bench.receive(pdu)
-        #expect(bench.sent.isEmpty && bench.events.isEmpty)
-        #expect(bench.client.counters.ignoredCommands == 1)
-    }
-
-    @Test("the peer's requests are answered while ours waits")
+    @Test("the server beside a client hears its PDUs while the client waits, and none on a dead bearer")
     func bothWays() {
         var bench = ClientBench()
         bench.start(.read(3))
-        bench.play("> 0a 0300\n< 0a 0100\n> 01 0a 0100 01\n< 0b 07")
+        bench.play("> 0a 0300")
+        let request: [UInt8] = [0x0A, 1, 0]
+        let isCarried = bench.client.carries(request.span.bytes, at: bench.now)
+        #expect(isCarried)
+        bench.receive(request)
+        bench.play("< 0b 07")
         #expect(bench.takeResults() == [.success(.value([7]))])
-    }
-
-    @Test("a server of our own gets requests and commands, and answers them")
-    func handsOver() {
-        var settings = GATTClientSettings()
-        settings.handsOverServerPDUs = true
-        var bench = ClientBench(settings: settings)
-        bench.receive("0a 0300")
-        bench.receive("52 0300 01")
-        #expect(bench.takeEvents() == [.serverPDU([0x0A, 3, 0]), .serverPDU([0x52, 3, 0, 1])])
-        #expect(bench.sent.isEmpty)
-        bench.client.respond([0x0B, 1])
-        bench.drain()
-        #expect(bench.takeSent() == ["0b01"])
-        bench.receive("02 f700")
-        #expect(bench.takeSent() == ["030502"])
+        bench.start(.read(3))
+        bench.pass(.seconds(31))
+        let isCarriedAfterDeath = bench.client.carries(request.span.bytes, at: bench.now)
+        #expect(!isCarriedAfterDeath)
     }
 
     @Test("PDUs longer than the MTU are counted; a read takes of them what fits")

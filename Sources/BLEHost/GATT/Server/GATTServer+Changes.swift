@@ -196,9 +196,9 @@ extension GATTServer {
     }
 
     /// Whether a Write Request is for an attribute of which each client has its own.
-    func keepsPerClient(_ pdu: [UInt8]) -> Bool {
-        guard pdu.count >= 3 else { return false }
-        switch database.table[AttributeHandle(rawValue: UInt16(pdu[1]) | UInt16(pdu[2]) << 8)]?.value {
+    func keepsPerClient(_ pdu: RawSpan) -> Bool {
+        guard let low = pdu.byte(at: 1), let high = pdu.byte(at: 2) else { return false }
+        switch database.table[AttributeHandle(rawValue: UInt16(low) | UInt16(high) << 8)]?.value {
         case .clientConfiguration?, .clientSupportedFeatures?: return true
         default: return false
         }
