@@ -35,7 +35,7 @@ def app(bench, name, *arguments, **variables):
 def flood(bench, program, packet, seconds=10):
     """Sends as fast as the line takes it: the program's memory must have stopped growing in the second half."""
     start, count, half = time.monotonic(), 0, None
-    while time.monotonic() < start + seconds and bench.controller.send(b''.join(packet() for _ in range(100))):
+    while time.monotonic() < start + (seconds if count > 2000 else 120) and bench.controller.send(b''.join(packet() for _ in range(100))):
         count += 100
         if half is None and time.monotonic() > start + seconds / 2:
             half = bench.memory(program)
