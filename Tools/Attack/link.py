@@ -49,7 +49,7 @@ class Link:
         self.encrypted, self.open, self.reason = False, True, None
         self.parts, self.pending, self.withheld = b'', [], 0
         self.wanted_key = self.encryption = None
-        self.changed, self.order = threading.Condition(), threading.RLock()
+        self.changed, self.order, self.framing = threading.Condition(), threading.RLock(), threading.RLock()
 
     def wait(self, condition, what, seconds=PATIENCE):
         end = time.monotonic() + seconds
@@ -69,12 +69,14 @@ class Link:
 
     def send_raw(self, data, size=None):
         size = size or self.controller.acl
-        for at in range(0, max(len(data), 1), size):
-            if not self.open:
-                return False
-            part = data[at:at + size]
-            flags = 0x1000 if at else 0x2000
-            self.controller.send(struct.pack('<BHH', ACL, self.handle | flags, len(part)) + part)
+        # A frame of another thread would end this one in its midst.
+        with self.framing:
+            for at in range(0, max(len(data), 1), size):
+                if not self.open:
+                    return False
+                part = data[at:at + size]
+                flags = 0x1000 if at else 0x2000
+                self.controller.send(struct.pack('<BHH', ACL, self.handle | flags, len(part)) + part)
         return True
 
     def take(self, flags, data):
