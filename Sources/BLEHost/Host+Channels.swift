@@ -124,7 +124,7 @@ extension Host {
 
 /// Channels that the peer wants better protected (Core 5.4, Vol 3, Part C, 10.3.1).
 extension Host {
-    /// A peer that refuses a channel for want of security is asked once more when the link is secure.
+    /// A peer that refuses a channel for lack of security is asked once more when the link is secure.
     /// - Returns: whether the operation waits for that.
     private mutating func secureForChannel(
         _ operation: OperationID, _ failure: ChannelFailure, link: Link, at now: Instant

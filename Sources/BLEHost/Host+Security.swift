@@ -184,7 +184,7 @@ extension Host {
     }
 
     /// A bond's key did not encrypt the link. Nothing else is tried: a stranger with the peer's address would have us
-    /// pair anew in silence.
+    /// pair again in silence.
     private mutating func bondRefused(_ link: Link, _ status: HCIStatus, at now: Instant) {
         // Of a key that belonged to a pairing, perhaps, which has ended with the wish to end the link.
         guard !link.isClosing else { return }

@@ -30,7 +30,7 @@ public struct Bond: Equatable, Sendable {
     /// Whether the peer began the pairing and nobody was authenticated: anyone in range can get such a bond, so it may
     /// be replaced by others (`HostLimits.unaskedBonds`).
     public var isUnasked = false
-    /// What its user calls the device: the name under which it was found and paired. Whoever else uses that name is not
+    /// What its user calls the device: the name under which it was found and paired. Another device that uses that name is not
     /// the device.
     public var name: String?
     /// When the bond's key encrypted a link last, among the bonds of a device: the greater, the later; 0: not since the

@@ -343,7 +343,7 @@ struct GATTClient {
         if let id = ended.id { complete(id, result) }
     }
 
-    /// Keeps an operation that was refused for want of security, until there is more of it: once.
+    /// Keeps an operation that was refused for lack of security, until there is more of it: once.
     /// - Returns: whether it is kept.
     private mutating func suspend(_ ended: Running, _ result: Result<GATTResult, GATTFailure>) -> Bool {
         guard settings.asksForSecurity, !ended.isAbandoned, !ended.isRetry, let operation = ended.operation,

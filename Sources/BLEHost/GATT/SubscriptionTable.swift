@@ -90,7 +90,7 @@ struct SubscriptionTable {
         return true
     }
 
-    /// Takes back all calls of `client`, and tells which configurations are to be written anew.
+    /// Takes back all calls of `client`, and tells which configurations are to be written again.
     mutating func removeAll(of client: ClientID) -> [AttributeHandle] {
         var changed: [AttributeHandle] = []
         for index in entries.indices {

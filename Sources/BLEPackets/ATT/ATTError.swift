@@ -44,7 +44,7 @@ public struct ATTError: RawRepresentable, Hashable, Error, Sendable {
     public static let unsupportedGroupType = ATTError(rawValue: 0x10)
     /// The server has too little memory or the like to carry the request out.
     public static let insufficientResources = ATTError(rawValue: 0x11)
-    /// The server's attributes changed and the client still goes by the old ones; it has to discover anew (Core 5.4,
+    /// The server's attributes changed and the client still goes by the old ones; it has to discover again (Core 5.4,
     /// Vol 3, Part G, 2.5.2.1).
     public static let databaseOutOfSync = ATTError(rawValue: 0x12)
     /// The value that is written has the right length, but the attribute does not take it.

@@ -62,7 +62,7 @@ extension EventLoop {
 
     func fireDeadlines() {
         let now = nowMicroseconds
-        // What a handler sets anew waits for the next round, so that a deadline in the past cannot hold the loop.
+        // What a handler sets again waits for the next round, so that a deadline in the past cannot hold the loop.
         let due = confined.deadlines.filter { $0.isDue(at: now) }
         for deadline in due.sorted(by: { ($0.microseconds ?? 0) < ($1.microseconds ?? 0) }) {
             deadline.fireIfDue(at: now)

@@ -84,6 +84,7 @@ extension EventLoop {
     /// - Throws: `TransportError.system` when no thread can be made.
     public func start() throws(TransportError) {
         shared.withLock {
+            // A mistake of the caller: no input from outside starts a loop.
             precondition($0.phase == .created, "an event loop can start only once")
             $0.phase = .running
         }

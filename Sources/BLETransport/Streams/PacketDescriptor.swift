@@ -46,6 +46,7 @@ final class PacketDescriptor {
     func start(
         on loop: EventLoop, readable: @escaping () -> Void, closed: @escaping (TransportError?) -> Void
     ) throws(TransportError) {
+        // A mistake of the caller: no input from outside starts a transport.
         precondition(self.loop == nil, "a transport can start only once")
         registration = try loop.register(descriptor, for: .readable) { readiness in
             if readiness.contains(.writable) { self.flush() }

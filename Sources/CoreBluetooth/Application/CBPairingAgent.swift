@@ -22,12 +22,12 @@ public protocol CBPairingAgent: Sendable {
     /// Asks whether to pair at all with a device that began it; only where that was asked for.
     func consents(to peer: CBPairingPeer) async -> Bool
 
-    /// Asks whether the bond with a device may be replaced. Whoever pairs says that it is this device, and has not proven it
+    /// Asks whether the bond with a device may be replaced. The other side says that it is this device, and has not proven it
     /// by encrypting the link: it is the device and has lost its keys, or a stranger that wants its place. Yes is for
     /// somebody who has just reset the device.
     func replacesBond(with peer: CBPairingPeer) async -> Bool
 
-    /// Pairing has ended, whoever began it. Questions that are still on the screen mean nothing any more.
+    /// Pairing has ended, no matter which side began it. Questions that are still on the screen mean nothing any more.
     /// - Parameter error: `nil` when the devices are paired; its description is for people.
     func ended(_ error: (any Error)?, with peer: CBPairingPeer) async
 }

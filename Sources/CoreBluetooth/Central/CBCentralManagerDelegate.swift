@@ -11,7 +11,7 @@ import Foundation
 public protocol CBCentralManagerDelegate: NSObjectProtocol {
     /// The manager's state changed; the first call comes soon after the manager was made.
     /// Below `.poweredOn` the scan is over and connections are gone, with no other call for them; below `.poweredOff`
-    /// all peripherals have to be found or retrieved anew (SPEC 2.3).
+    /// all peripherals have to be found or retrieved again (SPEC 2.3).
     func centralManagerDidUpdateState(_ central: CBCentralManager)
 
     /// The first call of all where a preserved manager is restored (SPEC SPR-10).

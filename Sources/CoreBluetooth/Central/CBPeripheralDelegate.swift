@@ -13,7 +13,7 @@ import Foundation
 /// An error is what the peripheral answered, a `CBATTError` or, where it has no name for the octet, an `NSError` of
 /// that domain; or a `CBError`: `.invalidHandle` for what is no more, `.connectionTimeout` where the peripheral was
 /// silent for 30 s, `.outOfSpace` where too many requests wait, `.unknown` for an answer that breaks the protocol. What
-/// a peripheral refuses for want of security is asked again after pairing, and told only when that was in vain
+/// a peripheral refuses for lack of security is asked again after pairing, and told only when that was in vain
 /// (SPEC 2.3).
 public protocol CBPeripheralDelegate: NSObjectProtocol {
     /// The name that the device gives when it is asked, soon after it was connected, is another than was known so far

@@ -193,6 +193,7 @@ final class ChannelOutputStream: OutputStream {
         pipe.attach(output: self)
     }
 
+    // Foundation requires it of a subclass; as it is unavailable, nothing can call it.
     @available(*, unavailable)
     required init(toMemory: ()) { fatalError("only a channel creates its streams") }
 

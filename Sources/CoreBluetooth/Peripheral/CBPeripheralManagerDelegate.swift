@@ -8,7 +8,7 @@ import Foundation
 public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
     /// The manager's state changed; the first call comes soon after the manager was made.
     /// Below `.poweredOn` nothing is advertised and centrals are gone; below `.poweredOff` services have to be added,
-    /// and advertising has to be started, anew (SPEC 2.4).
+    /// and advertising has to be started, again (SPEC 2.4).
     func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager)
 
     /// The first call of all where a preserved manager is restored (SPEC SPR-10).

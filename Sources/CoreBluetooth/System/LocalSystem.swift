@@ -158,6 +158,7 @@ actor LocalSystem: BluetoothSystem {
             loop = try EventLoop(name: "jelling")
             try loop.start()
         } catch {
+            // Only without memory or descriptors for one thread; the initializers of Apple's managers have no way to fail.
             fatalError("Core Bluetooth cannot start its thread: \(error)")
         }
     }
@@ -484,7 +485,7 @@ actor LocalSystem: BluetoothSystem {
     }
 
     /// Nobody stops this process while it is suspended, and nobody needs to say that it is done: a wake is over when all
-    /// that was told by its beginning has been handled. What comes later wakes the app anew, so that the budget of a wake
+    /// that was told by its beginning has been handled. What comes later wakes the app again, so that the budget of a wake
     /// is that of single calls (SPEC BGX-4).
     private func endWake() {
         guard engine.apps.isWoken(app) else {

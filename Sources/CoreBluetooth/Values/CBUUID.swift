@@ -29,6 +29,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     /// - Precondition: the count is one of those.
     public convenience init(data theData: Data) {
         guard let value = BluetoothUUID(mostSignificantFirst: theData) else {
+            // Apple's initializer raises an exception here too; it cannot fail in another way.
             fatalError("Data of \(theData.count) bytes is not a UUID: 2, 4 or 16 bytes are needed")
         }
         self.init(value)

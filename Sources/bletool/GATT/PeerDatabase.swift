@@ -80,7 +80,7 @@ actor PeerDatabase {
     /// Where a characteristic stands after the device has changed its services: in a service of the same UUID; `nil` where
     /// there is none any more. What was known is forgotten.
     func again(_ old: Characteristic) async throws -> Characteristic? {
-        // Another characteristic may have been found again before: then all is known anew, and this one is not in it.
+        // Another characteristic may have been found again before: then all is known again, and this one is not in it.
         for (service, members) in characteristics {
             for member in members where homes[member] == nil { homes[member] = service.uuid }
         }

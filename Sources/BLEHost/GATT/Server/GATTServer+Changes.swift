@@ -149,7 +149,7 @@ extension GATTServer {
         act(.computeHash(message: database.hashMessage, revision: database.revision))
     }
 
-    /// The answer to `computeHash`. One for a table that has changed since is dropped, and asked for anew where a
+    /// The answer to `computeHash`. One for a table that has changed since is dropped, and asked for again where a
     /// client waits.
     ///
     /// - Parameter octets: 16 octets in the order of the cipher; the attribute has them reversed. `nil` if the hash
@@ -178,7 +178,7 @@ extension GATTServer {
         clients[slot].transaction = nil
         let opcode = ATTOpcode(rawValue: octet)
         // It is one request, however often it is taken up: that it told the client of a change does not yet show that
-        // the client knows. Of a change since then it is to be told anew.
+        // the client knows. Of a change since then it is to be told again.
         if clients[slot].awareness != .unaware || !refusesOutOfSync(pdu.span.bytes, opcode, slot) {
             dispatch(pdu.span.bytes, opcode, slot, now)
         }

@@ -65,7 +65,7 @@ struct DeviceTable {
         case known(Int)
         /// A slot that no device had before.
         case added(Int)
-        /// A slot whose device was forgotten; `early` when it was forgotten for want of room.
+        /// A slot whose device was forgotten; `early` when it was forgotten for lack of room.
         case replaced(Int, early: Bool)
     }
 

@@ -8,7 +8,7 @@ import BLEPackets
 ///
 /// Parameters change only while scanning is off, and scanning is switched off only while it is on: otherwise the
 /// controller answers Command Disallowed (0x0C, pain 1). When it answers so all the same, our picture is wrong: the
-/// machine switches off first and begins anew, a bounded number of times.
+/// machine switches off first and begins again, a bounded number of times.
 struct ScanMachine {
     private enum State {
         case idle

@@ -10,7 +10,7 @@ public struct L2CAPCreditBasedConnectionResult: RawRepresentable, Hashable, Send
     public static let success = Self(rawValue: 0x0000)
     /// Nothing listens at this SPSM.
     public static let spsmNotSupported = Self(rawValue: 0x0002)
-    /// No resources; in the enhanced form: some channels were refused for want of resources.
+    /// No resources; in the enhanced form: some channels were refused for lack of resources.
     public static let noResourcesAvailable = Self(rawValue: 0x0004)
     /// The service asks for a key that pairing did not give yet, or for one that is protected against a man in the
     /// middle; the client pairs and asks again.
