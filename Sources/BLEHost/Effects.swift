@@ -10,6 +10,10 @@ struct Effects {
     var packets = Outbox()
     /// Commands that wait for the controller's credits, and the one that is in flight.
     var commands = CommandQueue()
+    /// ACL data that waits for the controller's buffers.
+    var data = ACLScheduler()
+    /// What links want that they cannot do by themselves.
+    var wishes = Queue<(Link, LinkWish)>()
     /// What clients are told.
     var events = EventQueue()
     /// What the toolbox is asked.
@@ -30,4 +34,7 @@ struct Effects {
 
     /// Sends the next command when the controller takes one.
     mutating func sendCommands(at now: Instant) { commands.flush(into: &packets, at: now) }
+
+    /// Sends the data that the controller has buffers for.
+    mutating func sendData(_ links: inout LinkTable, at now: Instant) { data.pump(&links, into: &packets, at: now) }
 }

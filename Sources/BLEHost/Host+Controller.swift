@@ -23,7 +23,7 @@ extension Host {
                 }
             case .ready:
                 radio.begin(with: information)
-                acl.configure(packetLength: information.aclDataLength, packetCount: information.aclDataCount)
+                effects.data.configure(packetLength: information.aclDataLength, packetCount: information.aclDataCount)
                 effects.events.append(.ready(information))
                 effects.needsConvergence = true
                 return
@@ -69,6 +69,46 @@ extension Host {
             effects.complete(operation, .success(.hciAnswer(parameters.copied())))
         case .unattendedOnLink, .unattended: break
         }
+    }
+
+    /// The controller answered a command about a link.
+    private mutating func linkCommandAnswered(
+        _ purpose: LinkPurpose, on id: LinkID, _ status: HCIStatus, _ opcode: HCIOpcode, _ parameters: RawSpan,
+        at now: Instant
+    ) {
+        guard let link = links[id] else { return }
+        guard status.isSuccess else {
+            if purpose == .disconnect { return disconnectRefused(status, on: link, at: now) }
+            return linkCommandFailed(purpose, on: id, opcode, .controller(status, opcode), at: now)
+        }
+        do throws(DecodingError) {
+            try link.commandSucceeded(opcode, parameters, at: now, into: &effects)
+        } catch {
+            linkCommandFailed(purpose, on: id, opcode, .controller(.unspecifiedError, opcode), at: now)
+        }
+    }
+
+    /// A command about a link was refused or never answered.
+    private mutating func linkCommandFailed(
+        _ purpose: LinkPurpose, on id: LinkID, _ opcode: HCIOpcode, _ failure: HostFailure, at now: Instant
+    ) {
+        guard let link = links[id] else { return }
+        switch purpose {
+        case .encrypt, .replyWithKey:
+            var status = HCIStatus.connectionTimeout
+            if case .controller(let refusal, _) = failure { status = refusal }
+            // A peripheral that is asked for a key has its encryption paused already.
+            encryptionEnded(link, isOn: false, status: status, hasBegun: purpose != .encrypt, at: now)
+        case .procedure: link.finish(opcode, with: .failure(failure), at: now, into: &effects)
+        // The link's end is waited for within its own time.
+        case .disconnect: break
+        }
+    }
+
+    /// The controller knows no such link: it is gone, and its Disconnection Complete was lost or is late.
+    private mutating func disconnectRefused(_ status: HCIStatus, on link: Link, at now: Instant) {
+        effects.counters.desynchronisations &+= 1
+        linkEnded(link, reason: .controller(status), at: now)
     }
 
     // MARK: Time

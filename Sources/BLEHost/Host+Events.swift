@@ -19,8 +19,8 @@ extension Host {
             var handles = try NumberOfCompletedPacketsView(decoding: reader.readRest())
             while let (handle, count) = try handles.next() {
                 guard let link = links[handle] else { continue }
-                acl.completed(Int(count), of: link, at: now)
-                releaseDisconnect(link)
+                effects.data.completed(Int(count), of: link, at: now)
+                link.packetsConfirmed(into: &effects)
             }
         case .commandComplete:
             let event = try CommandCompleteView(decoding: &reader)
@@ -36,7 +36,7 @@ extension Host {
             disconnectionCompleted(try DisconnectionComplete(decoding: &reader), at: now)
         case .readRemoteVersionInformationComplete:
             let event = try ReadRemoteVersionInformationComplete(decoding: &reader)
-            links[event.connectionHandle]?.remoteVersionRead(event, at: now, into: &effects)
+            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
         case .encryptionChange:
             let event = try EncryptionChange(decoding: &reader)
             encryptionEnded(event.connectionHandle, isOn: event.state.isOn, status: event.status, at: now)
@@ -84,20 +84,20 @@ extension Host {
                 at: now)
         case .connectionUpdateComplete:
             let event = try LEConnectionUpdateComplete(decoding: &reader)
-            links[event.connectionHandle]?.updated(event, at: now, into: &effects)
+            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
         case .readRemoteFeaturesComplete:
             let event = try LEReadRemoteFeaturesComplete(decoding: &reader)
-            links[event.connectionHandle]?.remoteFeaturesRead(event, at: now, into: &effects)
+            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
         case .longTermKeyRequest:
             longTermKeyRequested(try LELongTermKeyRequest(decoding: &reader), at: now)
         case .remoteConnectionParameterRequest:
             parametersRequested(try LERemoteConnectionParameterRequest(decoding: &reader), at: now)
         case .dataLengthChange:
             let event = try LEDataLengthChange(decoding: &reader)
-            links[event.connectionHandle]?.dataLengthChanged(event, into: &effects)
+            links[event.connectionHandle]?.receive(event, into: &effects)
         case .phyUpdateComplete:
             let event = try LEPHYUpdateComplete(decoding: &reader)
-            links[event.connectionHandle]?.phyUpdated(event, at: now, into: &effects)
+            links[event.connectionHandle]?.receive(event, at: now, into: &effects)
         case .advertisingSetTerminated:
             let event = try LEAdvertisingSetTerminated(decoding: &reader)
             guard event.advertisingHandle == RadioCommandSet.advertisingHandle else { return }
@@ -107,6 +107,25 @@ extension Host {
             radio.scanTimedOut(into: &effects)
         default:
             break
+        }
+    }
+
+    /// The peer asks for other parameters through the link layer (Core 5.4, Vol 4, Part E, 7.7.65.6).
+    private mutating func parametersRequested(_ event: LERemoteConnectionParameterRequest, at now: Instant) {
+        guard configuration.ownership == .exclusive else { return }
+        let wished = ConnectionParameterRequest(
+            minimum: event.minimumInterval.rawValue, maximum: event.maximumInterval.rawValue, latency: event.latency,
+            timeout: event.supervisionTimeout.rawValue)
+        if let wished, links[event.connectionHandle] != nil {
+            effects.commands.append(
+                LERemoteConnectionParameterRequestReply(
+                    connectionHandle: event.connectionHandle, parameters: LEConnectionParameters(wished)),
+                purpose: .unattendedOnLink(event.connectionHandle))
+        } else {
+            effects.commands.append(
+                LERemoteConnectionParameterRequestNegativeReply(
+                    connectionHandle: event.connectionHandle, reason: .unacceptableConnectionParameters),
+                purpose: .unattendedOnLink(event.connectionHandle))
         }
     }
 

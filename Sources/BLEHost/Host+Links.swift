@@ -4,8 +4,6 @@ import BLEPackets
 extension Host {
     /// How long the peer may take to exchange ATT_MTU before the clients get the link with 23.
     private static let setupTimeout: Microseconds = .seconds(5)
-    /// How long the controller may take to confirm a disconnection beyond the supervision timeout.
-    private static let closingTimeout: Microseconds = .seconds(5)
 
     // MARK: Connecting
 
@@ -94,8 +92,9 @@ extension Host {
             return
         }
         let link = Link(
-            id: links.nextID(for: handle), peer: peer, role: role, localFeatures: information.features,
+            id: links.nextID(for: handle), peer: peer, role: role,
             state: .settingUp(deadline: now.advanced(by: Self.setupTimeout)), parameters: parameters,
+            localFeatures: information.features,
             localAddress: privateAddresses.local ?? information.ownAddress ?? DeviceAddress(value: 0, kind: .public),
             peerAddress: privateAddresses.peer ?? peer.withoutIdentityMark, gatt: gattSettings)
         link.waiting = waiting
@@ -107,6 +106,7 @@ extension Host {
             closeGate(link)
             secureAtConnection(link, at: now)
         }
+        if !waiting.isEmpty { bonds.setSigningNumbersAside(for: link.security.identity, into: &effects) }
         setUp(link, at: now)
         drainServer(at: now)
         for packet in parked.take(for: handle, at: now) {
@@ -128,8 +128,7 @@ extension Host {
     private mutating func setUp(_ link: Link, at now: Instant) {
         if configuration.ownership == .shared {
             // The channels on it belong to the other owner's L2CAP; here the link layer alone is used.
-            link.state = .open
-            announce(link)
+            link.open(into: &effects)
             link.startOwn(.readRemoteFeatures, at: now, into: &effects)
             return
         }
@@ -137,8 +136,7 @@ extension Host {
             exchangeMTU(link, at: now)
             if link.security.isGated, !link.security.isChanging {
                 // The exchange waits until somebody wants something of the peer that it has to prove itself for.
-                link.state = .open
-                announce(link)
+                link.open(into: &effects)
             }
             link.startOwn(.readRemoteFeatures, at: now, into: &effects)
         } else {
@@ -156,13 +154,9 @@ extension Host {
 
     mutating func exchangeMTU(_ link: Link, at now: Instant) {
         lastOperation += 1
-        let exchange = OperationID(rawValue: lastOperation)
-        link.mtuExchange = exchange
-        let preferred = configuration.timing.attMTU
-        withGATT(of: link, at: now) {
-            $0.start(
-                .exchangeMTU(preferred: preferred), id: exchange, client: .local, at: now)
-        }
+        link.exchangeMTU(
+            preferred: configuration.timing.attMTU, operation: OperationID(rawValue: lastOperation), at: now,
+            into: &effects)
     }
 
     private mutating func connectionFailed(_ status: HCIStatus, target: Initiator.Plan?, at now: Instant) {
@@ -191,19 +185,10 @@ extension Host {
         effects.needsConvergence = true
     }
 
-    /// Gives an open link to those that wait for it.
+    /// Gives an open link to those that have come to wait for it.
     mutating func announce(_ link: Link) {
         bonds.setSigningNumbersAside(for: link.security.identity, into: &effects)
-        let waiting = link.waiting
-        link.waiting = []
-        let information = link.information
-        for pending in waiting {
-            if !link.holders.contains(pending.client) {
-                link.holders.append(pending.client)
-                effects.events.append(.connected(information, pending.client))
-            }
-            effects.complete(pending.operation, .success(.connected(information.id)))
-        }
+        link.announce(into: &effects)
     }
 
     // MARK: Disconnecting
@@ -212,20 +197,7 @@ extension Host {
         guard let link = links[id] else {
             return effects.complete(operation, .failure(.notConnected))
         }
-        let holder = link.holders.firstIndex(of: client)
-        let wasHolder = holder != nil
-        if let index = holder {
-            link.holders.remove(at: index)
-            withGATT(of: link, at: now) { $0.clientLeft(client, at: now) }
-            for opening in link.security.channelOpenings where opening.client == client {
-                _ = cancelChannelOpening(opening.operation, link: link)
-            }
-            withChannels(of: link, at: now) { $0.closeChannels(of: client, at: now) }
-            for ended in link.operations.cancelAll(of: client) {
-                effects.complete(ended.id, .failure(.cancelled))
-            }
-            effects.events.append(.disconnected(id, client, reason: .releasedByClient))
-        }
+        let wasHolder = link.release(client, at: now, into: &effects)
         // A link that a central made is the central's to end, unless who holds nothing of it asks for that.
         let isServed = link.role == .peripheral && wasHolder
         guard link.holders.isEmpty, link.waiting.isEmpty, !isServed else {
@@ -235,20 +207,22 @@ extension Host {
         close(link, reason: .remoteUserTerminatedConnection, isAsked: true, at: now)
     }
 
-    /// Asks the controller to end the link, once.
+    /// Asks the controller to end a link, once.
     /// - Parameter isAsked: whether a client wants the end, and so what was queued before it to arrive.
     mutating func close(_ link: Link, reason: HCIStatus, isAsked: Bool = false, at now: Instant) {
-        guard !link.isClosing else { return }
-        let timeout =
-            Self.closingTimeout.rawValue + Int64(link.parameters.supervisionTimeout.rawValue) * 10_000
-        link.state = .closing(deadline: now.advanced(by: .microseconds(timeout)))
-        // The bond that it would leave behind, nobody wants any more.
-        pairingLost(link, at: now)
-        if link.hasUnconfirmedPackets, link.security.holdDisconnect(reason: reason, isAsked: isAsked, at: now) {
-            return
+        link.close(reason: reason, isAsked: isAsked, &pairings, at: now, into: &effects)
+    }
+
+    /// Does what links want that they cannot do by themselves.
+    mutating func fulfilWishes(at now: Instant) {
+        while let (link, wish) = effects.wishes.popFirst() {
+            // It may have ended meanwhile.
+            guard link.place != nil else { continue }
+            switch wish {
+            case .secure(let error): secureOnDemand(link, error, at: now)
+            case .end(let reason): close(link, reason: reason, at: now)
+            }
         }
-        effects.commands.append(
-            Disconnect(connectionHandle: link.id.handle, reason: reason), purpose: .link(link.id, .disconnect))
     }
 
     mutating func disconnectionCompleted(_ event: DisconnectionComplete, at now: Instant) {
@@ -262,26 +236,16 @@ extension Host {
     /// The link is no more: everything on it ends, once.
     mutating func linkEnded(_ link: Link, reason: DisconnectionReason, at now: Instant) {
         let proof = failure(ofProofEndedBy: reason, on: link)
-        withGATT(of: link, at: now) { $0.bearerClosed(proof.map { .security($0) } ?? reason.gattFailure) }
-        withChannels(of: link, at: now) { $0.linkLost() }
+        link.endTraffic(proof.map { .security($0) } ?? reason.gattFailure, into: &effects)
         tellOfLostSecurity(link, reason, at: now)
         let bond = bond(of: link)
         links.remove(link)
         effects.counters.malformedATTPDUs &+= link.gatt.counters.malformedPDUs
         effects.counters.unexpectedATTResponses &+= link.gatt.counters.unexpectedResponses
         effects.counters.droppedEarlyNotifications &+= link.gatt.counters.earlyNotificationsDropped
-        acl.reclaim(link)
+        effects.data.reclaim(link)
         parked.linkClosed(link.id.handle, at: now)
-        for operation in link.operations.removeAll() {
-            effects.complete(operation.id, .failure(.linkLost(reason)))
-        }
-        for operation in link.security.pairOperations { effects.complete(operation, .failure(.linkLost(reason))) }
-        for operation in link.security.encryptOperations {
-            effects.complete(operation, .failure(proof.map { .security($0) } ?? .linkLost(reason)))
-        }
-        for opening in link.security.channelOpenings where opening.isWaiting {
-            effects.complete(opening.operation, .failure(proof.map { .security($0) } ?? .linkLost(reason)))
-        }
+        link.endOperations(reason, proof: proof, into: &effects)
         let record = gattServer.disconnected(
             link.id, isBonded: bond != nil && link.security.isBondProven, at: now)
         if var bond, let record, record != bond.clientRecord {
@@ -310,24 +274,22 @@ extension Host {
     mutating func advanceLinks(to now: Instant) {
         guard let due = links.nextDeadline, due <= now else { return }
         for link in links.all {
-            if let deadline = link.gatt.nextDeadline, deadline <= now {
-                withGATT(of: link, at: now) { $0.advance(to: now) }
-            }
+            link.advanceAttributes(to: now, into: &effects)
             link.advanceProcedures(to: now, into: &effects)
-            drainChannels(link, at: now)
+            link.advanceSignalling(to: now, into: &effects)
+            // What is to end for one of these must not be taken for stalled, nor its pairing for late.
+            fulfilWishes(at: now)
             if let deadline = link.security.nextDeadline, deadline <= now { advanceSecurity(link, to: now) }
             if link.isStalled(at: now), !link.isClosing {
                 effects.counters.stalledLinks &+= 1
                 close(link, reason: .remoteUserTerminatedConnection, at: now)
             }
             switch link.state {
-            case .settingUp(let limit):
-                guard limit <= now else { break }
-                link.state = .open
-                announce(link)
-            case .closing(let limit):
-                if limit <= now { linkEnded(link, reason: .controllerLost, at: now) }
-            case .open: break
+            case .settingUp(let limit) where limit <= now:
+                link.open(into: &effects)
+            case .closing(let limit) where limit <= now:
+                linkEnded(link, reason: .controllerLost, at: now)
+            case .settingUp, .open, .closing: break
             }
         }
     }
@@ -344,13 +306,12 @@ extension Host {
                 }
                 return
             }
-            if cancelChannelOpening(operation, link: link) { return }
-            if link.signalling.cancelChannel(operation) { return drainChannels(link, at: now) }
+            if link.cancelChannel(operation, into: &effects) { return }
             if link.operations.cancel(operation) != nil {
                 return effects.complete(operation, .failure(.cancelled))
             }
             if cancelPairing(operation, link: link, at: now) { return }
-            withGATT(of: link, at: now) { $0.cancel(operation, at: now) }
+            link.cancelAttributeOperation(operation, at: now, into: &effects)
         }
     }
 }

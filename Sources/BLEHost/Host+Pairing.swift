@@ -100,8 +100,7 @@ extension Host {
     }
 
     mutating func requestSecurity(_ link: Link, _ options: PairingOptions, at now: Instant) {
-        let packet = link.security.ask(for: options, at: now)
-        send(packet.encoded(), on: .securityManager, link: link, at: now)
+        link.send(link.security.ask(for: options, at: now), into: &effects)
     }
 
     /// The bond's key has encrypted the link: what was asked for beyond it is paired for now.
@@ -154,23 +153,21 @@ extension Host {
         }
     }
 
-    mutating func refuse(_ link: Link, _ reason: PairingFailedReason, at now: Instant) {
-        send(SMPPacket.pairingFailed(reason).encoded(), on: .securityManager, link: link, at: now)
-    }
-
     private mutating func pairingRequested(_ pdu: RawSpan, _ link: Link, at now: Instant) {
         guard pairings.areAvailable, security.acceptsPairing else {
-            return refuse(link, .pairingNotSupported, at: now)
+            return link.send(.pairingFailed(.pairingNotSupported), into: &effects)
         }
-        guard link.role == .peripheral else { return refuse(link, .commandNotSupported, at: now) }
-        guard link.security.wait(pairings, at: now) == nil else { return refuse(link, .repeatedAttempts, at: now) }
+        guard link.role == .peripheral else { return link.send(.pairingFailed(.commandNotSupported), into: &effects) }
+        guard link.security.wait(pairings, at: now) == nil else {
+            return link.send(.pairingFailed(.repeatedAttempts), into: &effects)
+        }
         let request = link.security.request
         link.security.request = nil
         let options = request?.options ?? security.pairing
         // AuthReq (Core 5.4, Vol 3, Part H, 3.5.1).
         let wishes = AuthenticationRequirements(rawValue: pdu.byte(at: 3) ?? 0)
         guard !wishes.isBonding || !options.isBonding || bonds.hasRoom(for: link.security.identity) else {
-            refuse(link, .pairingNotSupported, at: now)
+            link.send(.pairingFailed(.pairingNotSupported), into: &effects)
             return pairingFailed(link, .tooManyBonds, at: now)
         }
         begin(.responder, link, at: now) {
@@ -189,16 +186,16 @@ extension Host {
 
     /// The peripheral wants security (Core 5.4, Vol 3, Part H, 2.4.6).
     private mutating func securityRequested(_ pdu: RawSpan, _ link: Link, at now: Instant) {
-        guard configuration.hasToolbox else { return refuse(link, .pairingNotSupported, at: now) }
-        guard link.role == .central else { return refuse(link, .commandNotSupported, at: now) }
+        guard configuration.hasToolbox else { return link.send(.pairingFailed(.pairingNotSupported), into: &effects) }
+        guard link.role == .central else { return link.send(.pairingFailed(.commandNotSupported), into: &effects) }
         guard case .securityRequest(let wanted)? = try? SMPPacket(pdu) else {
-            return refuse(link, .invalidParameters, at: now)
+            return link.send(.pairingFailed(.invalidParameters), into: &effects)
         }
         switch link.security.step(requestedBy: wanted, security, bonds) {
         case .none: break
         case .fail:
             effects.events.append(.pairing(link.id, .securityRequested))
-            refuse(link, .pairingNotSupported, at: now)
+            link.send(.pairingFailed(.pairingNotSupported), into: &effects)
         case .encrypt(let key, let properties):
             link.security.encrypt(with: key, properties, at: now, into: &effects)
         case .pair(let options): pairAsRequested(link, options, at: now)
@@ -208,8 +205,8 @@ extension Host {
     mutating func pairAsRequested(_ link: Link, _ options: PairingOptions, at now: Instant) {
         switch beginPairing(link, options, needsConsent: options.asksConsent, at: now) {
         case nil: break
-        case .repeatedAttempts?: refuse(link, .repeatedAttempts, at: now)
-        case .some: refuse(link, .pairingNotSupported, at: now)
+        case .repeatedAttempts?: link.send(.pairingFailed(.repeatedAttempts), into: &effects)
+        case .some: link.send(.pairingFailed(.pairingNotSupported), into: &effects)
         }
     }
 
@@ -227,7 +224,7 @@ extension Host {
     private mutating func drainPairing(_ link: Link, at now: Instant) {
         while let action = link.security.nextPairingAction(&pairings, into: &effects) {
             switch action {
-            case .send(let packet): send(packet.encoded(), on: .securityManager, link: link, at: now)
+            case .send(let packet): link.send(packet, into: &effects)
             case .encrypt(let key, let properties):
                 link.security.encrypt(with: LongTermKey(key: key), properties, at: now, into: &effects)
             case .finished(let outcome): pairingFinished(link, outcome, at: now)
@@ -314,7 +311,7 @@ extension Host {
                 .alreadyPairing, .repeatedAttempts, .passkeyLocked, .tooManyBonds, .linkLost, .cancelled:
                 .unspecifiedReason
             }
-        refuse(link, reason, at: now)
+        link.send(.pairingFailed(reason), into: &effects)
         // Whoever came so far did not guess.
         pairingFailed(link, failure, isTry: false, at: now)
     }
@@ -344,12 +341,6 @@ extension Host {
         link.security.pairingEnded(with: failure, isTry: isTry, &pairings, at: now, into: &effects)
         endPairOperations(link, .failure(.security(failure)))
         securityEnded(link, failure, at: now)
-    }
-
-    /// Pairing ends with its link, or with the wish to end that; what waits for it ends with the link.
-    mutating func pairingLost(_ link: Link, at now: Instant) {
-        guard link.security.isPairing else { return }
-        link.security.pairingEnded(with: .linkLost, &pairings, at: now, into: &effects)
     }
 
     mutating func endPairOperations(_ link: Link, _ result: Result<HostResult, HostFailure>) {

@@ -158,7 +158,7 @@ extension Host {
         if end.isGood, link.security.machine?.awaitsEncryption != true {
             if link.role == .central, link.security.isTooWeak(for: security.pairing) {
                 link.security.proveWeakly()
-                refuseGate(link, .keyTooWeak, at: now)
+                link.refuseGate(.keyTooWeak, at: now, into: &effects)
             } else {
                 openGate(link, restoring: bond(of: link)?.clientRecord, at: now)
             }
@@ -192,11 +192,11 @@ extension Host {
         if failure == .keyMissingAtPeer { link.security.isBondRefused = true }
         bonds.resolver.refute(link.security.identity, behind: link.security.peerAddress)
         // Who waits for the link has it first, and hears then what it is worth.
-        refuseGate(link, failure, at: now)
+        link.refuseGate(failure, at: now, into: &effects)
         effects.events.append(.pairing(link.id, .failed(failure)))
         if link.security.takeOwedAnswer() {
             effects.events.append(.pairing(link.id, .securityRequested))
-            refuse(link, .pairingNotSupported, at: now)
+            link.send(.pairingFailed(.pairingNotSupported), into: &effects)
         }
         securityEnded(link, failure, at: now)
     }
@@ -205,7 +205,7 @@ extension Host {
     /// by ending the link.
     mutating func tellOfLostSecurity(_ link: Link, _ reason: DisconnectionReason, at now: Instant) {
         if link.security.isPairing {
-            pairingLost(link, at: now)
+            link.security.pairingLost(&pairings, at: now, into: &effects)
         } else if link.security.isChanging, !link.isClosing, case .controller(let status) = reason {
             bonds.resolver.refute(link.security.identity, behind: link.security.peerAddress)
             let failure = LinkSecurityMachine.failure(ofProofEndedBy: status) ?? .encryptionFailed(status)
@@ -233,8 +233,7 @@ extension Host {
         for operation in waiting {
             effects.complete(operation, lack.map { .failure(.security($0)) } ?? .success(.done))
         }
-        withGATT(of: link, at: now) { $0.secured(failure, at: now) }
-        securedForChannels(link, failure, at: now)
+        link.secured(failure, at: now, into: &effects)
         proveBondAgain(link, failure, at: now)
     }
 
@@ -245,18 +244,6 @@ extension Host {
         guard configuration.ownership == .exclusive else { return }
         link.security.closeGate(bonds)
         if !link.security.isBondProven { link.gatt.isPaused = link.security.isGated }
-    }
-
-    /// Whether a PDU that came through a closed gate is taken notice of.
-    mutating func isAdmitted(_ pdu: RawSpan, link: Link, at now: Instant) -> Bool {
-        switch link.security.admission(of: pdu) {
-        case .take: return true
-        case .confirm:
-            send(ATTHandleValueConfirmation().encoded(), on: .attributeProtocol, link: link, at: now)
-        case .drop: break
-        }
-        link.security.noteCleartext(into: &effects)
-        return false
     }
 
     /// Has the peer prove that it is the bonded one, unless that is under way or has failed: as the central by
@@ -281,7 +268,7 @@ extension Host {
             return
         }
         if link.role == .peripheral, let failure {
-            refuseGate(link, failure, at: now)
+            link.refuseGate(failure, at: now, into: &effects)
         } else if link.gatt.isBusy || link.security.channelOpenings.contains(where: { $0.isWaiting }) {
             proveBond(link, at: now)
         }
@@ -293,32 +280,25 @@ extension Host {
         guard link.security.openGate() else { return }
         link.gatt.resume(at: now)
         if let record {
-            withServer(at: now) { $0.restore(record, on: link.id, at: now) }
+            gattServer.restore(record, on: link.id, at: now)
+            drainServer(at: now)
         }
         // The exchange at the beginning of the link ended with the proof that failed.
         guard link.role == .central, link.mtuExchange == nil, !link.isClosing else { return }
         exchangeMTU(link, at: now)
     }
 
-    /// The peer could not prove itself: what waits for it ends, and so does what is asked of it from now on.
-    private mutating func refuseGate(_ link: Link, _ failure: SecurityFailure, at now: Instant) {
-        guard let answers = link.security.refuseGate(failure) else { return }
-        link.unsentAnswers -= answers
-        withGATT(of: link, at: now) { $0.endOperations(.security(failure), at: now) }
-        securedForChannels(link, failure, at: now)
-    }
-
     private mutating func forfeit(_ link: Link, at now: Instant) {
         keepClientRecord(of: link, isLast: true, at: now)
         link.security.forfeit()
-        acl.discardWaiting(of: link)
+        effects.data.discardWaiting(of: link)
     }
 
     // MARK: What others see
 
     func serverSecurity(of link: Link) -> GATTLinkSecurity {
         var server = gattServer.security(of: link.id)
-        link.security.describe(to: &server, bonds, policy: security.pairing)
+        link.describeSecurity(to: &server, bonds, policy: security.pairing)
         return server
     }
 
@@ -328,32 +308,14 @@ extension Host {
 
     // MARK: Held traffic
 
-    /// Whether an ATT PDU has to wait for the end of a change of key.
-    mutating func hold(_ pdu: RawSpan, link: Link, at now: Instant) -> Bool {
-        guard link.security.holdsPDUs else { return false }
-        if !link.security.hold(pdu) {
-            effects.counters.floodedLinks &+= 1
-            close(link, reason: .remoteDeviceLowResources, at: now)
-        }
-        return true
-    }
-
     mutating func releaseHeld(_ link: Link, at now: Instant) {
         let (frames, pdus) = link.security.takeHeld()
         for frame in frames where !link.isClosing {
             // It was counted when it was held.
             if frame.tag == .none { link.unsentAnswers -= 1 }
-            send(frame.payload, on: .attributeProtocol, link: link, tag: frame.tag, at: now)
+            link.send(frame.payload, on: .attributeProtocol, tag: frame.tag, into: &effects)
         }
         for pdu in pdus { receiveATT(pdu.span.bytes, on: link, at: now) }
-    }
-
-    /// The controller has confirmed packets of the link.
-    mutating func releaseDisconnect(_ link: Link) {
-        guard link.security.hasGivenKeys || link.security.heldDisconnect != nil, !link.hasUnconfirmedPackets else {
-            return
-        }
-        link.security.lastPacketGone(into: &effects)
     }
 
     // MARK: Time

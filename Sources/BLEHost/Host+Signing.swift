@@ -9,9 +9,8 @@ extension Host {
         if link.security.keyInUse != nil || link.security.isGated {
             // On an encrypted link a signature is not to be used, and nothing goes to a bonded peer on another. There a
             // signature would be no help: it proves us to the peer, not the peer to us.
-            return withGATT(of: link, at: now) {
-                $0.start(.writeCommand(handle, value: value), id: operation, client: client, at: now)
-            }
+            return link.start(
+                .writeCommand(handle, value: value), operation: operation, client: client, at: now, into: &effects)
         }
         let peer = link.security.identity
         guard bonds.canSign(for: peer) else {
@@ -34,7 +33,7 @@ extension Host {
         guard let pdu = bonds.signedPDU(message, counter: counter, result) else {
             return effects.complete(operation, .failure(.gatt(.security(.notAvailable))))
         }
-        withGATT(of: link, at: now) { $0.startSigned(pdu, id: operation, client: client, at: now) }
+        link.startSigned(pdu, operation: operation, client: client, at: now, into: &effects)
     }
 
     /// A signed write came; it goes to the server once its signature is proved.
@@ -52,6 +51,6 @@ extension Host {
         guard let command = bonds.verified(pdu, counter: counter, from: peer, result, into: &effects) else {
             return gattServer.refuseSignedWrite()
         }
-        withServer(at: now) { $0.receiveSigned(command.span.bytes, from: link.id) }
+        gattServer.receiveSigned(command.span.bytes, from: link.id)
     }
 }

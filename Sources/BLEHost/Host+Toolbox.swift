@@ -12,7 +12,7 @@ extension Host {
         case .databaseHash(let revision):
             var octets: [UInt8]?
             if case .octets(let answer) = result, answer.count == 16 { octets = answer }
-            withServer(at: now) { $0.databaseHash(octets, revision: revision, at: now) }
+            gattServer.databaseHash(octets, revision: revision, at: now)
         case .pairing(let link, let machine): pairingAnswered(result, on: link, machine: machine, at: now)
         case .signature(let link, let operation, let client, let message, let counter):
             signatureMade(

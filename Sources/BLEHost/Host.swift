@@ -32,7 +32,6 @@ public struct Host: ~Copyable {
     var holdingClients: [ClientID] = []
     var channelListeners = ChannelListeners()
     var links: LinkTable
-    var acl = ACLScheduler()
     var parked: ParkedPackets
 
     var lastOperation: UInt64 = 0
@@ -120,7 +119,7 @@ public struct Host: ~Copyable {
             to: now, isReady: isReady, identityResolvingKey: security.identityResolvingKey, into: &effects)
         advanceLinks(to: now)
         if let deadline = gattServer.nextDeadline, deadline <= now {
-            withServer(at: now) { $0.advance(to: now) }
+            gattServer.advance(to: now)
         }
         if case .stopping(let deadline) = phase, deadline <= now { finishStopping(at: now) }
         settle(at: now)
@@ -158,81 +157,14 @@ public struct Host: ~Copyable {
     /// Counters since the creation of the engine.
     public var counters: HostCounters { effects.counters }
 
-    // MARK: Commands
-
-    private mutating func perform(
-        _ command: HostCommand, operation: OperationID, client: ClientID, at now: Instant
-    ) {
-        switch phase {
-        case .failed:
-            return effects.complete(operation, .failure(.controllerUnresponsive))
-        case .stopping, .stopped:
-            guard case .stop = command else { return effects.complete(operation, .failure(.invalidRequest(.stopped))) }
-        case .closed, .awaitingTransport, .starting, .ready: break
-        }
-        switch command {
-        case .radio(let command): perform(command, operation: operation, client: client, at: now)
-        case .link(let link, let command): perform(command, on: link, operation: operation, client: client, at: now)
-        case .channel(let command): perform(command, operation: operation, client: client, at: now)
-        case .server(let command): perform(command, operation: operation, client: client, at: now)
-        case .security(let command): perform(command, operation: operation, client: client, at: now)
-        case .cancel(let target):
-            cancel(target, at: now)
-            effects.complete(operation, .success(.done))
-        case .holdIndications(let isHeld):
-            holdIndications(isHeld, of: client, at: now)
-            effects.complete(operation, .success(.done))
-        case .sendHCICommand(let opcode, let parameters):
-            guard parameters.count <= 255 else {
-                return effects.complete(operation, .failure(.invalidRequest(.parametersTooLong)))
-            }
-            guard phase == .ready else { return effects.complete(operation, .failure(.controllerLost)) }
-            effects.commands.append(opcode: opcode, parameters: parameters, purpose: .client(operation))
-        case .stop:
-            stop(operation, at: now)
-        }
-    }
-
-    private mutating func perform(
-        _ command: RadioCommand, operation: OperationID, client: ClientID, at now: Instant
-    ) {
-        switch command {
-        case .scan(let request):
-            radio.scanner.add(request, operation: operation, client: client)
-            effects.needsConvergence = true
-        case .changeScan(let scan, let request):
-            guard radio.scanner.change(scan, to: request) else {
-                return effects.complete(operation, .failure(.cancelled))
-            }
-            effects.needsConvergence = true
-            effects.complete(operation, .success(.done))
-        case .changeAdvertising(let wish, let request):
-            guard radio.advertiser.change(wish, to: request, at: now) else {
-                return effects.complete(operation, .failure(.cancelled))
-            }
-            effects.needsConvergence = true
-            effects.complete(operation, .success(.done))
-        case .advertise(let request):
-            radio.advertise(
-                request, operation: operation, client: client,
-                isPresent: request.target.map { isConnected(to: $0.peer) } ?? false, at: now, into: &effects)
-        case .connect(let request):
-            connect(request, operation: operation, client: client, at: now)
-        }
-    }
-
-    /// Ends an operation wherever it runs.
-    private mutating func cancel(_ operation: OperationID, at now: Instant) {
-        if radio.cancel(operation, into: &effects) { return }
-        cancelOnLinks(operation, at: now)
-    }
-
     var isDeaf: Bool { session.isDeaf(effects.commands) }
 
     // MARK: Settling
 
     /// Brings the controller nearer to what is wanted, and sends what may be sent.
     mutating func settle(at now: Instant) {
+        drainServer(at: now)
+        fulfilWishes(at: now)
         if isReady {
             radio.proceedWithAddress(into: &effects)
             radio.proceedWithResolvingList(bonds.table, localKey: security.identityResolvingKey, into: &effects)
@@ -242,12 +174,7 @@ public struct Host: ~Copyable {
             effects.needsConvergence = false
             convergeRadio(at: now)
         }
-        var index = 0
-        while let link = links.lent(index) {
-            drainChannels(link, at: now)
-            index += 1
-        }
-        acl.pump(&links, into: &effects.packets, at: now)
+        effects.sendData(&links, at: now)
         notePassedFrames(at: now)
         effects.sendCommands(at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
@@ -261,7 +188,7 @@ public struct Host: ~Copyable {
         radio.converge(resolving: bonds.table.resolving, present: present, at: now, into: &effects)
     }
 
-    private func isConnected(to peer: DeviceAddress) -> Bool {
+    func isConnected(to peer: DeviceAddress) -> Bool {
         let peer = peer.withoutIdentityMark
         return links.contains { $0.security.identity == peer || $0.peer.withoutIdentityMark == peer }
     }
@@ -275,12 +202,12 @@ public struct Host: ~Copyable {
 
     private static let stopTimeout: Microseconds = .seconds(3)
 
-    private mutating func stop(_ operation: OperationID, at now: Instant) {
+    mutating func stop(_ operation: OperationID, at now: Instant) {
         stopOperations.append(operation)
         switch phase {
         case .stopping: return
         case .ready: break
-        default:
+        case .closed, .awaitingTransport, .starting, .stopped, .failed:
             radio.endRequests(with: .cancelled, into: &effects)
             return finishStopping(at: now)
         }

@@ -26,13 +26,17 @@ struct ATTBearer {
         case response
         case refusal(ATTError, AttributeHandle)
         /// A PDU that is not a valid response to our request.
-        case invalidResponse(GATTFailure.InvalidResponse)
+        case invalidResponse(ATTInvalidResponse)
         case notification
         case multipleNotification
         case indication
+        /// For our server; it must be answered.
+        case request
         case mtuRequest
-        /// For the server on this bearer.
-        case forServer
+        /// For our server; nobody answers.
+        case command
+        /// For our server: an indication has arrived.
+        case confirmation
         /// Ignored and counted.
         case ignored
     }
@@ -43,7 +47,7 @@ struct ATTBearer {
     private var announcedMTU: UInt16?
     /// Whether our own exchange is over: there is one for a link.
     private(set) var hasExchangedMTU = false
-    private(set) var counters = GATTClientCounters()
+    private(set) var counters = ATTCounters()
 
     var isDead: Bool {
         if case .dead = state { return true }
@@ -75,33 +79,20 @@ struct ATTBearer {
     mutating func classify(_ pdu: RawSpan) -> Arrival {
         if isDead { return .ignored }
         guard let octet = pdu.byte(at: 0) else { return malformed() }
-        noteLength(of: pdu)
+        if pdu.byteCount > Int(mtu) { counters.oversizedPDUs &+= 1 }
         let opcode = ATTOpcode(rawValue: octet)
         switch opcode.kind {
         case .response: return classifyResponse(pdu, opcode)
         case .notification: return opcode == .handleValueNotification ? .notification : .multipleNotification
         case .indication: return .indication
-        case .request where opcode == .exchangeMTURequest: return .mtuRequest
-        case .request, .command, .confirmation, .unknown: return .forServer
+        case .confirmation: return .confirmation
+        case .request: return opcode == .exchangeMTURequest ? .mtuRequest : .request
+        case .command: return .command
+        case .unknown:
+            if !opcode.isCommand { return .request }
+            counters.ignoredCommands &+= 1
+            return .ignored
         }
-    }
-
-    /// Whether a PDU of the peer is for the server on this bearer, and not for the client or the bearer itself. A server
-    /// answers requests that it does not know, too (Core 5.4, Vol 3, Part F, 3.3).
-    @inline(__always)
-    static func isForServer(_ pdu: RawSpan) -> Bool {
-        guard let octet = pdu.byte(at: 0) else { return false }
-        let opcode = ATTOpcode(rawValue: octet)
-        switch opcode.kind {
-        case .request: return opcode != .exchangeMTURequest
-        case .command, .confirmation, .unknown: return true
-        case .response, .notification, .indication: return false
-        }
-    }
-
-    /// Counts what is longer than was agreed on.
-    mutating func noteLength(of pdu: RawSpan) {
-        if pdu.byteCount > Int(mtu) { counters.oversizedPDUs &+= 1 }
     }
 
     private mutating func classifyResponse(_ pdu: RawSpan, _ opcode: ATTOpcode) -> Arrival {
@@ -138,7 +129,6 @@ struct ATTBearer {
     mutating func count(_ counter: WritableCounter) {
         switch counter {
         case .malformedPDUs: counters.malformedPDUs &+= 1
-        case .unexpectedResponses: counters.unexpectedResponses &+= 1
         case .earlyNotificationsDropped: counters.earlyNotificationsDropped &+= 1
         case .unclaimedNotifications: counters.unclaimedNotifications &+= 1
         case .unconfirmedIndications: counters.unconfirmedIndications &+= 1
@@ -146,8 +136,7 @@ struct ATTBearer {
     }
 
     enum WritableCounter {
-        case malformedPDUs, unexpectedResponses, earlyNotificationsDropped, unclaimedNotifications,
-            unconfirmedIndications
+        case malformedPDUs, earlyNotificationsDropped, unclaimedNotifications, unconfirmedIndications
     }
 
     // MARK: MTU

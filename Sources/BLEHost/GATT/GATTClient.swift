@@ -80,7 +80,7 @@ struct GATTClient {
 
     /// Octets of the largest PDU.
     var mtu: UInt16 { bearer.mtu }
-    var counters: GATTClientCounters { bearer.counters }
+    var counters: ATTCounters { bearer.counters }
     /// Whether a write command would be taken (SPEC 2.3).
     var canSendWriteCommand: Bool { end == nil && !commands.isFull }
     /// When `advance` is due.
@@ -216,9 +216,10 @@ struct GATTClient {
     }
 
     /// One whole PDU of the bearer's channel.
-    mutating func receive(_ pdu: RawSpan, at now: Instant) {
+    /// - Returns: whether it is for the server beside this client.
+    mutating func receive(_ pdu: RawSpan, at now: Instant) -> Bool {
         advance(to: now)
-        if end != nil { return }
+        if end != nil { return false }
         switch bearer.classify(pdu) {
         case .ignored: break
         case .response: answered(pdu, now)
@@ -228,17 +229,9 @@ struct GATTClient {
         case .multipleNotification: receiveMultipleNotification(pdu)
         case .indication: receiveIndication(pdu)
         case .mtuRequest: receiveMTURequest(pdu)
-        // The server beside this client takes it.
-        case .forServer: break
+        case .request, .command, .confirmation: return true
         }
-    }
-
-    /// Whether the bearer still carries PDUs, now that one has come for the server beside this client.
-    mutating func carries(_ pdu: RawSpan, at now: Instant) -> Bool {
-        advance(to: now)
-        guard end == nil else { return false }
-        bearer.noteLength(of: pdu)
-        return true
+        return false
     }
 
     // MARK: Outputs
@@ -411,9 +404,7 @@ extension SecurityFailure {
     var saysMoreThanRefusal: Bool {
         switch self {
         case .keyMissingAtPeer, .encryptionFailed, .timedOut: true
-        case .refusedByUs, .refusedByPeer, .wouldReplaceBond, .keyTooWeak, .noKey, .notAvailable, .alreadyPairing,
-            .repeatedAttempts, .passkeyLocked, .tooManyBonds, .linkLost, .cancelled:
-            false
+        default: false
         }
     }
 }

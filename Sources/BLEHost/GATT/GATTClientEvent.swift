@@ -57,15 +57,3 @@ public enum GATTClientAction: Equatable, Sendable {
     /// Make the link more secure, and call `secured` with the outcome. No other operation starts before that.
     case secure(ATTError)
 }
-
-/// What a PDU is to its sender.
-public enum ATTSendTag: Equatable, Sendable {
-    /// A request, a confirmation or a response: nobody waits to hear of its sending.
-    case none
-    /// A write command: `commandSent` is to be called when it has been handed to the controller.
-    case command(OperationID)
-    /// What our attribute server sends; it is told when the controller has it.
-    case server(GATTServerSendTag)
-    /// A frame of the credit-based channel of this number.
-    case channel(UInt32)
-}

@@ -29,6 +29,8 @@ final class Link {
     /// What this side's controller can do.
     let localFeatures: LEFeatures
     var state: State
+    /// Whether the link is to end for what came on it: `Host.settle` sees to it at the end of the input.
+    var isToEnd = false
     var parameters: ConnectionParameters
     var dataLength = DataLength(
         maxTransmitOctets: 27, maxTransmitMicroseconds: 328, maxReceiveOctets: 27, maxReceiveMicroseconds: 328)
@@ -67,9 +69,8 @@ final class Link {
     var passedTags: [ATTSendTag] = []
 
     init(
-        id: LinkID, peer: DeviceAddress, role: LinkRole, localFeatures: LEFeatures, state: State,
-        parameters: ConnectionParameters,
-        localAddress: DeviceAddress, peerAddress: DeviceAddress, gatt: GATTClientSettings
+        id: LinkID, peer: DeviceAddress, role: LinkRole, state: State, parameters: ConnectionParameters,
+        localFeatures: LEFeatures, localAddress: DeviceAddress, peerAddress: DeviceAddress, gatt: GATTClientSettings
     ) {
         self.id = id
         self.peer = peer
@@ -96,7 +97,7 @@ final class Link {
     }
 
     var isClosing: Bool {
-        if case .closing = state { true } else { false }
+        if case .closing = state { true } else { isToEnd }
     }
 
     /// When `Host.advanceLinks` has something to do here.

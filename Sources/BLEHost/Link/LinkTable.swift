@@ -84,12 +84,6 @@ struct LinkTable {
         lent = link
     }
 
-    /// The links that were lent in this input, from index 0 on.
-    func lent(_ index: Int) -> Link? {
-        if index < alsoLent.count { return alsoLent[index] }
-        return index == alsoLent.count ? lent : nil
-    }
-
     // MARK: Deadlines
 
     /// When the first of all links is due; as of the last `noteDeadlines`.

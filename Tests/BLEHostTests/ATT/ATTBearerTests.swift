@@ -101,37 +101,34 @@ struct ATTBearerTests {
         #expect(bench.client.mtu == 23)
     }
 
-    @Test(
-        "requests, commands and confirmations are for the server, known or not",
-        arguments: [
-            ("0a 0300", true), ("12 0300 01", true), ("18 01", true), ("3f", true), ("1e", true), ("52 0300 01", true),
-            ("d2 0300 01", true), ("7f 01", true), ("02 f700", false), ("03 f700", false), ("0b 01", false),
-            ("01 0a 0300 01", false), ("1b 0300 01", false), ("1d 0300 01", false), ("", false),
-        ])
-    func recipient(pdu: String, isForServer: Bool) {
-        let octets = bytes(pdu)
-        let isSo = ATTBearer.isForServer(octets.span.bytes)
-        #expect(isSo == isForServer)
-        var bearer = ATTBearer()
-        let arrival = bearer.classify(octets.span.bytes)
-        #expect((arrival == .forServer) == isForServer)
+    @Test("unknown commands are ignored and counted", arguments: ["7f 01", "c0"])
+    func commands(pdu: String) {
+        var bench = ClientBench()
+        bench.receive(pdu)
+        #expect(bench.sent.isEmpty && bench.events.isEmpty && bench.forServer.isEmpty)
+        #expect(bench.client.counters.ignoredCommands == 1)
     }
 
-    @Test("the server beside a client hears its PDUs while the client waits, and none on a dead bearer")
+    @Test("the peer's requests are the server's, also while ours waits")
     func bothWays() {
         var bench = ClientBench()
         bench.start(.read(3))
-        bench.play("> 0a 0300")
-        let request: [UInt8] = [0x0A, 1, 0]
-        let isCarried = bench.client.carries(request.span.bytes, at: bench.now)
-        #expect(isCarried)
-        bench.receive(request)
-        bench.play("< 0b 07")
+        bench.play("> 0a 0300\n< 0a 0100\n< 0b 07")
+        #expect(bench.forServer == ["0a0100"])
         #expect(bench.takeResults() == [.success(.value([7]))])
-        bench.start(.read(3))
-        bench.pass(.seconds(31))
-        let isCarriedAfterDeath = bench.client.carries(request.span.bytes, at: bench.now)
-        #expect(!isCarriedAfterDeath)
+    }
+
+    @Test(
+        "requests, commands and confirmations are the server's, the exchange of the MTU is the bearer's",
+        arguments: ["0a 0300", "52 0300 01", "d2 0300 01 000000000000000000000000", "3f", "1e"])
+    func forServer(pdu: String) {
+        var bench = ClientBench()
+        bench.receive(pdu)
+        #expect(bench.forServer == [pdu.filter { $0 != " " }])
+        #expect(bench.events.isEmpty && bench.sent.isEmpty)
+        bench.receive("02 f700")
+        #expect(bench.takeSent() == ["030502"])
+        #expect(bench.forServer.count == 1)
     }
 
     @Test("PDUs longer than the MTU are counted; a read takes of them what fits")

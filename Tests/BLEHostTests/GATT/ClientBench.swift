@@ -14,6 +14,8 @@ struct ClientBench {
     var events: [GATTClientEvent] = []
     var completions: [(id: OperationID, result: Result<GATTResult, GATTFailure>)] = []
     var disconnects = 0
+    /// PDUs of the peer that the server beside this client has to deal with.
+    var forServer: [String] = []
     private var lastID: UInt64 = 0
 
     init(settings: GATTClientSettings = GATTClientSettings()) { client = GATTClient(settings: settings) }
@@ -40,7 +42,7 @@ struct ClientBench {
     }
 
     mutating func receive(_ bytes: [UInt8]) {
-        client.receive(bytes.span.bytes, at: now)
+        if client.receive(bytes.span.bytes, at: now) { forServer.append(hex(bytes)) }
         drain()
     }
 

@@ -32,10 +32,11 @@ private struct Bench {
     }
 
     /// What the link wants sent on the signalling channel.
-    mutating func signals() -> [LESignallingCommand] {
-        var signals: [LESignallingCommand] = []
-        while let action = link.signalling.nextChannelAction() {
-            if case .signal(let command, _) = action { signals.append(command) }
+    mutating func signals() -> [[UInt8]] {
+        var signals: [[UInt8]] = []
+        while let frame = link.queue.popFirst() {
+            #expect(frame.channel == .leSignalling)
+            signals.append(frame.payload)
         }
         return signals
     }
@@ -58,52 +59,56 @@ struct LinkProcedureTests {
         supervisionTimeout: .milliseconds(2000))
 
     @Test("two with the same command run one after the other, each with its own answer")
-    func inTurn() {
+    func inTurn() throws {
         var bench = Bench()
         let (first, second) = (bench.start(.readRSSI), bench.start(.readRSSI))
-        let command1 = bench.command()
-        #expect(command1 == ReadRSSI.opcode)
-        let command2 = bench.command()
-        #expect(command2 == nil)
+        let command = bench.command()
+        #expect(command == ReadRSSI.opcode)
+        let nextCommand = bench.command()
+        #expect(nextCommand == nil)
         for rssi in [Int8(-40), -50] {
             let answer: [UInt8] = [0, 7, 0, UInt8(bitPattern: rssi)]
-            bench.link.commandTaken(ReadRSSI.opcode, answer.span.bytes, at: bench.now, into: &bench.effects)
+            try bench.link.commandSucceeded(ReadRSSI.opcode, answer.span.bytes, at: bench.now, into: &bench.effects)
             _ = bench.command()
         }
-        let ends3 = bench.ends()
-        #expect(ends3 == [first: .success(.rssi(-40)), second: .success(.rssi(-50))])
+        let ends = bench.ends()
+        #expect(ends == [first: .success(.rssi(-40)), second: .success(.rssi(-50))])
         #expect(bench.link.operations.isEmpty && bench.link.nextDeadline == nil)
     }
 
-    @Test("an answer that cannot be decoded fails its operation alone")
+    @Test("an answer that cannot be decoded ends nothing by itself; the failure ends its operation alone")
     func broken() {
         var bench = Bench()
         let (first, second) = (bench.start(.readRSSI), bench.start(.readRSSI))
         let answer: [UInt8] = [0, 7]
-        bench.link.commandTaken(ReadRSSI.opcode, answer.span.bytes, at: bench.now, into: &bench.effects)
-        let ends4 = bench.ends()
-        #expect(ends4 == [first: .failure(.controller(.unspecifiedError, ReadRSSI.opcode))])
+        #expect(throws: DecodingError.self) {
+            try bench.link.commandSucceeded(ReadRSSI.opcode, answer.span.bytes, at: bench.now, into: &bench.effects)
+        }
+        let none = bench.ends()
+        #expect(none.isEmpty)
+        let failure = HostFailure.controller(.unspecifiedError, ReadRSSI.opcode)
+        bench.link.finish(ReadRSSI.opcode, with: .failure(failure), at: bench.now, into: &bench.effects)
         bench.link.finish(ReadRSSI.opcode, with: .success(.rssi(1)), at: bench.now, into: &bench.effects)
-        let ends5 = bench.ends()
-        #expect(ends5 == [second: .success(.rssi(1))])
+        let ends = bench.ends()
+        #expect(ends == [first: .failure(failure), second: .success(.rssi(1))])
     }
 
     @Test("what does not change while the link lasts is read once")
     func known() {
         var bench = Bench()
         let (first, second) = (bench.start(.readRemoteFeatures), bench.start(.readRemoteFeatures))
-        let command6 = bench.command()
-        #expect(command6 == LEReadRemoteFeatures.opcode)
-        bench.link.remoteFeaturesRead(
+        let command = bench.command()
+        #expect(command == LEReadRemoteFeatures.opcode)
+        bench.link.receive(
             LEReadRemoteFeaturesComplete(
                 status: .success, connectionHandle: bench.link.id.handle, features: [.encryption]),
             at: bench.now, into: &bench.effects)
         let third = bench.start(.readRemoteFeatures)
-        let command7 = bench.command()
-        #expect(command7 == nil)
+        let secondCommand = bench.command()
+        #expect(secondCommand == nil)
         let features = Result<HostResult, HostFailure>.success(.remoteFeatures([.encryption]))
-        let ends8 = bench.ends()
-        #expect(ends8 == [first: features, second: features, third: features])
+        let ends = bench.ends()
+        #expect(ends == [first: features, second: features, third: features])
     }
 
     @Test(
@@ -115,27 +120,29 @@ struct LinkProcedureTests {
         bench.link.remoteFeatures = isKnownThere ? procedure : []
         _ = bench.start(.updateParameters(wished))
         let updatesItself = isKnownHere && isKnownThere
-        let command9 = bench.command()
-        #expect(command9 == (updatesItself ? LEConnectionUpdate.opcode : nil))
-        let signals10 = bench.signals()
-        #expect(signals10.count == (updatesItself ? 0 : 1))
+        let command = bench.command()
+        #expect(command == (updatesItself ? LEConnectionUpdate.opcode : nil))
+        let signals = bench.signals()
+        // Connection Parameter Update Request (Core 5.4, Vol 3, Part A, 4.20): 24 to 40 × 1.25 ms, 200 × 10 ms.
+        let request = bytes("12 01 0800 1800 2800 0000 c800")
+        #expect(signals == (updatesItself ? [] : [request]))
     }
 
-    @Test("a peripheral's request that nobody answers ends after 30 s, a central's update after 41 s")
-    func patience() {
+    @Test("a peripheral's unanswered request ends after 30 s, a central's update after 41 s")
+    func timeouts() {
         var peripheral = Bench(.peripheral)
         let asked = peripheral.start(.updateParameters(wished))
-        peripheral.link.advanceProcedures(to: peripheral.now.advanced(by: .seconds(30)), into: &peripheral.effects)
-        let ends11 = peripheral.ends()
-        #expect(ends11 == [asked: .failure(.rejectedByPeer)])
+        peripheral.link.advanceSignalling(to: peripheral.now.advanced(by: .seconds(30)), into: &peripheral.effects)
+        let peripheralEnds = peripheral.ends()
+        #expect(peripheralEnds == [asked: .failure(.rejectedByPeer)])
         var central = Bench()
         let updated = central.start(.updateParameters(wished))
         central.link.advanceProcedures(to: central.now.advanced(by: .seconds(40)), into: &central.effects)
-        let ends12 = central.ends()
-        #expect(ends12.isEmpty)
+        let early = central.ends()
+        #expect(early.isEmpty)
         central.link.advanceProcedures(to: central.now.advanced(by: .seconds(41)), into: &central.effects)
-        let ends13 = central.ends()
-        #expect(ends13 == [updated: .failure(.procedureTimeout)])
+        let late = central.ends()
+        #expect(late == [updated: .failure(.procedureTimeout)])
     }
 
     @Test("parameters that contradict one another reach nobody")
@@ -144,10 +151,10 @@ struct LinkProcedureTests {
         var invalid = wished
         invalid.peripheralLatency = 499
         let operation = bench.start(.updateParameters(invalid))
-        let ends14 = bench.ends()
-        #expect(ends14 == [operation: .failure(.invalidRequest(.connectionParameters))])
-        let command15 = bench.command()
-        #expect(command15 == nil)
+        let ends = bench.ends()
+        #expect(ends == [operation: .failure(.invalidRequest(.connectionParameters))])
+        let command = bench.command()
+        #expect(command == nil)
     }
 }
 
@@ -197,9 +204,9 @@ extension Link {
         let peer = DeviceAddress(value: 1, kind: .public)
         return Link(
             id: LinkID(handle: ConnectionHandle(rawValue: handle), generation: generation), peer: peer, role: role,
-            localFeatures: localFeatures, state: .open,
+            state: .open,
             parameters: ConnectionParameters(
                 interval: .milliseconds(30), peripheralLatency: 0, supervisionTimeout: .milliseconds(5000)),
-            localAddress: peer, peerAddress: peer, gatt: GATTClientSettings())
+            localFeatures: localFeatures, localAddress: peer, peerAddress: peer, gatt: GATTClientSettings())
     }
 }

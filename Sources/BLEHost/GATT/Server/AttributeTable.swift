@@ -130,6 +130,8 @@ struct AttributeTable: Sendable {
 
     mutating func setValue(_ value: Attribute.Value, at position: Int) { attributes[position].value = value }
 
+    mutating func setGroupEnd(_ end: AttributeHandle, at position: Int) { attributes[position].groupEnd = end }
+
     mutating func setConfiguration(_ configuration: AttributeHandle, at position: Int) {
         attributes[position].configuration = configuration
     }

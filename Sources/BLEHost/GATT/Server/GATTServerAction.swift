@@ -13,16 +13,6 @@ public enum GATTServerAction: Equatable, Sendable {
     case computeHash(message: [UInt8], revision: UInt64)
 }
 
-/// What a PDU is to the server that sent it.
-public enum GATTServerSendTag: Equatable, Sendable {
-    /// The answer to a request; also an error.
-    case response
-    /// A value that nobody confirms.
-    case notification
-    /// A value that the client has to confirm.
-    case indication
-}
-
 /// Why a server gave up a bearer.
 public enum GATTServerFault: Equatable, Sendable {
     /// The app left a request without an answer until its time was over.

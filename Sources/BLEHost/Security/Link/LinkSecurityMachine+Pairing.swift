@@ -315,6 +315,12 @@ extension LinkSecurityMachine {
         effects.events.append(.pairing(id, .failed(failure)))
     }
 
+    /// Pairing ends with its link, or with the wish to end that; what waits for it ends with the link.
+    mutating func pairingLost(_ attempts: inout PairingAttempts, at now: Instant, into effects: inout Effects) {
+        guard isPairing else { return }
+        pairingEnded(with: .linkLost, &attempts, at: now, into: &effects)
+    }
+
     /// Makes the peer wait where it may know more of the passkey than before. Who breaks off, goes away or says nothing
     /// after our value, which tells one bit of a passkey that stays the same, would have the rest of it in as many
     /// tries (Core 5.4, Vol 3, Part H, 2.3.6).

@@ -222,24 +222,6 @@ struct LinkSecurityMachine {
         guard let key = keyInUse else { return false }
         return !key.satisfies(options)
     }
-
-    /// Puts what an attribute server has to know into what it knows of the link.
-    func describe(to server: inout GATTLinkSecurity, _ bonds: Bonds, policy: PairingOptions) {
-        let inUse = keyInUse
-        if let key = inUse ?? bonds.bond(for: identity)?.keyProperties {
-            server.keys = key.isAuthenticated ? .authenticated : .unauthenticated
-        } else {
-            server.keys = .none
-        }
-        server.isEncrypted = inUse != nil
-        server.keySize = inUse?.size ?? 16
-        server.shortfall = inUse?.shortfall(of: KeyDemand(policy)).map {
-            switch $0 {
-            case .authentication: .insufficientAuthentication
-            case .size: .insufficientEncryptionKeySize
-            }
-        }
-    }
 }
 
 extension PairingSummary {

@@ -39,11 +39,6 @@ struct CreditBasedChannels {
 
     mutating func nextAction() -> Action? { actions.popFirst() }
 
-    /// Sends a command of the signalling channel, in turn with those of the channels.
-    mutating func signal(_ command: LESignallingCommand, identifier: UInt8) {
-        actions.append(.signal(command, identifier: identifier))
-    }
-
     var nextDeadline: Instant? {
         var deadline: Instant?
         for channel in channels {
@@ -159,9 +154,9 @@ struct CreditBasedChannels {
         }
         for channel in channels {
             switch channel.state {
-            case .opening(_, _, let limit), .closing(_, _, let limit):
-                if limit <= now { remove(channel.number, .protocolViolation) }
-            case .open, .draining: break
+            case .opening(_, _, let limit) where limit <= now, .closing(_, _, let limit) where limit <= now:
+                remove(channel.number, .protocolViolation)
+            default: break
             }
         }
     }

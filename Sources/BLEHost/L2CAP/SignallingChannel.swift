@@ -14,6 +14,7 @@ struct SignallingChannel {
     /// What a received packet asks for.
     enum Reaction: Equatable {
         case none
+        case reply(LESignallingCommand, identifier: UInt8)
         /// A peripheral asks for parameters that the specification allows: accept, then update the link.
         case accept(ConnectionParameterRequest, identifier: UInt8)
         /// The answer to our own request.
@@ -22,24 +23,11 @@ struct SignallingChannel {
         case channels(LESignallingCommand, identifier: UInt8)
     }
 
-    /// Asks the central for other parameters.
-    mutating func request(_ wished: ConnectionParameterRequest, at now: Instant) {
+    /// An identifier for a request of ours; never zero.
+    mutating func beginParameterRequest(at now: Instant) -> UInt8 {
         let identifier = identifiers.next()
         pending = (identifier, now.advanced(by: Self.responseTimeout))
-        channels.signal(
-            .connectionParameterUpdateRequest(
-                L2CAPConnectionParameterUpdateRequest(
-                    minimumInterval: wished.interval.lowerBound.rawValue,
-                    maximumInterval: wished.interval.upperBound.rawValue, latency: wished.peripheralLatency,
-                    supervisionTimeout: wished.supervisionTimeout.rawValue)),
-            identifier: identifier)
-    }
-
-    /// Answers a peripheral that asked for other parameters.
-    mutating func answerParameters(isAccepted: Bool, identifier: UInt8) {
-        channels.signal(
-            .connectionParameterUpdateResponse(.init(result: isAccepted ? .accepted : .rejected)),
-            identifier: identifier)
+        return identifier
     }
 
     var nextDeadline: Instant? { earliest(pending?.deadline, channels.nextDeadline) }
@@ -59,13 +47,9 @@ struct SignallingChannel {
         switch command {
         case .connectionParameterUpdateRequest(let request):
             // Only a peripheral asks, and only a central answers (Core 5.4, Vol 3, Part A, 4.20).
-            guard role == .central else {
-                channels.signal(.notUnderstood, identifier: identifier)
-                return .none
-            }
+            guard role == .central else { return .reply(.notUnderstood, identifier: identifier) }
             guard let wished = ConnectionParameterRequest(request) else {
-                answerParameters(isAccepted: false, identifier: identifier)
-                return .none
+                return .reply(.connectionParameterUpdateResponse(.init(result: .rejected)), identifier: identifier)
             }
             return .accept(wished, identifier: identifier)
         case .connectionParameterUpdateResponse(let response):
@@ -80,8 +64,7 @@ struct SignallingChannel {
             .disconnectionRequest, .disconnectionResponse:
             return .channels(command, identifier: identifier)
         default:
-            if !packet.code.isResponse { channels.signal(.notUnderstood, identifier: identifier) }
-            return .none
+            return packet.code.isResponse ? .none : .reply(.notUnderstood, identifier: identifier)
         }
     }
 

@@ -1,0 +1,21 @@
+/// What a PDU is to its sender.
+public enum ATTSendTag: Equatable, Sendable {
+    /// A request, a confirmation or a response: nobody waits to hear of its sending.
+    case none
+    /// A write command: `commandSent` is to be called when it has been handed to the controller.
+    case command(OperationID)
+    /// What our attribute server sends; it is told when the controller has it.
+    case server(GATTServerSendTag)
+    /// A frame of the credit-based channel of this number.
+    case channel(UInt32)
+}
+
+/// What a PDU is to the server that sent it.
+public enum GATTServerSendTag: Equatable, Sendable {
+    /// The answer to a request; also an error.
+    case response
+    /// A value that nobody confirms.
+    case notification
+    /// A value that the client has to confirm.
+    case indication
+}

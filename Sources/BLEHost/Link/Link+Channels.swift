@@ -1,0 +1,236 @@
+import BLEPackets
+
+/// The signalling channel of a link, and the credit-based channels that are opened and closed by it.
+extension Link {
+    // MARK: Commands
+
+    /// - Parameter mayBeSecured: whether the link is made secure where the peer refuses the channel without.
+    func openChannel(
+        _ opening: LinkSecurityMachine.ChannelOpening, mayBeSecured: Bool, at now: Instant,
+        into effects: inout Effects
+    ) {
+        if mayBeSecured { security.channelOpenings.append(opening) }
+        begin(opening, at: now, into: &effects)
+    }
+
+    /// A channel to a bonded peer is opened once the peer has proved itself.
+    /// - Returns: whether it has to do so now; `false` where it could not.
+    func openChannelWhenProven(
+        _ opening: LinkSecurityMachine.ChannelOpening, into effects: inout Effects
+    ) -> Bool {
+        if let failure = security.proofFailure {
+            effects.complete(opening.operation, .failure(.security(failure)))
+            return false
+        }
+        var opening = opening
+        opening.isWaiting = true
+        security.channelOpenings.append(opening)
+        return true
+    }
+
+    private func begin(
+        _ opening: LinkSecurityMachine.ChannelOpening, at now: Instant, into effects: inout Effects
+    ) {
+        signalling.openChannel(
+            opening.spsm, opening.settings, operation: opening.operation, client: opening.client, at: now)
+        takeChannelActions(into: &effects)
+    }
+
+    func sendUnit(_ octets: [UInt8], on number: UInt32, operation: OperationID, into effects: inout Effects) {
+        signalling.sendUnit(octets, on: number, operation: operation)
+        takeChannelActions(into: &effects)
+    }
+
+    func consumeUnits(_ count: Int, on number: UInt32, into effects: inout Effects) {
+        signalling.consumeUnits(count, on: number)
+        takeChannelActions(into: &effects)
+    }
+
+    func closeChannel(_ number: UInt32, operation: OperationID, at now: Instant, into effects: inout Effects) {
+        signalling.closeChannel(number, operation: operation, at: now)
+        takeChannelActions(into: &effects)
+    }
+
+    /// Gives an attempt to open a channel up.
+    /// - Returns: whether there was such an attempt.
+    func cancelChannel(_ operation: OperationID, into effects: inout Effects) -> Bool {
+        if cancelChannelOpening(operation, into: &effects) { return true }
+        guard signalling.cancelChannel(operation) else { return false }
+        takeChannelActions(into: &effects)
+        return true
+    }
+
+    /// - Returns: whether the operation waited for security.
+    func cancelChannelOpening(_ operation: OperationID, into effects: inout Effects) -> Bool {
+        guard let index = security.channelOpenings.firstIndex(where: { $0.operation == operation }) else {
+            return false
+        }
+        let isWaiting = security.channelOpenings.remove(at: index).isWaiting
+        if isWaiting { effects.complete(operation, .failure(.cancelled)) }
+        return isWaiting
+    }
+
+    // MARK: What the peer sends
+
+    /// One packet of the signalling channel.
+    /// - Parameters:
+    ///   - listeners: who takes channels from the peer.
+    ///   - policy: what this side demands of every key.
+    func receiveSignalling(
+        _ payload: RawSpan, listeners: ChannelListeners, _ bonds: Bonds, policy: PairingOptions, at now: Instant,
+        into effects: inout Effects
+    ) throws(DecodingError) {
+        switch try signalling.receive(payload, role: role) {
+        case .none: break
+        case .reply(let command, let identifier): send(command, identifier: identifier, into: &effects)
+        case .accept(let wished, let identifier):
+            // While an update of ours runs the peer's wish has to wait: it may ask again.
+            let isAccepted = startOwn(.updateParameters(wished), at: now, into: &effects)
+            send(
+                .connectionParameterUpdateResponse(.init(result: isAccepted ? .accepted : .rejected)),
+                identifier: identifier, into: &effects)
+        case .channels(let command, let identifier):
+            let isUnproven = security.isGated && role == .central
+            if isUnproven { security.noteCleartext(into: &effects) }
+            let key = security.keyInUse
+            let identity = security.identity
+            signalling.receiveOnChannels(
+                command, identifier: identifier,
+                listener: { spsm in
+                    guard let listener = listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
+                    // A peripheral that has not proved itself is nobody from whom a client here wants data.
+                    if isUnproven { return .failure(.refused(.insufficientEncryption)) }
+                    let hasKeys = bonds.bond(for: identity) != nil
+                    if let demand = listener.demand, let refusal = demand.refusal(of: key, hasKeys: hasKeys, policy) {
+                        return .failure(.refused(refusal))
+                    }
+                    return .success((listener.client, listener.settings))
+                }, at: now)
+            takeChannelActions(into: &effects)
+        case .parametersAnswered(let isAccepted):
+            // Accepted: the central updates the link, which ends the operation.
+            if !isAccepted {
+                finish(LEConnectionUpdate.opcode, with: .failure(.rejectedByPeer), at: now, into: &effects)
+            }
+        }
+    }
+
+    /// A frame on a channel identifier that this side has given out, or has not.
+    func receiveChannelFrame(
+        _ payload: RawSpan, on local: L2CAPChannelIdentifier, at now: Instant, into effects: inout Effects
+    ) {
+        if !signalling.receiveFrame(payload, on: local, at: now) { effects.counters.strayPackets &+= 1 }
+        takeChannelActions(into: &effects)
+    }
+
+    // MARK: Time
+
+    func advanceSignalling(to now: Instant, into effects: inout Effects) {
+        if signalling.advance(to: now) {
+            finish(LEConnectionUpdate.opcode, with: .failure(.rejectedByPeer), at: now, into: &effects)
+        }
+        takeChannelActions(into: &effects)
+    }
+
+    // MARK: Security
+
+    /// The link is as secure as it will be: what was refused is tried again, or fails with what the peer said.
+    func channelsSecured(_ failure: SecurityFailure?, at now: Instant, into effects: inout Effects) {
+        if failure == nil, security.isGated { return }
+        for opening in security.channelOpenings where opening.isWaiting {
+            guard let index = security.channelOpenings.firstIndex(where: { $0.operation == opening.operation }) else {
+                continue
+            }
+            guard failure == nil, !isClosing else {
+                security.channelOpenings.remove(at: index)
+                let told: HostFailure? = opening.refusal.map { .channel($0) } ?? failure.map { .security($0) }
+                effects.complete(opening.operation, .failure(told ?? .channel(.notOpen)))
+                continue
+            }
+            security.channelOpenings[index].isWaiting = false
+            begin(opening, at: now, into: &effects)
+        }
+    }
+
+    /// A peer that refuses a channel because the link is not secure enough is asked once more when it is
+    /// (Core 5.4, Vol 3, Part C, 10.3.1).
+    /// - Returns: whether the operation waits for that.
+    private func waitForSecurity(
+        _ operation: OperationID, _ failure: ChannelFailure, into effects: inout Effects
+    ) -> Bool {
+        guard let index = security.channelOpenings.firstIndex(where: { $0.operation == operation }) else {
+            return false
+        }
+        guard let error = failure.attError, security.channelOpenings[index].refusal == nil, !isClosing else {
+            security.channelOpenings.remove(at: index)
+            return false
+        }
+        security.channelOpenings[index].refusal = failure
+        security.channelOpenings[index].isWaiting = true
+        effects.wishes.append((self, .secure(error)))
+        return true
+    }
+
+    // MARK: Outputs
+
+    /// Takes what the channels want done.
+    func takeChannelActions(into effects: inout Effects) {
+        while let action = signalling.nextChannelAction() {
+            switch action {
+            case .signal(let command, let identifier): send(command, identifier: identifier, into: &effects)
+            case .frame(let channel, let payload, let number):
+                send(payload, on: channel, tag: .channel(number), into: &effects)
+            case .opened(let terms, let client):
+                effects.events.append(.channel(.opened(ChannelInformation(terms, on: id), client)))
+            case .received(let number, let octets):
+                effects.events.append(.channel(.received(ChannelID(link: id, number: number), octets)))
+            case .closed(let number, let end):
+                effects.events.append(.channel(.closed(ChannelID(link: id, number: number), end)))
+            case .completed(let operation, .success(let terms)):
+                security.channelOpenings.removeAll { $0.operation == operation }
+                let opened = terms.map { HostResult.channel(ChannelInformation($0, on: id)) }
+                effects.complete(operation, .success(opened ?? .done))
+            case .completed(let operation, .failure(let failure)):
+                if waitForSecurity(operation, failure, into: &effects) { continue }
+                effects.complete(operation, .failure(.channel(failure)))
+            }
+        }
+    }
+}
+
+extension ChannelFailure {
+    /// What the attribute protocol calls a refusal that security cures; `nil` for any other failure.
+    fileprivate var attError: ATTError? {
+        switch self {
+        case .refused(.insufficientAuthentication): .insufficientAuthentication
+        case .refused(.insufficientEncryption): .insufficientEncryption
+        case .refused(.insufficientEncryptionKeySize): .insufficientEncryptionKeySize
+        case .refused, .invalidAnswer, .notOpen, .noResources, .unitTooLong, .invalidSPSM: nil
+        }
+    }
+}
+
+extension ChannelSecurity {
+    /// Why a key does not do; `nil` where it does. Whoever has no keys pairs, whoever has them encrypts
+    /// (Core 5.4, Vol 3, Part C, 10.3.1).
+    /// - Parameter policy: what this side demands of every key.
+    fileprivate func refusal(
+        of key: KeyProperties?, hasKeys: Bool, _ policy: PairingOptions
+    ) -> L2CAPCreditBasedConnectionResult? {
+        guard let key else { return hasKeys ? .insufficientEncryption : .insufficientAuthentication }
+        return key.shortfall(of: KeyDemand(policy).raised(by: self)).map {
+            switch $0 {
+            case .authentication: .insufficientAuthentication
+            case .size: .insufficientEncryptionKeySize
+            }
+        }
+    }
+}
+
+extension ChannelInformation {
+    fileprivate init(_ terms: CreditBasedChannels.Terms, on link: LinkID) {
+        self.init(
+            id: ChannelID(link: link, number: terms.number), spsm: terms.spsm, sendMTU: terms.sendMTU,
+            receiveMTU: terms.receiveMTU)
+    }
+}

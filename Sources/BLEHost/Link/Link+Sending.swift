@@ -1,0 +1,69 @@
+import BLEPackets
+
+/// What a link sends, and its end from this side.
+extension Link {
+    /// Requests of ours and answers to the peer that may wait for the controller; a peer that asks on without hearing
+    /// is given up.
+    private static let unsentAnswerLimit = 64
+    /// How long the controller may take to confirm a disconnection beyond the supervision timeout.
+    private static let closingTimeout: Microseconds = .seconds(5)
+
+    /// Sends a frame, or keeps it until the security of the link allows it.
+    func send(
+        _ payload: [UInt8], on channel: L2CAPChannelIdentifier, tag: ATTSendTag = .none, into effects: inout Effects
+    ) {
+        if tag == .none {
+            // One answer is unsent at a time where both sides keep to the protocol (Core 5.4, Vol 3, Part F, 3.3.2).
+            guard unsentAnswers < Self.unsentAnswerLimit else {
+                effects.counters.floodedLinks &+= 1
+                return end(.remoteDeviceLowResources, into: &effects)
+            }
+            unsentAnswers += 1
+        }
+        if security.isForfeited { return }
+        if channel == .attributeProtocol, security.hold(payload, tag: tag) { return }
+        effects.data.append(OutgoingFrame(channel: channel, payload: payload, tag: tag), to: self)
+    }
+
+    func send(_ packet: SMPPacket, into effects: inout Effects) {
+        send(packet.encoded(), on: .securityManager, into: &effects)
+    }
+
+    func send(_ command: LESignallingCommand, identifier: UInt8, into effects: inout Effects) {
+        var packet = PacketWriter(reservingCapacity: 24)
+        command.encodePacket(identifier: identifier, into: &packet)
+        send(packet.bytes, on: .leSignalling, into: &effects)
+    }
+
+    // MARK: Ending
+
+    /// Has the link end, for what came on it or did not come.
+    func end(_ reason: HCIStatus, into effects: inout Effects) {
+        guard !isClosing else { return }
+        isToEnd = true
+        effects.wishes.append((self, .end(reason)))
+    }
+
+    /// Asks the controller to end the link, once.
+    /// - Parameter isAsked: whether a client wants the end, and so what was queued before it to arrive.
+    func close(
+        reason: HCIStatus, isAsked: Bool = false, _ attempts: inout PairingAttempts, at now: Instant,
+        into effects: inout Effects
+    ) {
+        guard place != nil, !isClosing || isToEnd else { return }
+        let timeout = Self.closingTimeout.rawValue + Int64(parameters.supervisionTimeout.rawValue) * 10_000
+        isToEnd = false
+        state = .closing(deadline: now.advanced(by: .microseconds(timeout)))
+        // The bond that it would leave behind, nobody wants any more.
+        security.pairingLost(&attempts, at: now, into: &effects)
+        if hasUnconfirmedPackets, security.holdDisconnect(reason: reason, isAsked: isAsked, at: now) { return }
+        effects.commands.append(
+            Disconnect(connectionHandle: id.handle, reason: reason), purpose: .link(id, .disconnect))
+    }
+
+    /// The controller has confirmed packets of the link.
+    func packetsConfirmed(into effects: inout Effects) {
+        guard security.hasGivenKeys || security.heldDisconnect != nil, !hasUnconfirmedPackets else { return }
+        security.lastPacketGone(into: &effects)
+    }
+}
