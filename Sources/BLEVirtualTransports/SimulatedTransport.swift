@@ -35,7 +35,8 @@ public final class SimulatedTransport: HCITransport {
         self.loop = loop
         self.receive = receive
         self.closed = closed
-        epoch = loop.nowMicroseconds
+        // An air that was played before goes on where it stood.
+        epoch = loop.nowMicroseconds &- UInt64(max(0, air.nowMicroseconds))
         deadline = loop.makeDeadline { self.play() }
         arm()
     }
@@ -58,7 +59,7 @@ public final class SimulatedTransport: HCITransport {
         loop?.runLater { closed(nil) }
     }
 
-    private var airTime: Int64 { Int64((loop?.nowMicroseconds ?? epoch) - epoch) }
+    private var airTime: Int64 { Int64(bitPattern: (loop?.nowMicroseconds ?? epoch) &- epoch) }
 
     private func play() {
         air.advance(to: airTime)

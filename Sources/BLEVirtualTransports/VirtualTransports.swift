@@ -15,21 +15,26 @@ public enum VirtualTransports {
     ///   that cannot be played, with the reason.
     @Sendable
     public static func open(_ address: TransportAddress) throws(TransportError) -> sending any HCITransport {
+        let (air, controller) = try makeAir(address)
+        return SimulatedTransport(air: air, controller: controller, address: address)
+    }
+
+    /// The air of a virtual transport, and the controller on it that is ours.
+    static func makeAir(
+        _ address: TransportAddress
+    ) throws(TransportError) -> sending (air: SimulatedAir, controller: SimulatedControllerID) {
         switch address {
         case .simulator(nil):
             let air = SimulatedAir.demoWorld()
-            return SimulatedTransport(air: air, controller: air.addController(), address: address)
-        case .simulator(let path?):
-            let (air, controller) = try scenario(path).makeAir()
-            return SimulatedTransport(air: air, controller: controller, address: address)
+            return (air, air.addController())
+        case .simulator(let path?): return try scenario(path).makeAir()
         case .replay(let text):
             let (path, rate) = PlayedCapture.pathAndRate(text)
             let capture: PlayedCapture
             do throws(CaptureError) { capture = try PlayedCapture(path: path) } catch {
                 throw .unusableFile(path, reason: "\(error)")
             }
-            let (air, controller) = capture.makeAir(rate: rate)
-            return SimulatedTransport(air: air, controller: controller, address: address)
+            return capture.makeAir(rate: rate)
         default:
             throw .notOffered(address)
         }

@@ -70,6 +70,21 @@ struct CaptureDecoderTests {
         #expect(lines.contains("        Properties: notify"))
     }
 
+    @Test("a vendor's characteristic does not bear the name of the member that owns its UUID; a service does")
+    func memberNames() throws {
+        let packets = [
+            Self.connected, Self.frame(4, [0x10, 1, 0, 0xFF, 0xFF, 0x00, 0x28]),
+            Self.frame(4, [0x11, 6, 0x10, 0, 0x12, 0, 0xF4, 0xFF], flags: 2),
+            Self.frame(4, [0x08, 1, 0, 0xFF, 0xFF, 0x03, 0x28]),
+            Self.frame(4, [0x09, 7, 0x11, 0, 0x10, 0x12, 0, 0xF4, 0xFF], flags: 2),
+            Self.frame(4, [0x0A, 0x12, 0]),
+        ]
+        let lines = try lines(packets, received: [2, 4])
+        #expect(lines.contains("        Service: FFF4 FiRa Consortium"))
+        #expect(lines.contains("        Characteristic: FFF4"))
+        #expect(lines.contains { $0.hasSuffix("ATT Read Request (0x0a) 0x0012 FFF4") })
+    }
+
     @Test("what discovery told of a device holds when it connects again")
     func reconnection() throws {
         let packets = [

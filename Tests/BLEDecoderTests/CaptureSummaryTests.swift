@@ -57,9 +57,36 @@ struct CaptureSummaryTests {
         #expect(summary.distinctAdvertisers == 1)
     }
 
+    @Test("advertisers are listed with their reports, strongest signal and name, those with the most reports first")
+    func listedAdvertisers() throws {
+        func report(_ address: UInt8, _ type: UInt8, _ data: [UInt8], _ rssi: Int8) -> [UInt8] {
+            let report =
+                [2, 1, type, 1, address, 2, 3, 4, 5, 0xC6, UInt8(data.count)] + data + [UInt8(bitPattern: rssi)]
+            return [4, 0x3E, UInt8(report.count)] + report
+        }
+        // An extended report, of a device that does not accept connections.
+        let extended: [UInt8] =
+            [0x0D, 1, 0, 0, 0, 7, 2, 3, 4, 5, 6, 1, 0, 0xFF, 127] + [UInt8(bitPattern: -41)]
+            + [UInt8](repeating: 0, count: 10)
+        var summary = CaptureSummary()
+        try summary.countAll([
+            report(9, 0, [3, 9, 0x48, 0x69], -70), report(9, 4, [2, 1, 6], -50), report(9, 0, [], 127),
+            [4, 0x3E, UInt8(extended.count)] + extended,
+        ])
+        #expect(
+            summary.advertisers == [
+                .init(
+                    address: 0xC605_0403_0209, addressType: 1, reports: 3, strongestRSSI: -50, isConnectable: true,
+                    name: "Hi"),
+                .init(
+                    address: 0x0605_0403_0207, addressType: 0, reports: 1, strongestRSSI: -41, isConnectable: false,
+                    name: nil),
+            ])
+    }
+
     @Test("the set of addresses holds what it was given, once, also after it has grown")
     func addressSet() {
-        var addresses = AddressSet()
+        var addresses = AdvertiserTable()
         for _ in 0..<2 { for number in 0..<5000 as Range<UInt64> { addresses.insert(number << 24 | number) } }
         #expect(addresses.count == 5000)
         #expect(!addresses.isFull)

@@ -19,9 +19,10 @@ struct BondCommandTests {
         let run = try await ToolRun(plain: ["--state", folder.path, "--json", "bonds"])
         #expect(run.status == 0)
         #expect(
-            run.output
-                == #"{"event":"bond","secureConnections":true,"authenticated":true,"keySize":16,"#
-                + #""identity":"C1:FF:EE:00:00:01","identityType":"random"}"# + "\n")
+            run.output.hasPrefix(
+                #"{"event":"bond","secureConnections":true,"authenticated":true,"keySize":16,"#
+                    + #""identity":"C1:FF:EE:00:00:01","identityType":"random","#))
+        #expect(run.output.split(separator: "\n").count == 1)
         let text = try await ToolRun(plain: ["--state", folder.path, "bonds"])
         #expect(!text.output.lowercased().contains("1234abcd"))
         #expect(text.output.contains("C1:FF:EE:00:00:01 random"))

@@ -58,7 +58,7 @@ struct DecodeRunTests {
         let converted = try await ToolRun("convert", file, folder.path + "/cut.pcapng")
         #expect(converted.status == 1)
         #expect(try await ToolRun("decode", folder.path + "/cut.pcapng").status == 0)
-        #expect(try await ToolRun("decode", folder.path + "/none").status == 1)
+        #expect(try await ToolRun("decode", folder.path + "/none").status == 2)
     }
 
     @Test("a capture from a pipe is read once, from its beginning to its end")

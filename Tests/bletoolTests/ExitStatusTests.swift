@@ -51,14 +51,30 @@ struct ExitStatusTests {
     @Test(
         "a transport that does not open is status 3 and named (pain 8)",
         arguments: [
-            "unix:/nonexistent/hci0", "uart:/dev/nonexistent@115200", "sim:/nonexistent/world.json",
-            "replay:/nonexistent/walk.btsnoop",
+            "unix:/nonexistent/hci0", "uart:/dev/nonexistent@115200",
         ])
     func transport(_ transport: String) async throws {
         let run = try await ToolRun("-t", transport, "--json", "lescan", "--duration", "1")
         #expect(run.status == 3)
         #expect(run.errors.contains("nonexistent"))
         #expect(try run.events("error").count == 1)
+    }
+
+    @Test(
+        "a file that is not there is status 2 wherever it is named",
+        arguments: [
+            ["-t", "sim:/nonexistent/file", "lescan"], ["-t", "replay:/nonexistent/file", "lescan"],
+            ["decode", "/nonexistent/file"], ["decode", "/nonexistent/file", "--summary"],
+            ["convert", "/nonexistent/file", "out.pcap"], ["replay", "/nonexistent/file"],
+            ["-t", "sim", "serve", "--profile", "/nonexistent/file"],
+            ["-t", "sim", "gatt", "Jelling Heart", "script", "/nonexistent/file"],
+            ["att-server", "--attributes", "/nonexistent/file", "--database", "x"],
+        ])
+    func missingFile(_ arguments: [String]) async throws {
+        let run = try await ToolRun(list: ["--json"] + arguments)
+        #expect(run.status == 2)
+        #expect(run.errors.contains("/nonexistent/file"))
+        #expect(try run.events("error").first?["code"] as? String == "usage")
     }
 
     @Test(

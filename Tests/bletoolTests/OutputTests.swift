@@ -24,7 +24,7 @@ struct OutputTests {
         let output = AdvertisingDataOutput(data, scanFor: []).json
         #expect(
             output.text
-                == #"{"flags":6,"localName":"BumblePeer","nameComplete":true,"txPower":-12,"appearance":null,"#
+                == #"{"event":"advertisingData","flags":6,"localName":"BumblePeer","nameComplete":true,"txPower":-12,"appearance":null,"#
                 + #""serviceUUIDs":["180D"],"solicitedServiceUUIDs":[],"hashedServiceUUIDs":[],"#
                 + #""manufacturerData":[{"company":76,"data":"0102"}],"serviceData":[],"errors":[]}"#)
     }
@@ -35,10 +35,11 @@ struct OutputTests {
             AdapterError.host(.gatt(.att(ATTError(rawValue: 0x80), handle: AttributeHandle(rawValue: 33)))))
         #expect(failure.status == .operationFailed)
         #expect(failure.event["event"] == "error")
+        #expect(failure.event["code"] == "attError")
         #expect(failure.event["attError"] == "0x80")
         #expect(failure.event["handle"] == 33)
         #expect(failure.at(line: 7).event["line"] == 7)
-        #expect(Failure("no").event.text == #"{"event":"error","message":"no"}"#)
+        #expect(Failure("no").event.text == #"{"event":"error","code":"failed","message":"no"}"#)
     }
 
     @Test("an interruption is called so, whatever it ended; refused commands have names")

@@ -33,6 +33,46 @@ struct PeerNameTests {
             plain: ["--state", folder.path, "-t", "sim:\(file)", "--json", "gatt"] + arguments)
     }
 
+    @Test("case does not matter in a name, unless devices differ in nothing else")
+    func cases() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write(
+            """
+            {"devices":[{"name":"Lamp","address":"C0:DE:00:00:00:41/random","interval":0.1,"connectable":true},
+              {"name":"LAMP","address":"C0:DE:00:00:00:42/random","interval":0.1,"connectable":true},
+              {"name":"Clock","address":"C0:DE:00:00:00:43/random","interval":0.1,"connectable":true}]}
+            """, to: "names.json")
+        let run = try await ToolRun("-t", "sim:\(file)", "gatt", "cLOCK", "discover")
+        #expect(run.status == 0)
+        let exact = try await ToolRun("-t", "sim:\(file)", "gatt", "LAMP", "discover")
+        #expect(exact.errors.contains("C0:DE:00:00:00:42/random"))
+        #expect(exact.status == 0)
+        let several = try await ToolRun("-t", "sim:\(file)", "--json", "gatt", "lamp", "discover")
+        #expect(try several.events("error").first?["code"] as? String == "ambiguousName")
+        let scan = try await ToolRun("-t", "sim:\(file)", "lescan", "--name", "clock", "--count", "1")
+        #expect(scan.output.contains("C0:DE:00:00:00:43"))
+    }
+
+    @Test(
+        "of a device that is heard and accepts no connections, that is said",
+        arguments: ["Beacon", "C0:DE:00:00:00:51"])
+    func unconnectable(_ peer: String) async throws {
+        let folder = try TestFolder()
+        let file = try folder.write(
+            #"{"devices":[{"name":"Beacon","address":"C0:DE:00:00:00:51/random","interval":0.1,"connectable":false}]}"#,
+            to: "beacon.json")
+        for peer in [peer, peer + (peer == "Beacon" ? "" : "/random")] {
+            let run = try await ToolRun(
+                "-t", "sim:\(file)", "--json", "gatt", peer, "discover", "--connect-timeout", "2")
+            #expect(run.status == 1)
+            #expect(try run.events("error").first?["code"] as? String == "deviceNotConnectable")
+            #expect(run.errors.contains("does not accept connections"))
+        }
+        let gone = try await ToolRun(
+            "-t", "sim:\(file)", "--json", "gatt", "Nobody", "discover", "--connect-timeout", "1")
+        #expect(try gone.events("error").first?["code"] as? String == "deviceNotReached")
+    }
+
     @Test("several devices of one name are an error that lists them, unless the first will do")
     func several() async throws {
         let run = try await run(bonds: [], "Lock", "read", "2A19")

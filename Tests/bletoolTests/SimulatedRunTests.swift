@@ -18,12 +18,39 @@ struct SimulatedRunTests {
             Set(event.keys) == [
                 "event", "address", "addressType", "rssi", "connectable", "name", "serviceUUIDs", "hashedServiceUUIDs",
                 "manufacturerData", "serviceData", "txPower", "advertisement", "scanResponse",
+                "time", "adapter",
             ])
         #expect(event["event"] as? String == "discovered")
         #expect(event["address"] as? String == "C0:DE:00:00:00:01")
         #expect(event["addressType"] as? String == "random")
         #expect(event["serviceUUIDs"] as? [String] == ["180D", "180F"])
         #expect(event["connectable"] as? Bool == true)
+    }
+
+    @Test("a scan goes on when the adapter was unplugged and is back")
+    func unpluggedScan() async throws {
+        let folder = try TestFolder()
+        let file = try folder.write(
+            """
+            {"devices":[{"name":"Early","address":"C0:DE:00:00:00:61/random","interval":0.1},
+              {"name":"Late","address":"C0:DE:00:00:00:62/random","interval":0.1,"comes":[4]}],
+             "faults":[{"at":3,"kind":"transportClosed"}]}
+            """, to: "unplugged.json")
+        let run = try await ToolRun("-t", "sim:\(file)", "lescan", interruptAt: "Late")
+        #expect(run.status == 0)
+        #expect(run.output.contains("Early"))
+        #expect(run.output.contains("Late"))
+        #expect(run.errors.contains("waiting until the adapter is back"))
+    }
+
+    @Test("the controller behind a transport is listed as the only adapter")
+    func devices() async throws {
+        let run = try await ToolRun("-t", "sim", "--json", "dev")
+        #expect(run.status == 0)
+        let adapter = try #require(try run.objects.first)
+        #expect(adapter["name"] as? String == "sim")
+        #expect(adapter["up"] as? Bool == true)
+        #expect((adapter["address"] as? String)?.utf8.count == 17)
     }
 
     @Test("a scan for people names address, type, strength and services, a line a device")

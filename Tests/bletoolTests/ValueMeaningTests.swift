@@ -15,6 +15,10 @@ struct ValueMeaningTests {
     func text() throws {
         #expect(try meaning("57", 0x2A19).text == "57 = 87 %")
         #expect(try meaning("57", 0xFFF4).text == "57  “W”")
+        // A member of the Bluetooth SIG owns this UUID for its service: a characteristic has no name by it.
+        #expect(BluetoothUUID(0xFFF4 as UInt16).attributeText == "FFF4")
+        #expect(BluetoothUUID(0xFFF4 as UInt16).textWithName == "FFF4 FiRa Consortium")
+        #expect(BluetoothUUID(0x2A19 as UInt16).attributeText == "2A19 Battery Level")
         #expect(try meaning("0657", nil).text == "0657")
         #expect(try meaning("", 0x2A29).text == "(empty)")
         #expect(try meaning("4a1b5b", 0x2A29).text == "4a1b5b = J\\u{1b}[")

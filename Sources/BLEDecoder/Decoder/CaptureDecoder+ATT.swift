@@ -321,7 +321,7 @@ extension CaptureDecoder {
     private mutating func writeDeclaration(_ value: RawSpan) {
         let properties = value.octet(0)
         out.begin("Characteristic", "uuid")
-        out.uuid(value.rest(3))
+        out.uuid(value.rest(3), isAttribute: true)
         out.end()
         out.begin("Value handle", "valueHandle")
         writeHandleNumber(value.uint16(1))
@@ -381,7 +381,7 @@ extension CaptureDecoder {
 
     private mutating func writeType(_ bytes: RawSpan) {
         out.begin("Type", "attributeType")
-        out.uuid(bytes)
+        out.uuid(bytes, isAttribute: true)
         out.end()
     }
 

@@ -140,7 +140,7 @@ public struct CaptureDecoder: ~Copyable {
     ) {
         let time = record.timestampMicroseconds
         if out.isJSON {
-            out.buffer.append("{\"frame\":")
+            out.buffer.append("{\"event\":\"packet\",\"frame\":")
             out.buffer.append(decimal: UInt64(frameCount))
             out.buffer.append(",\"time\":")
             if time < 0 { out.buffer.append(UInt8(ascii: "-")) }

@@ -19,7 +19,7 @@ struct AttributeDatabase {
     mutating func learn(_ handle: UInt16, _ kind: Kind, _ type: AttributeType) {
         guard handle != 0, entries.count < Self.maximumCount || entries[handle] != nil else { return }
         if kind == .descriptor, let known = entries[handle], known.kind != .descriptor { return }
-        entries[handle] = Entry(kind: kind, type: type, name: type.name)
+        entries[handle] = Entry(kind: kind, type: type, name: kind == .service ? type.name : type.attributeName)
     }
 
     subscript(handle: UInt16) -> Entry? { entries[handle] }

@@ -36,6 +36,13 @@ struct AttributeType: Equatable {
         return isShort ? nil : AssignedNumbers.uuid(high: high, low: low)
     }
 
+    /// The name of a characteristic, descriptor or declaration: those of services and of the members that own a 16-bit
+    /// UUID would mislead.
+    var attributeName: AssignedName? {
+        if let short, !(0x2800..<0x3000).contains(short) { return nil }
+        return name
+    }
+
     /// `180D`, or upper case with dashes.
     func write(into buffer: inout TextBuffer) {
         func write(_ value: UInt64, _ digits: Int) {

@@ -335,12 +335,13 @@ struct DecodedOutput: ~Copyable {
     mutating func withheld() { word("(withheld)") }
 
     /// A UUID of two, four or sixteen octets, with the name that it has.
-    mutating func uuid(_ bytes: RawSpan) {
+    /// - Parameter isAttribute: whether it is the type of an attribute, which no service's name suits.
+    mutating func uuid(_ bytes: RawSpan, isAttribute: Bool = false) {
         if isJSON { buffer.append(UInt8(ascii: "\"")) }
         AttributeType(bytes).write(into: &buffer)
         if isJSON {
             buffer.append(UInt8(ascii: "\""))
-        } else if let name = AttributeType(bytes).name {
+        } else if let name = isAttribute ? AttributeType(bytes).attributeName : AttributeType(bytes).name {
             buffer.append(UInt8(ascii: " "))
             unsafe buffer.append(name.utf8)
         }

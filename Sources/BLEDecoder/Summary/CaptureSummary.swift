@@ -31,7 +31,7 @@ public struct CaptureSummary: ~Copyable {
     var attOpcodes = [Int](repeating: 0, count: 256)
     var enhancedATTOpcodes = [Int](repeating: 0, count: 256)
     var smpOpcodes = [Int](repeating: 0, count: 256)
-    var addresses = AddressSet()
+    var addresses = AdvertiserTable()
     private let tables = PacketTables.shared
     private var adapters = AdapterIndexes()
     private var fragments = FragmentCounter()
@@ -40,7 +40,7 @@ public struct CaptureSummary: ~Copyable {
 
     public init() {}
 
-    /// How many devices advertised; at most `AddressSet.maximumCount` are told apart.
+    /// How many devices advertised; at most `AdvertiserTable.maximumCount` are told apart.
     public var distinctAdvertisers: Int { addresses.count }
     /// Whether there were more devices than can be told apart: then `distinctAdvertisers` is too small.
     public var hasMoreAdvertisers: Bool { addresses.isFull }
@@ -109,7 +109,7 @@ public struct CaptureSummary: ~Copyable {
             }
             advertisingReportEvents += 1
             let isWhole = AdvertisingReportFields.forEach(subevent: subevent, in: bytes.rest(4)) { report in
-                addresses.insert(report.address)
+                addresses.note(report, subevent: subevent)
                 // More fragments of the data may follow: then a structure may be cut.
                 if subevent == 0x0D, report.fields.uint16(0) >> 5 & 3 == 1 { return true }
                 return AdvertisingDataCheck.isWellFormed(report.data)

@@ -49,10 +49,10 @@ struct AdvertisingOptions: ParsableArguments {
         guard let directed else { return nil }
         let bonds: [Bond]
         do throws(BondStoreError) { bonds = try store.bonds() } catch {
-            throw Failure(error.description)
+            throw Failure(error)
         }
         guard let peer = try directed.bond(among: bonds)?.identity else {
-            throw Failure("there is no bond with \(directed.text); see ‘bletool bonds’")
+            throw Failure("there is no bond with \(directed.text); see ‘bletool bonds’", code: .noBond)
         }
         return AdvertisingTarget(peer: peer, form: directedForm?.form ?? .lowDutyCycle)
     }

@@ -133,7 +133,7 @@ extension PeerArgument {
             let identity = identity(among: bonds.map(\.identity))
             return bonds.first { $0.identity == identity }
         }
-        let named = bonds.filter { $0.name == name }
+        let named = bonds.named(name)
         guard named.count < 2 else { throw Failure.severalDevices(of: name, named.map(\.identity), bonds) }
         return named.first
     }

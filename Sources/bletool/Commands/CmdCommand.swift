@@ -51,12 +51,14 @@ struct CmdCommand: ToolCommand {
         let status = answer.returned.first.map(HCIStatus.init(rawValue:))
         session.console.print(
             [
-                "opcode": .string(Hexadecimal.number(opcode.rawValue, digits: 4)),
+                "event": "answer", "opcode": .string(Hexadecimal.number(opcode.rawValue, digits: 4)),
                 "status": JSONValue(status?.rawValue),
                 "parameters": .string(Hexadecimal.text(answer.returned)),
             ],
             text: text(of: answer.event))
-        if let status, !status.isSuccess { throw Failure("the controller refused the command: \(status.text)") }
+        if let status, !status.isSuccess {
+            throw Failure("the controller refused the command: \(status.text)", code: .controllerRefused)
+        }
     }
 
     private func text(of event: ReceivedEvent?) -> String {

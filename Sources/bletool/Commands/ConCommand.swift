@@ -23,7 +23,8 @@ struct ConCommand: ToolCommand {
             let isCentral = connection.mode.contains(.central)
             session.console.print(
                 [
-                    "handle": JSONValue(connection.handle), "address": .string(connection.addressText),
+                    "event": "connection", "handle": JSONValue(connection.handle),
+                    "address": .string(connection.addressText),
                     // The kernel does not tell it.
                     "addressType": .null,
                     "link": .string(connection.link.description), "state": .string(connection.state.description),

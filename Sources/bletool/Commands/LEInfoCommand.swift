@@ -61,7 +61,7 @@ struct LEInfoCommand: ToolCommand {
         let known = address ?? peer.knownAddress
         console.print(
             [
-                "handle": JSONValue(handle.rawValue),
+                "event": "remote", "handle": JSONValue(handle.rawValue),
                 "address": JSONValue(known?.addressText), "addressType": JSONValue(known?.kindText),
                 "version": .string(version.name), "subversion": JSONValue(version.subversion),
                 "manufacturer": JSONValue(version.company), "features": JSONValue(names),

@@ -31,7 +31,7 @@ struct RSSICommand: ToolCommand {
             return try await commands.send(ReadRSSI(connectionHandle: handle)).rssi
         }
         session.console.print(
-            ["rssi": rssi == 127 ? .null : JSONValue(rssi)],
+            ["event": "rssi", "rssi": rssi == 127 ? .null : JSONValue(rssi)],
             text: "RSSI return value: \(rssi == 127 ? "unknown" : String(rssi))")
     }
 

@@ -23,7 +23,7 @@ struct ReplayCommand: ToolCommand {
     func run(in session: Session) async throws {
         let outcome: Replayer.Outcome
         do throws(RecordingError) { outcome = try Replayer.replay(RecordingFiles(name)) } catch {
-            throw Failure(error.description)
+            throw Failure(error)
         }
         if let mismatch = outcome.firstMismatch {
             session.console.note(mismatch.description)
@@ -35,13 +35,15 @@ struct ReplayCommand: ToolCommand {
             ],
             text: "\(outcome.packetCount) packets, \(outcome.mismatchCount) mismatches")
         if outcome.unreachedPacketCount > 0 {
-            throw Failure("the recording ends early: \(outcome.unreachedPacketCount) packets were not replayed")
+            throw Failure(
+                "the recording ends early: \(outcome.unreachedPacketCount) packets were not replayed",
+                code: .fileDamaged)
         }
         if outcome.isCut {
-            throw Failure("the recording is incomplete: the program that wrote it was killed")
+            throw Failure("the recording is incomplete: the program that wrote it was killed", code: .fileDamaged)
         }
         if outcome.mismatchCount > 0 {
-            throw Failure("the engine sends packets that differ from the recording")
+            throw Failure("the engine sends packets that differ from the recording", code: .mismatch)
         }
     }
 }

@@ -28,7 +28,7 @@ struct ScanCommand: ToolCommand {
     @Option(help: ArgumentHelp("Only devices that advertise this service; may be repeated.", valueName: "uuid"))
     var service: [BluetoothUUID] = []
 
-    @Option(help: ArgumentHelp("Only devices with this name.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only devices with this name; case does not matter.", valueName: "name"))
     var name: String?
 
     @Option(
@@ -43,30 +43,17 @@ struct ScanCommand: ToolCommand {
 
     var request: ScanRequest {
         ScanRequest(
-            isActive: !passive, allowsDuplicates: duplicates, serviceUUIDs: service, name: name, minimumRSSI: rssi)
+            isActive: !passive, allowsDuplicates: duplicates, serviceUUIDs: service, minimumRSSI: rssi)
     }
 
     func run(in session: Session) async throws {
-        let request = request
-        let keys = keys.sensorKeys
-        let console = session.console
-        let limit = count?.value
-        let duration = duration?.duration
-        try await session.withAdapter(adjusting: session.knowBonds) { adapter in
-            let printer = ScanPrinter(console: console, request: request, keys: keys)
-            let progress = ScanProgress.start(adapter, console: console, duration: duration)
-            defer { progress?.cancel() }
-            try await withDeadline(after: duration) {
-                let scan = adapter.scan(request)
-                var printed = 0
-                for try await discovery in scan {
-                    guard printer.print(discovery) else { continue }
-                    printed += 1
-                    if printed == limit { break }
-                }
-                if scan.droppedCount > 0 {
-                    console.note("\(scan.droppedCount) reports were lost because output was too slow")
-                }
+        let printer = ScanPrinter(
+            console: session.console, request: request, keys: keys.sensorKeys, name: name, limit: count?.value)
+        try await withDeadline(after: duration?.duration) { [duration] in
+            try await session.reopening { adapter in
+                let progress = ScanProgress.start(adapter, console: session.console, duration: duration?.duration)
+                defer { progress?.cancel() }
+                try await printer.print(adapter)
             }
         }
     }

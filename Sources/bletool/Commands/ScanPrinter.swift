@@ -10,15 +10,42 @@ final class ScanPrinter: Sendable {
     /// What was printed of each device last. Bounded: a crowd of changing addresses must not fill memory.
     private let printed = Mutex<[DeviceAddress: String]>([:])
     private static let capacity = 16384
+    /// Lines until the scan is over; `nil`: no limit.
+    private let limit: Int?
+    /// Only devices of this name; case does not matter.
+    private let name: String?
+    private let count = Mutex(0)
 
-    init(console: Console, request: ScanRequest, keys: SensorKeys? = nil) {
+    /// - Parameter limit: after so many reports the scan is over.
+    init(
+        console: Console, request: ScanRequest, keys: SensorKeys? = nil, name: String? = nil, limit: Int? = nil
+    ) {
         self.keys = keys
+        self.limit = limit
+        self.name = name
         self.console = console
         self.request = request
     }
 
+    /// Scans until the limit is reached or the task is cancelled.
+    func print(_ adapter: Adapter) async throws {
+        let scan = adapter.scan(request)
+        for try await discovery in scan {
+            guard print(discovery) else { continue }
+            let printed = count.withLock { count in
+                count += 1
+                return count
+            }
+            if printed == limit { break }
+        }
+        if scan.droppedCount > 0 {
+            console.note("\(scan.droppedCount) reports were lost because output was too slow")
+        }
+    }
+
     /// - Returns: whether it was printed.
     func print(_ discovery: Discovery) -> Bool {
+        if let name, !name.isSameName(as: discovery.advertisingData.localNameWithoutPadding ?? "") { return false }
         let output = DiscoveryOutput(discovery, scanFor: request.serviceUUIDs, keys: keys)
         if !console.isJSON, !request.allowsDuplicates, let address = discovery.address {
             let details = output.details

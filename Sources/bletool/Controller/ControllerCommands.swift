@@ -17,7 +17,7 @@ struct ControllerCommands: Sendable {
         try Self.check(answer, Command.opcode)
         var reader = PacketReader(answer.span.bytes)
         guard let parameters = try? Command.ReturnParameters(decoding: &reader) else {
-            throw Failure("the controller's response is too short")
+            throw Failure("the controller's response is too short", code: .protocolError)
         }
         return parameters
     }
@@ -72,13 +72,14 @@ struct ControllerCommands: Sendable {
 
     /// - Throws: `Failure` when a status says that something failed.
     static func check(_ status: HCIStatus, _ what: String) throws {
-        guard status.isSuccess else { throw Failure("\(what): \(status.text)") }
+        guard status.isSuccess else { throw Failure("\(what): \(status.text)", code: .controllerRefused) }
     }
 
     private static func check(_ answer: [UInt8], _ opcode: HCIOpcode) throws {
         let status = HCIStatus(rawValue: answer.first ?? HCIStatus.unspecifiedError.rawValue)
         guard status.isSuccess else {
-            throw Failure("the controller refused \(CommandNames.text(of: opcode)): \(status.text)")
+            throw Failure(
+                "the controller refused \(CommandNames.text(of: opcode)): \(status.text)", code: .controllerRefused)
         }
     }
 }

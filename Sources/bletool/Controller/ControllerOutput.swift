@@ -22,7 +22,7 @@ struct ControllerOutput {
 
     var json: JSONValue {
         [
-            "version": .string(version),
+            "event": "controller", "version": .string(version),
             "manufacturer": JSONValue(information.companyIdentifier),
             "address": JSONValue(address?.addressText),
             "addressType": JSONValue(address?.kindText),

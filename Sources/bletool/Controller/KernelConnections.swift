@@ -8,7 +8,7 @@ struct KernelConnections: Sendable {
         do throws(TransportError) {
             return try AdapterList.connections(of: adapter)
         } catch {
-            throw Failure(error.description, status: .transportNotOpened)
+            throw Failure.notOpened(error)
         }
     }
 

@@ -39,7 +39,7 @@ struct GATTRunner: Sendable {
         let place = try await database.place(of: target)
         let value = try await peripheral.read(place.handle)
         let meaning = ValueMeaning(value, uuid: place.uuid, form: form)
-        let name = place.uuid?.textWithName ?? Hexadecimal.number(place.handle.rawValue, digits: 4)
+        let name = place.uuid?.attributeText ?? Hexadecimal.number(place.handle.rawValue, digits: 4)
         console.print(
             meaning.adding(to: event("value", place.handle, place.uuid, value).naming(place.uuid)),
             text: isNamed ? "\(name)  \(meaning.text)" : meaning.text)
@@ -76,14 +76,14 @@ struct GATTRunner: Sendable {
         }
         console.print(
             event("subscribed", characteristic.valueHandle, characteristic.uuid, nil),
-            text: "subscribed to \(characteristic.uuid.textWithName)")
+            text: "subscribed to \(characteristic.uuid.attributeText)")
     }
 
     /// The device has changed its services: what was subscribed to is sought again, since it may stand elsewhere now.
     private func renew(_ old: Characteristic) async throws {
-        console.note("the device has changed its services: subscribing to \(old.uuid.textWithName) again")
+        console.note("the device has changed its services: subscribing to \(old.uuid.attributeText) again")
         guard let found = try await database.again(old) else {
-            throw Failure("the device has changed its services and no longer has \(old.uuid.textWithName)")
+            throw Failure("the device has changed its services and no longer has \(old.uuid.attributeText)")
         }
         try await subscribe(to: found)
     }
@@ -97,7 +97,7 @@ struct GATTRunner: Sendable {
             let meaning = ValueMeaning(arrival.value.bytes, uuid: characteristic.uuid, form: form)
             console.print(
                 meaning.adding(to: event.naming(characteristic.uuid)),
-                text: "\(characteristic.uuid.textWithName) \(name) \(meaning.text)")
+                text: "\(characteristic.uuid.attributeText) \(name) \(meaning.text)")
         }
     }
 

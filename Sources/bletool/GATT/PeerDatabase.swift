@@ -72,7 +72,7 @@ actor PeerDatabase {
                 "handle \(Hexadecimal.number(handle.rawValue, digits: 4)) is not the value of a characteristic")
         }
         guard let found = try await place(of: target).characteristic else {
-            throw Failure("a descriptor cannot send notifications")
+            throw Failure("a descriptor cannot send notifications", code: .notSubscribable)
         }
         return found
     }

@@ -108,7 +108,7 @@ actor ValueMailbox {
                 throw failure
             case .timeOver(let number) where number == waitCount:
                 guard let count, let duration else { return }
-                throw Failure("\(taken) of \(count) values arrived within \(duration.secondsText) s")
+                throw Failure("\(taken) of \(count) values arrived within \(duration.secondsText) s", code: .timeout)
             case .timeOver: break
             }
         }

@@ -22,7 +22,7 @@ struct AdvertisingDataOutput {
 
     var json: JSONValue {
         let object: JSONValue = [
-            "flags": JSONValue(data.flags),
+            "event": "advertisingData", "flags": JSONValue(data.flags),
             "localName": JSONValue(data.localName),
             "nameComplete": data.localName == nil ? .null : .boolean(data.isNameComplete),
             "txPower": JSONValue(data.txPower),

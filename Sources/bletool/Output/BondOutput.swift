@@ -22,9 +22,10 @@ enum BondOutput {
     }
 
     static func object(_ bond: Bond) -> JSONValue {
-        object(
+        let object = object(
             "bond", secureConnections: bond.isSecureConnections, authenticated: bond.isAuthenticated,
             keySize: bond.keySize, identity: bond.identity)
+        return bond.name.map { object.adding("name", .string($0)) } ?? object
     }
 
     static func text(_ summary: PairingSummary) -> String {

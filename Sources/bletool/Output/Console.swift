@@ -24,6 +24,7 @@ final class Console: Sendable {
 
     private struct State {
         var progress = ""
+        var adapter: String?
         /// Why standard output takes nothing more.
         var outputError: Int32?
     }
@@ -55,7 +56,19 @@ final class Console: Sendable {
 
     /// Prints a result: the object with `--json`, else the text.
     func print(_ object: @autoclosure () -> JSONValue, text: @autoclosure () -> String) {
-        isJSON ? line(object().text) : line(text())
+        isJSON ? line(stamped(object()).text) : line(text())
+    }
+
+    /// The adapter that is in use, for events; `nil` where none is.
+    var adapter: String? {
+        get { state.withLock { $0.adapter } }
+        set { state.withLock { $0.adapter = newValue } }
+    }
+
+    /// An event with what every event has.
+    private func stamped(_ event: JSONValue) -> JSONValue {
+        event.adding("time", .string(Timestamp.text(unixMicroseconds: Timestamp.now)))
+            .adding("adapter", JSONValue(adapter))
     }
 
     /// Prints what the user asked to be told: help, a version, a completion script.
@@ -73,7 +86,7 @@ final class Console: Sendable {
     /// Says why the work failed: on standard error for people, and as an event for programs.
     func report(_ failure: Failure) {
         writeError("bletool: error: \(failure.message.printable)\n")
-        if isJSON, !failure.isToldInOutput { line(failure.event.text) }
+        if isJSON, !failure.isToldInOutput { line(stamped(failure.event).text) }
     }
 
     /// Shows how far a long work is, on a terminal only; an empty text takes it away.
@@ -89,8 +102,8 @@ final class Console: Sendable {
     /// What was lost of the results; `nil` when all were written, and when the reader wanted no more of them.
     var outputFailure: Failure? {
         guard let number = state.withLock({ $0.outputError }), number != EPIPE else { return nil }
-        if number == ETIMEDOUT { return Failure("the reader of standard output stopped reading") }
-        return Failure("cannot write to standard output: \(systemErrorText(number))")
+        if number == ETIMEDOUT { return Failure("the reader of standard output stopped reading", code: .outputFailed) }
+        return Failure("cannot write to standard output: \(systemErrorText(number))", code: .outputFailed)
     }
 
     private func line(_ text: String) {

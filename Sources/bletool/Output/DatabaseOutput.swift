@@ -13,7 +13,7 @@ struct DatabaseOutput {
     }
 
     var json: JSONValue {
-        ["mtu": JSONValue(mtu), "services": .array(contents.map(Self.json))]
+        ["event": "database", "mtu": JSONValue(mtu), "services": .array(contents.map(Self.json))]
     }
 
     private static func json(_ contents: ServiceContents) -> JSONValue {
@@ -25,7 +25,7 @@ struct DatabaseOutput {
             "includes": JSONValue(contents.includedServices.map(\.service.uuid)),
             "characteristics": .array(contents.characteristics.map(json)),
         ]
-        return service.naming(contents.service.uuid)
+        return service.naming(service: contents.service.uuid)
     }
 
     private static func json(_ contents: ServiceContents.CharacteristicContents) -> JSONValue {
@@ -57,9 +57,9 @@ struct DatabaseOutput {
             for entry in service.characteristics {
                 let characteristic = entry.characteristic
                 lines.append(
-                    "  characteristic \(characteristic.uuid.textWithName)  \(Self.hex(characteristic.valueHandle))  "
+                    "  characteristic \(characteristic.uuid.attributeText)  \(Self.hex(characteristic.valueHandle))  "
                         + characteristic.properties.names.joined(separator: " "))
-                lines += entry.descriptors.map { "    descriptor \($0.uuid.textWithName)  \(Self.hex($0.handle))" }
+                lines += entry.descriptors.map { "    descriptor \($0.uuid.attributeText)  \(Self.hex($0.handle))" }
             }
         }
         return lines.joined(separator: "\n")

@@ -1,5 +1,8 @@
 import BLE
+import BLECapture
 import BLEJSON
+import BLERecording
+import BLESecurity
 
 /// Why a command did not do what it was asked, and with what status the program ends.
 struct Failure: Error, Equatable {
@@ -11,6 +14,7 @@ struct Failure: Error, Equatable {
     }
 
     var message: String
+    var code: ErrorCode
     var status = Status.operationFailed
     /// The ATT error that the device answered with, and for which handle.
     var attError: ATTError?
@@ -20,9 +24,18 @@ struct Failure: Error, Equatable {
     /// Whether the output says it already, so that no object is printed for it.
     var isToldInOutput = false
 
-    init(_ message: String, status: Status = .operationFailed) {
+    init(_ message: String, status: Status = .operationFailed, code: ErrorCode? = nil) {
         self.message = message
         self.status = status
+        self.code =
+            code
+            ?? {
+                switch status {
+                case .operationFailed: .failed
+                case .usage: .usage
+                case .transportNotOpened: .transportNotOpened
+                }
+            }()
     }
 
     /// What the library says, in words for a person at the command line.
@@ -31,11 +44,36 @@ struct Failure: Error, Equatable {
         case let failure as Failure: self = failure
         case let error as AdapterError: self.init(error)
         case is CancellationError: self = .interrupted
+        case let error as BondStoreError: self.init(error.description, code: .stateUnusable)
+        case let error as RecordingError: self.init(error)
         default: self.init("\(error)")
         }
     }
 
+    /// A transport that could not be opened; a file that is not there, or is not what it should be, is wrong usage.
+    static func notOpened(_ error: TransportError, isFile: Bool = false) -> Failure {
+        let isUsage =
+            switch error {
+            case .unusableFile: true
+            case .pathNotFound, .pathForbidden: isFile
+            default: false
+            }
+        return Failure(
+            error.description, status: isUsage ? .usage : .transportNotOpened, code: isUsage ? .usage : ErrorCode(error)
+        )
+    }
+
+    init(_ error: RecordingError) {
+        switch error {
+        case .cannotWrite, .refused: self.init(error.description, code: .fileNotWritten)
+        case .cannotRead: self.init(error.description, status: .usage)
+        case .packets(_, let error) where error.isUnopened: self.init("\(error)", status: .usage)
+        default: self.init(error.description, code: .fileDamaged)
+        }
+    }
+
     private init(_ error: AdapterError) {
+        defer { code = ErrorCode(error) }
         switch error {
         // Nothing but the end of the work cancels what it waits for.
         case .host(.cancelled), .host(.gatt(.cancelled)): self = .interrupted
@@ -52,7 +90,7 @@ struct Failure: Error, Equatable {
     }
 
     /// The interruption by a signal of something that could not come to its end.
-    static let interrupted = Failure("interrupted")
+    static let interrupted = Failure("interrupted", code: .interrupted)
 
     func at(line: Int) -> Failure {
         var failure = self
@@ -62,10 +100,17 @@ struct Failure: Error, Equatable {
     }
 
     var event: JSONValue {
-        var event: JSONValue = ["event": "error", "message": .string(message)]
+        var event: JSONValue = [
+            "event": "error", "code": .string(code.rawValue), "message": .string(message),
+        ]
         if let attError { event = event.adding("attError", .string(Hexadecimal.number(attError.rawValue, digits: 2))) }
         if let handle { event = event.adding("handle", JSONValue(handle.rawValue)) }
         if let line { event = event.adding("line", JSONValue(line)) }
         return event
     }
+}
+
+extension CaptureError {
+    /// Whether the file could not be opened at all.
+    var isUnopened: Bool { if case .cannotOpen = reason { true } else { false } }
 }

@@ -10,7 +10,7 @@ struct PackedAdvertisementOutput {
 
     var json: JSONValue {
         [
-            "advertisement": .string(Hexadecimal.text(packed.advertisement)),
+            "event": "packed", "advertisement": .string(Hexadecimal.text(packed.advertisement)),
             "scanResponse": .string(Hexadecimal.text(packed.scanResponse)),
             "visible": JSONValue(packed.visible),
             "overflow": JSONValue(packed.overflow),

@@ -36,7 +36,7 @@ extension Session {
             // Reading a value needs no bond store. But if the store may have bonds that cannot be read now, a bonded
             // device would be served unencrypted.
             guard pairing == nil, !needsStore, ownAddress != .resolvable, !error.mayHideBonds else {
-                throw Failure(error.description)
+                throw Failure(error)
             }
             console.note("\(error.description); new keys are lost when the command ends")
         }

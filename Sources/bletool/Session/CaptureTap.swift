@@ -27,7 +27,7 @@ final class CaptureTap: PacketObserver {
         }
         self.format = format
         do throws(RecordingError) { place = try ReservedFile(path: path, isSecret: false) } catch {
-            throw Failure(error.description)
+            throw Failure(error)
         }
         // A pipe holds nothing that could be lost, and its reader may wait for the header.
         if !place.isRegular {
@@ -74,7 +74,7 @@ final class CaptureTap: PacketObserver {
             do throws(CaptureError) { try state.writer?.flush() } catch { state.failure = state.failure ?? error }
             return state.failure
         }
-        if let failure { throw Failure("the capture ‘\(path)’ is incomplete: \(failure)") }
+        if let failure { throw Failure("the capture ‘\(path)’ is incomplete: \(failure)", code: .fileNotWritten) }
     }
 }
 

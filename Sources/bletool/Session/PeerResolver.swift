@@ -12,6 +12,8 @@ struct PeerResolver: Sendable {
     /// The bonds of the state folder, with the names of their devices.
     let bonds: [Bond]
     var search = PeerSearch()
+    /// What was heard while the device was looked for.
+    var heard = HeardDevices()
 
     /// How long others of the same name are listened for: a little more than the longest interval at which devices that
     /// want to be found advertise.
@@ -42,13 +44,15 @@ struct PeerResolver: Sendable {
     /// A device says by its advertising whether its address is public or random.
     private func listen(for value: UInt64) async throws -> DeviceAddress {
         for try await discovery in adapter.scan(ScanRequest(isActive: false)) {
-            if let address = discovery.address, address.value == value { return address.withoutIdentityMark }
+            guard let address = discovery.address?.withoutIdentityMark, address.value == value else { continue }
+            if discovery.isConnectable { return address }
+            tellUnconnectable(discovery, address.description)
         }
         throw Failure.interrupted
     }
 
     private func resolve(name: String) async throws -> DeviceAddress {
-        let named = bonds.filter { $0.name == name }.map(\.identity)
+        let named = bonds.named(name).map(\.identity)
         if named.count == 1 {
             console.note("\(name.quoted()) is \(named[0]), which is bonded")
             return named[0]
@@ -64,18 +68,22 @@ struct PeerResolver: Sendable {
     /// - Parameter known: those that bonds know by this name; where there are some, no others count.
     /// - Returns: the devices, the first one first; at least one.
     private func listen(for name: String, among known: [DeviceAddress]) async throws -> [DeviceAddress] {
-        let scan = adapter.scan(known.isEmpty ? ScanRequest(name: name) : ScanRequest(isActive: false))
-        let heard = HeardDevices()
+        let scan = adapter.scan(ScanRequest(isActive: known.isEmpty))
+        let heard = heard
         let (firsts, first) = AsyncStream<Void>.makeStream()
         let (takesFirst, window) = (search.takesFirst, window)
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask {
                 for try await discovery in scan {
-                    guard discovery.isConnectable, let address = discovery.address?.withoutIdentityMark,
-                        known.isEmpty || known.contains(address)
-                    else { continue }
-                    heard.add(address)
+                    guard let address = discovery.address?.withoutIdentityMark else { continue }
+                    let heardName = discovery.advertisingData.localNameWithoutPadding ?? ""
+                    guard known.isEmpty ? heardName.isSameName(as: name) : known.contains(address) else { continue }
+                    guard discovery.isConnectable else {
+                        tellUnconnectable(discovery, name.quoted())
+                        continue
+                    }
+                    heard.add(address, isExact: !known.isEmpty || heardName == name)
                     first.yield()
                     if takesFirst || heard.all.count == Self.limit { return }
                 }
@@ -90,17 +98,58 @@ struct PeerResolver: Sendable {
         return heard.all
     }
 
-    /// Devices in the order in which they were heard.
-    private final class HeardDevices: Sendable {
-        private let devices = Mutex<[DeviceAddress]>([])
+    private func tellUnconnectable(_ discovery: Discovery, _ text: String) {
+        guard heard.addUnconnectable(discovery) else { return }
+        console.note("\(text) is heard, but does not accept connections now; waiting until it does")
+    }
+}
 
-        var all: [DeviceAddress] { devices.withLock { $0 } }
+/// What was heard of devices that were looked for.
+final class HeardDevices: Sendable {
+    private struct State {
+        var exact: [DeviceAddress] = []
+        var similar: [DeviceAddress] = []
+        var unconnectable: Discovery?
+    }
 
-        func add(_ device: DeviceAddress) {
-            devices.withLock { devices in
-                if !devices.contains(device) { devices.append(device) }
+    private let state = Mutex(State())
+
+    /// Devices that accept connections, in the order in which they were heard; those whose name differs in case only
+    /// count where no other has the name.
+    var all: [DeviceAddress] { state.withLock { $0.exact.isEmpty ? $0.similar : $0.exact } }
+
+    /// A device that was heard and accepts no connections.
+    var unconnectable: Discovery? { state.withLock { $0.unconnectable } }
+
+    func add(_ device: DeviceAddress, isExact: Bool) {
+        state.withLock { state in
+            if isExact {
+                if !state.exact.contains(device) { state.exact.append(device) }
+            } else if !state.similar.contains(device) {
+                state.similar.append(device)
             }
         }
+    }
+
+    /// - Returns: whether it is the first.
+    func addUnconnectable(_ discovery: Discovery) -> Bool {
+        state.withLock { state in
+            defer { state.unconnectable = discovery }
+            return state.unconnectable == nil
+        }
+    }
+}
+
+extension String {
+    /// Whether both are the same name; case does not matter.
+    func isSameName(as other: String) -> Bool { self == other || lowercased() == other.lowercased() }
+}
+
+extension [Bond] {
+    /// The bonds that know their device by this name; case matters only where several differ in nothing else.
+    func named(_ name: String) -> [Bond] {
+        let exact = filter { $0.name == name }
+        return exact.isEmpty ? filter { $0.name?.isSameName(as: name) ?? false } : exact
     }
 }
 
@@ -112,7 +161,7 @@ extension Failure {
         }
         return Failure(
             "\(devices.count) devices have the name \(name.quoted()): \(list.joined(separator: ", ")); give an "
-                + "address, or --first for the first one found")
+                + "address, or --first for the first one found", code: .ambiguousName)
     }
 }
 
@@ -121,11 +170,7 @@ extension Session {
     func connect(
         to peer: PeerArgument, through adapter: Adapter, _ search: PeerSearch
     ) async throws -> Peripheral {
-        let console = console
-        console.showProgress("connecting to \(peer.text) …")
-        defer { console.showProgress("") }
-        let resolver = resolver(adapter, search)
-        return try await withTimeout(search.limit, overdue: notReached(peer, search)) {
+        try await looking(for: peer, through: adapter, search, "connecting to \(peer.text)") { resolver in
             let address = try await resolver.resolve(peer)
             return try await Self.connect(to: address, through: adapter)
         }
@@ -133,21 +178,66 @@ extension Session {
 
     /// Finds the address of the device.
     func find(_ peer: PeerArgument, through adapter: Adapter, _ search: PeerSearch) async throws -> DeviceAddress {
-        let resolver = resolver(adapter, search)
-        return try await withTimeout(search.limit, overdue: notReached(peer, search)) {
+        try await looking(for: peer, through: adapter, search, "looking for \(peer.text)") { resolver in
             try await resolver.resolve(peer)
         }
     }
 
-    private func resolver(_ adapter: Adapter, _ search: PeerSearch) -> PeerResolver {
-        PeerResolver(
+    /// How long people are left without a word where nothing shows progress.
+    private static let patience = Duration.seconds(2)
+    /// How long a device that was not reached is listened for, to say why.
+    private static let lastLook = Duration.milliseconds(1500)
+
+    /// Does what needs a device, within the limit, and says that it waits.
+    private func looking<Value: Sendable>(
+        for peer: PeerArgument, through adapter: Adapter, _ search: PeerSearch, _ what: String,
+        _ body: @escaping @Sendable (PeerResolver) async throws -> Value
+    ) async throws -> Value {
+        let console = console
+        console.showProgress("\(what) …")
+        defer { console.showProgress("") }
+        let resolver = PeerResolver(
             adapter: adapter, console: console, bonds: (try? bondStore.bonds()) ?? [], search: search)
+        let remark = Task {
+            try await Task.sleep(for: Self.patience)
+            guard !console.showsProgress, resolver.heard.unconnectable == nil else { return }
+            console.note("still \(what)\(search.limit.map { ", for at most \($0.secondsText) s" } ?? "")")
+        }
+        defer { remark.cancel() }
+        let overdue = Failure("the time is over")
+        do {
+            return try await withTimeout(search.limit, overdue: overdue) { try await body(resolver) }
+        } catch let failure as Failure where failure == overdue {
+            remark.cancel()
+            throw await notReached(peer, resolver)
+        }
     }
 
-    private func notReached(_ peer: PeerArgument, _ search: PeerSearch) -> Failure {
-        Failure(
-            "\(peer.text) was not reached within \(search.limit?.secondsText ?? "0") s: it is out of range, "
-                + "switched off, or not advertising (--connect-timeout changes the limit)")
+    /// Why the device was not reached, as far as it can be heard.
+    private func notReached(_ peer: PeerArgument, _ resolver: PeerResolver) async -> Failure {
+        if resolver.heard.unconnectable == nil, let value = peer.addressValue {
+            let adapter = resolver.adapter
+            // A device that has just been asked in vain may still be heard.
+            try? await withDeadline(after: Self.lastLook) {
+                for try await discovery in adapter.scan(ScanRequest(isActive: false, allowsDuplicates: true))
+                where discovery.address?.value == value {
+                    if discovery.isConnectable { break }
+                    _ = resolver.heard.addUnconnectable(discovery)
+                    break
+                }
+            }
+        }
+        let limit = resolver.search.limit?.secondsText ?? "0"
+        guard let discovery = resolver.heard.unconnectable else {
+            return Failure(
+                "\(peer.text) was not reached within \(limit) s: it is out of range, switched off, or not advertising "
+                    + "(--connect-timeout changes the limit)", code: .deviceNotReached)
+        }
+        let strength = discovery.rssi == 127 ? "" : " at \(discovery.rssi) dBm"
+        return Failure(
+            "\(peer.text) is heard\(strength), but does not accept connections: it is a beacon, is connected to "
+                + "another device, or has to be made connectable (its button, its app); waited \(limit) s "
+                + "(--connect-timeout changes the limit)", code: .deviceNotConnectable)
     }
 
     /// Tries again for as long as the link breaks before it stands (0x3E): the device is there and hard to reach, or
@@ -204,6 +294,14 @@ extension PeerArgument {
         case .address(let address): address.description
         case .untypedAddress(let address): address.addressText
         case .name(let name): name.quoted()
+        }
+    }
+
+    /// The 48 bits of an address; `nil` for a name.
+    var addressValue: UInt64? {
+        switch self {
+        case .address(let address), .untypedAddress(let address): address.value
+        case .name: nil
         }
     }
 

@@ -10,6 +10,8 @@ struct Session: Sendable {
     let recordingName: String?
     let state: StateDirectory
     var ownAddress: GlobalOptions.OwnAddressKind?
+    /// What stands behind a virtual transport, also when it is opened again.
+    private let worlds = VirtualWorlds()
 
     init(_ options: GlobalOptions, console: Console) {
         self.console = console
@@ -27,7 +29,7 @@ struct Session: Sendable {
         do throws(TransportError) {
             return .userChannel(adapter: try AdapterList.first().index)
         } catch {
-            throw Failure(error.description, status: .transportNotOpened)
+            throw Failure.notOpened(error)
         }
     }
 
@@ -47,6 +49,7 @@ struct Session: Sendable {
         _ body: (Adapter) async throws -> Result
     ) async throws -> Result {
         let address = try chosenTransport()
+        console.adapter = address.adapterName
         let capture = try capturePath.map { try CaptureTap(path: $0) }
         var recording: RecordingWriter?
         let observers = [capture, observer].compactMap { $0 as (any PacketObserver)? }
@@ -59,7 +62,7 @@ struct Session: Sendable {
             }
             var configuration = AdapterConfiguration(
                 ownAddress: try ownAddress(on: address), tap: observers.isEmpty ? nil : PacketObservers(observers),
-                recorder: recording, makeVirtualTransport: VirtualTransports.open)
+                recorder: recording, makeVirtualTransport: worlds.open)
             if ownAddress == .resolvable { try secure(&configuration, pairing: nil, needsStore: true) }
             try adjust(&configuration)
             adapter = try await open(address, configuration)
@@ -89,16 +92,13 @@ struct Session: Sendable {
             return try await Adapter.open(address, configuration: configuration)
         } catch {
             if Task.isCancelled { throw Failure.interrupted }
-            throw Failure(error.description, status: .transportNotOpened)
+            if case .transport(let error) = error { throw Failure.notOpened(error, isFile: address.isFile) }
+            throw Failure(error.description, status: .transportNotOpened, code: ErrorCode(error))
         }
     }
 
     private func ownAddress(on transport: TransportAddress) throws -> AdapterConfiguration.OwnAddress {
-        let index: UInt16 =
-            switch transport {
-            case .userChannel(let adapter), .rawChannel(let adapter): adapter
-            default: 0
-            }
+        let index = transport.kernelIndex ?? 0
         switch ownAddress {
         case .public: return .public
         case .static: return .random(try state.staticAddress(adapter: index))

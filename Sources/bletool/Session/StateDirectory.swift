@@ -33,7 +33,9 @@ struct StateDirectory: Sendable {
     /// - Throws: `Failure` when the address cannot be kept.
     func staticAddress(adapter index: UInt16) throws -> DeviceAddress {
         let kept: DeviceAddress
-        do throws(StateFileError) { kept = try keptAddress() } catch { throw Failure(error.description) }
+        do throws(StateFileError) { kept = try keptAddress() } catch {
+            throw Failure(error.description, code: .stateUnusable)
+        }
         let offset = (kept.value &+ UInt64(index)) & 0x3FFF_FFFF_FFFF
         return DeviceAddress(value: offset | 0b11 << 46, kind: .random)
     }

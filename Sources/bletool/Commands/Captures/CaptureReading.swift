@@ -29,7 +29,12 @@ struct CaptureReading: ~Copyable {
                 path == "-"
                 ? try CaptureReader(fileDescriptor: dup(0), isCancelled: isCancelled)
                 : try CaptureReader(path: path, isCancelled: isCancelled)
-        } catch { throw Task.isCancelled ? .interrupted : Failure("\(path): \(error)") }
+        } catch {
+            if Task.isCancelled { throw Failure.interrupted }
+            throw Failure(
+                "\(path): \(error)", status: error.isUnopened ? .usage : .operationFailed,
+                code: error.isUnopened ? .usage : .fileDamaged)
+        }
         self.path = path
         self.console = console
         var status = stat()
@@ -80,7 +85,7 @@ struct CaptureReading: ~Copyable {
 
     /// - Throws: `Failure` when part of the file could not be read.
     func end() throws {
-        if let damage { throw Failure(damage) }
+        if let damage { throw Failure(damage, code: .fileDamaged) }
     }
 
     private mutating func note(_ error: CaptureError) {

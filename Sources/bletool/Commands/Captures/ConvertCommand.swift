@@ -67,7 +67,7 @@ struct ConvertCommand: ToolCommand {
             try writer.close()
             (written, left) = (writer.recordCount, writer.unrepresentableCount)
         } catch let error as CaptureError {
-            throw Failure("\(output): \(error)")
+            throw Failure("\(output): \(error)", code: .fileNotWritten)
         }
         if left > 0 { console.note("\(left) records cannot be written in this format and were omitted") }
         console.print(

@@ -46,7 +46,7 @@ struct DecodeCommand: ToolCommand {
     @Argument(help: "The capture; ‘-’ reads standard input.", completion: .file())
     var file: String
 
-    @Flag(name: .long, help: "Only count: packets, opcodes, events, channels, advertisers.")
+    @Flag(name: .long, help: "Only count: packets, opcodes, events and channels, and list the advertisers.")
     var summary = false
 
     @Option(
@@ -118,7 +118,7 @@ struct DecodeCommand: ToolCommand {
                     "more than \(counts.distinctAdvertisers) advertisers; the rest are not counted separately")
             }
             if let damage, console.isJSON {
-                var failure = Failure(damage)
+                var failure = Failure(damage, code: .fileDamaged)
                 failure.isToldInOutput = true
                 throw failure
             }
@@ -154,7 +154,7 @@ struct DecodeCommand: ToolCommand {
     private func writePage(_ path: String, _ reading: inout CaptureReading, _ console: Console) throws {
         let descriptor: Int32
         do throws(StateFileError) { descriptor = try OutputPlace.open(path, isSecret: false).descriptor } catch {
-            throw Failure("\(path): \(error.code.map(systemErrorText) ?? error.outputCause)")
+            throw Failure("\(path): \(error.code.map(systemErrorText) ?? error.outputCause)", code: .fileNotWritten)
         }
         defer { close(descriptor) }
         // A pipe has nothing that could be emptied.
@@ -162,7 +162,7 @@ struct DecodeCommand: ToolCommand {
         var page = HTMLReport(filter: filter)
         func flush(_ page: inout HTMLReport) throws {
             guard let number = Console.writeAll(descriptor, page.output) else { return page.removeOutput() }
-            throw Failure("\(path): \(systemErrorText(number))")
+            throw Failure("\(path): \(systemErrorText(number))", code: .fileNotWritten)
         }
         page.begin(title: file.split(separator: "/").last.map(String.init) ?? file)
         try reading.readAll { record in

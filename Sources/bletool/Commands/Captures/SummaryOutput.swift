@@ -1,12 +1,14 @@
+import BLE
 import BLECapture
 import BLEDecoder
 import BLEJSON
+import BLEText
 
 /// What `decode --summary` prints.
 enum SummaryOutput {
     static func object(_ summary: borrowing CaptureSummary) -> JSONValue {
         [
-            "frames": JSONValue(summary.frames),
+            "event": "summary", "frames": JSONValue(summary.frames),
             "by_packet_type": [
                 "command": JSONValue(summary.commands), "event": JSONValue(summary.events),
                 "acl": JSONValue(summary.aclPackets), "sco": JSONValue(summary.scoPackets),
@@ -22,7 +24,37 @@ enum SummaryOutput {
             "smp_opcodes": counts(summary.smpByCode, digits: 2),
             "l2cap_cids": counts(summary.l2capByChannel, digits: 4),
             "malformed": JSONValue(summary.malformed),
+            "advertisers": .array(summary.advertisers.prefix(advertiserLimit).map(object)),
         ]
+    }
+
+    /// Advertisers that are listed with `--json`, and for people.
+    private static let advertiserLimit = 10_000
+    private static let shownAdvertiserLimit = 40
+
+    private static func object(_ advertiser: CaptureSummary.Advertiser) -> JSONValue {
+        let address = address(of: advertiser)
+        return [
+            "address": JSONValue(address?.addressText), "addressType": JSONValue(address?.kindText),
+            "reports": JSONValue(advertiser.reports), "rssi": JSONValue(advertiser.strongestRSSI),
+            "connectable": .boolean(advertiser.isConnectable), "name": JSONValue(advertiser.name),
+        ]
+    }
+
+    /// `nil` for those that advertise without one.
+    private static func address(of advertiser: CaptureSummary.Advertiser) -> DeviceAddress? {
+        guard advertiser.addressType != 0xFF else { return nil }
+        return DeviceAddress(value: advertiser.address, kind: advertiser.addressType & 1 == 0 ? .public : .random)
+    }
+
+    private static func text(_ advertiser: CaptureSummary.Advertiser) -> String {
+        let address = address(of: advertiser).map { "\($0.addressText) \($0.kindText)" } ?? "(anonymous)"
+        let strength = advertiser.strongestRSSI.map { "\($0) dBm" } ?? "? dBm"
+        let name = advertiser.name.map { "  " + $0.printable(limit: 64) } ?? ""
+        return row(
+            advertiser.reports,
+            address.padded(to: 24) + "  " + strength.padded(to: 8)
+                + (advertiser.isConnectable ? name : name + "  not connectable"))
     }
 
     static func text(_ summary: borrowing CaptureSummary, format: CaptureFormat) -> String {
@@ -37,6 +69,12 @@ enum SummaryOutput {
             lines.append("advertising")
             lines.append(row(summary.advertisingReportEvents, "events with reports"))
             lines.append(row(summary.distinctAdvertisers, "devices"))
+            let advertisers = summary.advertisers
+            if !advertisers.isEmpty { lines.append("advertisers, by reports: the strongest signal, name") }
+            lines += advertisers.prefix(shownAdvertiserLimit).map(text)
+            if advertisers.count > shownAdvertiserLimit {
+                lines.append("            and \(advertisers.count - shownAdvertiserLimit) more (--json lists them)")
+            }
         }
         func table(_ title: String, _ counts: [CaptureSummary.Count], _ digits: Int, _ table: PacketNames.Table) {
             guard !counts.isEmpty else { return }

@@ -12,6 +12,6 @@ struct AcceptListSizeCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         let size = try await session.send(LEReadFilterAcceptListSize()).size
-        session.console.print(["size": JSONValue(size)], text: "Accept list size: \(size)")
+        session.console.print(["event": "listSize", "size": JSONValue(size)], text: "Accept list size: \(size)")
     }
 }

@@ -12,6 +12,6 @@ struct ResolvingListSizeCommand: ToolCommand {
 
     func run(in session: Session) async throws {
         let size = try await session.send(LEReadResolvingListSize()).size
-        session.console.print(["size": JSONValue(size)], text: "Resolving list size: \(size)")
+        session.console.print(["event": "listSize", "size": JSONValue(size)], text: "Resolving list size: \(size)")
     }
 }

@@ -15,7 +15,7 @@ struct BondsCommand: ToolCommand {
                 session.console.print(BondOutput.object(bond), text: BondOutput.text(bond))
             }
         } catch {
-            throw Failure(error.description)
+            throw Failure(error)
         }
     }
 }

@@ -25,8 +25,8 @@ struct UnpairCommand: ToolCommand {
                     ], text: "forgot \(identity.addressText) \(identity.kindText)")
             }
         } catch let error as BondStoreError {
-            throw Failure(error.description)
+            throw Failure(error)
         }
-        throw Failure("there is no bond with \(peer.text); see ‘bletool bonds’")
+        throw Failure("there is no bond with \(peer.text); see ‘bletool bonds’", code: .noBond)
     }
 }

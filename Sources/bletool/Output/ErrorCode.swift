@@ -1,0 +1,111 @@
+import BLE
+import BLECapture
+import BLERecording
+import BLESecurity
+
+/// What kind of failure an error event tells of: a word that stays the same when the text for people changes.
+enum ErrorCode: String, CaseIterable {
+    /// Nothing more precise is known.
+    case failed
+    /// The command line, or a file that it names, is wrong or cannot be read.
+    case usage
+    /// ^C, SIGTERM or the end of the terminal.
+    case interrupted
+    /// Fewer values came in time than were asked for.
+    case timeout
+    /// Standard output could not be written.
+    case outputFailed
+
+    case noBluetooth, noAdapter, noPermission, adapterUp, adapterDown, adapterBusy, adapterBlocked
+    /// The transport could not be opened, for another reason.
+    case transportNotOpened
+    /// The transport or its adapter went away.
+    case transportLost
+
+    /// The controller refused a command.
+    case controllerRefused
+    /// The controller stopped answering.
+    case controllerSilent
+
+    case deviceNotReached, deviceNotConnectable, ambiguousName, connectionFailed, linkLost
+    /// The device answered with an ATT error; `attError` has its number.
+    case attError
+    /// The device has no such service, characteristic or descriptor.
+    case attributeNotFound
+    /// The characteristic neither notifies nor indicates.
+    case notSubscribable
+    /// The device broke a rule of the protocol, or did not answer.
+    case protocolError
+
+    case pairingFailed, noBond
+    /// The store of bonds, or another file of the state folder, cannot be used.
+    case stateUnusable
+    /// A capture or recording is damaged or incomplete.
+    case fileDamaged
+    /// A file could not be written.
+    case fileNotWritten
+    /// The engine sends other packets than a recording.
+    case mismatch
+}
+
+extension ErrorCode {
+    init(_ error: TransportError) {
+        self =
+            switch error {
+            case .noBluetoothInKernel: .noBluetooth
+            case .noSuchAdapter, .noAdapter: .noAdapter
+            case .permissionDenied, .pathForbidden: .noPermission
+            case .adapterUp: .adapterUp
+            case .adapterDown: .adapterDown
+            case .adapterBusy, .adapterInSetup, .serialPortBusy: .adapterBusy
+            case .adapterBlocked: .adapterBlocked
+            case .adapterRemoved, .closedByPeer, .framingLost, .sendQueueFull: .transportLost
+            case .invalidAddress, .unusableFile: .usage
+            default: .transportNotOpened
+            }
+    }
+
+    init(_ error: AdapterError) {
+        self =
+            switch error {
+            case .transport(let error): ErrorCode(error)
+            case .host(let failure): ErrorCode(failure)
+            case .startupTimeout: .controllerSilent
+            case .closed: .transportLost
+            case .notFound: .attributeNotFound
+            case .notSubscribable: .notSubscribable
+            case .bondStore: .stateUnusable
+            default: .failed
+            }
+    }
+
+    private init(_ failure: HostFailure) {
+        self =
+            switch failure {
+            case .cancelled: .interrupted
+            case .controllerLost: .transportLost
+            case .controllerUnresponsive, .commandTimeout: .controllerSilent
+            case .controller: .controllerRefused
+            case .linkLost, .notConnected: .linkLost
+            case .connectionFailed: .connectionFailed
+            case .gatt(let failure): ErrorCode(failure)
+            case .security: .pairingFailed
+            case .procedureTimeout, .rejectedByPeer: .protocolError
+            case .invalidRequest: .usage
+            default: .failed
+            }
+    }
+
+    private init(_ failure: GATTFailure) {
+        self =
+            switch failure {
+            case .att: .attError
+            case .invalidResponse, .transactionTimeout, .discoveryTooLong: .protocolError
+            case .disconnected, .bearerClosed, .notConnected: .linkLost
+            case .cancelled: .interrupted
+            case .valueTooLong, .invalidParameters: .usage
+            case .security: .pairingFailed
+            default: .failed
+            }
+    }
+}

@@ -1,0 +1,37 @@
+import BLE
+
+extension Session {
+    /// How long to wait between two attempts to open an adapter that went away.
+    private static let pause = Duration.milliseconds(500)
+
+    /// Does what goes on for long, such as a scan, and begins again when the adapter was unplugged and is back. The
+    /// program behind a stream is not waited for.
+    func reopening(_ body: @escaping @Sendable (Adapter) async throws -> Void) async throws {
+        var isLost = false
+        while true {
+            do {
+                return try await withAdapter(adjusting: knowBonds) { adapter in
+                    if isLost { console.note("the adapter is back") }
+                    isLost = false
+                    try await body(adapter)
+                }
+            } catch let failure as Failure {
+                if isLost, Task.isCancelled { return }
+                let mayReturn = failure.code == .transportLost || isLost && failure.status == .transportNotOpened
+                guard mayReturn, canReturn, !Task.isCancelled else { throw failure }
+                if !isLost { console.note("\(failure.message); waiting until the adapter is back") }
+                isLost = true
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    /// Whether what is behind the transport may come back by itself.
+    private var canReturn: Bool {
+        switch transport {
+        // A second opening would begin the capture's file again.
+        case nil, .userChannel, .rawChannel, .simulator: capturePath == nil && recordingName == nil
+        default: false
+        }
+    }
+}
