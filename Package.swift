@@ -26,11 +26,14 @@ let package = Package(
         .library(name: "BLESimulator", targets: ["BLESimulator"]),
         .library(name: "BLERecording", targets: ["BLERecording"]),
         .library(name: "BLEVirtualTransports", targets: ["BLEVirtualTransports"]),
+        .library(name: "BLEDaemonClient", targets: ["BLEDaemonClient"]),
         .executable(name: "bletool", targets: ["bletool"]),
+        .executable(name: "bled", targets: ["bled"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     ],
     targets: [
         .target(name: "CLinux"),
@@ -74,11 +77,31 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture", "BLEStateFiles"], swiftSettings: strict),
+        // What programs and the daemon say to each other; Protocol/bled.proto is its source. What swift-protobuf
+        // generates does not say where it leaves memory safety.
+        .target(
+            name: "BLEDaemonProtocol",
+            dependencies: ["BLEHost", "BLEPackets", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+            swiftSettings: common),
+        .target(
+            name: "BLEDaemon", dependencies: ["BLE", "BLEDaemonProtocol", "BLEHost", "BLEPackets", "BLETransport"],
+            swiftSettings: strict),
+        .target(
+            name: "BLEDaemonClient",
+            dependencies: ["BLE", "BLEDaemonProtocol", "BLEHost", "BLEPackets", "BLETransport"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "bled",
+            dependencies: [
+                "BLE", "BLEDaemon", "BLEDaemonClient", "BLESecurity", "BLETransport", "BLEVirtualTransports",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "bletool",
             dependencies: [
-                "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDecoder", "BLEJSON", "BLERecording", "BLESecurity",
-                "BLESensors", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
+                "BLE", "BLEAssignedNumbers", "BLECapture", "BLEDaemonClient", "BLEDecoder", "BLEJSON", "BLERecording",
+                "BLESecurity", "BLESensors", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -156,6 +179,15 @@ let package = Package(
             dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator", "TestSupport"],
             swiftSettings: common),
         .testTarget(
-            name: "bletoolTests", dependencies: ["bletool", "BLE", "BLEJSON", "BLESecurity"], swiftSettings: common),
+            name: "BLEDaemonTests",
+            dependencies: [
+                "BLE", "BLEDaemon", "BLEDaemonClient", "BLEDaemonProtocol", "BLETransport", "BLEVirtualTransports",
+            ],
+            swiftSettings: common),
+        .testTarget(
+            name: "bletoolTests",
+            dependencies: [
+                "bletool", "BLE", "BLEDaemon", "BLEJSON", "BLESecurity", "BLETransport", "BLEVirtualTransports",
+            ], swiftSettings: common),
     ]
 )

@@ -189,6 +189,24 @@ public struct Discovery: Hashable, Sendable {
     public var isExtended: Bool
     /// When it was heard.
     public var time: Instant
+
+    public init(
+        scan: OperationID, client: ClientID, address: DeviceAddress?, rssi: Int8, isConnectable: Bool,
+        isScannable: Bool, advertisement: [UInt8], scanResponse: [UInt8], txPower: Int8, isExtended: Bool,
+        time: Instant
+    ) {
+        self.scan = scan
+        self.client = client
+        self.address = address
+        self.rssi = rssi
+        self.isConnectable = isConnectable
+        self.isScannable = isScannable
+        self.advertisement = advertisement
+        self.scanResponse = scanResponse
+        self.txPower = txPower
+        self.isExtended = isExtended
+        self.time = time
+    }
 }
 
 /// One rung of the ladder by which a controller is brought back.
@@ -206,6 +224,14 @@ public struct LinkInformation: Hashable, Sendable {
     public var parameters: ConnectionParameters
     /// ATT_MTU in octets.
     public var attMTU: Int
+
+    public init(id: LinkID, peer: DeviceAddress, role: LinkRole, parameters: ConnectionParameters, attMTU: Int) {
+        self.id = id
+        self.peer = peer
+        self.role = role
+        self.parameters = parameters
+        self.attMTU = attMTU
+    }
 }
 
 /// The role of a device on a link, with the octet of Connection Complete (Core 5.4, Vol 4, Part E, 7.7.65.1).
@@ -224,6 +250,12 @@ public struct ConnectionParameters: Hashable, Sendable {
     public var peripheralLatency: UInt16
     /// How long the link may be silent before it counts as lost.
     public var supervisionTimeout: SupervisionTimeout
+
+    public init(interval: ConnectionInterval, peripheralLatency: UInt16, supervisionTimeout: SupervisionTimeout) {
+        self.interval = interval
+        self.peripheralLatency = peripheralLatency
+        self.supervisionTimeout = supervisionTimeout
+    }
 }
 
 /// Payload octets and times of one packet on the air, in force.

@@ -49,6 +49,11 @@ public enum TransportError: Error, Equatable, Sendable {
     /// A file that plays the controller, a scenario or a capture, cannot be used: where and why.
     case unusableFile(String, reason: String)
 
+    /// No daemon listens at this path.
+    case noDaemon(path: String)
+    /// The daemon ended the connection, for this reason.
+    case daemonEnded(reason: String)
+
     /// The other side closed the stream.
     case closedByPeer
     /// The stream lost its framing: this octet is no packet type.
@@ -131,6 +136,10 @@ extension TransportError: CustomStringConvertible {
                     : list(holders) + "; stop it first")
         case .unsupportedBaud(let path, let requested, let nearest):
             "the serial port ‘\(path)’ does not support \(requested) baud; the nearest supported speed is \(nearest)"
+        case .noDaemon(let path):
+            "no daemon listens at ‘\(path)’: start one with ‘bled --socket \(path)’, or name a controller (-t user:0)"
+        case .daemonEnded(let reason):
+            "the daemon ended the connection: \(reason)"
         case .closedByPeer:
             "the controller closed the connection"
         case .framingLost(let packetType):

@@ -27,6 +27,9 @@ public enum Transports {
             try openSerialPort(device, baud: baud, hasFlowControl: hasFlowControl, address: address)
         case .simulator, .replay:
             try makeVirtual(address)
+        // No packets cross it: a client of the daemon opens it.
+        case .daemon:
+            throw .notOffered(address)
         }
     }
 

@@ -14,6 +14,9 @@ BTVIRT = os.path.join(PEERS, 'btroot', 'usr', 'bin', 'btvirt')
 SIMULATED_CONTROLLERS = (os.environ.get('SIMULATED_CONTROLLERS')
                          or os.path.join(ROOT, '.build', 'debug', 'simulated-controllers'))
 BLETOOL = os.environ.get('BLETOOL') or os.path.join(ROOT, '.build', 'debug', 'bletool')
+BLED = os.environ.get('BLED') or os.path.join(ROOT, '.build', 'debug', 'bled')
+# Whether the tool and the apps get their controller from a daemon.
+THROUGH_BLED = False
 
 # Options of controllers.py or simulated-controllers, and of the tool, for each kind of controller.
 KINDS = {
@@ -155,6 +158,8 @@ class Lab:
         self.kind, self.count = kind, endpoints
         self.dir = tempfile.mkdtemp(prefix='jelling-')
         self.children, self.relays = [], []
+        # The sockets of daemons, by the transports of their controllers.
+        self.daemons = {}
         self.controllers = self.peer = None
         self.number = 0
         # Links that did not end by our own Remote User Terminated are a failure, unless a test is about just that.
@@ -183,6 +188,22 @@ class Lab:
         if peer:
             self.start_peer()
         return self
+
+    def bled(self, transport):
+        """The socket of the daemon on this controller; it keeps bonds where the tool looks for them."""
+        if transport not in self.daemons:
+            self.number += 1
+            socket = self.path(f'bled{self.number}.sock')
+            child = Child('bled', [BLED, '--adapter', transport, '--socket', socket,
+                                   '--state', self.path('state') + '/jelling'], self.path(f'bled{self.number}.err'))
+            self.children.append(child)
+            end = time.monotonic() + PATIENCE
+            while not os.path.exists(socket):
+                if time.monotonic() > end or child.process.poll() is not None:
+                    raise Failure(f'bled does not listen: {child.stderr()}')
+                time.sleep(0.01)
+            self.daemons[transport] = socket
+        return self.daemons[transport]
 
     def start_btvirt(self):
         # btvirt's socket names are fixed, and a second btvirt takes them over: move ours away at once.
@@ -251,7 +272,10 @@ class Lab:
     # The tool
 
     def command(self, *arguments, via=None, json=True, options=()):
-        return [BLETOOL, '-t', via or self.endpoint, *(['--json'] if json else []), *self.tool_options, *options,
+        via = via or self.endpoint
+        if THROUGH_BLED:
+            via = f'bled:{self.bled(via)}'
+        return [BLETOOL, '-t', via, *(['--json'] if json else []), *self.tool_options, *options,
                 *arguments]
 
     def start(self, *arguments, **how):

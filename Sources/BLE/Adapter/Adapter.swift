@@ -29,7 +29,7 @@ public actor Adapter {
     nonisolated public let address: TransportAddress
 
     private let configuration: AdapterConfiguration
-    private let runner: HostRunner
+    private let runner: any EngineRunner
     private var securityState = AdapterSecurity()
     /// The last error of the bond store.
     private var storeError: BondStoreError?
@@ -86,6 +86,14 @@ public actor Adapter {
             try loop.start()
         } catch {
             throw .transport(error)
+        }
+        if case .daemon = address {
+            guard let makeDaemonRunner = configuration.makeDaemonRunner else {
+                loop.stop()
+                throw .transport(.notOffered(address))
+            }
+            runner = makeDaemonRunner(address, configuration, loop)
+            return
         }
         do throws(BondStoreError) {
             runner = try HostRunner(address, configuration: configuration, loop: loop)
@@ -389,7 +397,7 @@ public actor Adapter {
 
     private func answer(_ question: PairingQuestionID, with answer: PairingAnswer) {
         guard ending == nil else { return }
-        _ = runner.submit(.security(.answerPairing(question, answer)))
+        _ = submit(.security(.answerPairing(question, answer)))
         runner.settle()
     }
 

@@ -46,6 +46,9 @@ public struct AdapterConfiguration: Sendable {
     public var startupTimeout: Duration
     /// Opens the virtual transports, `sim` and `replay`; without it they are not available.
     public var makeVirtualTransport: VirtualTransportMaker?
+    /// Joins the programs that share the controller of a daemon; without it `bled` is not offered.
+    @_spi(HostRunner) public var makeDaemonRunner:
+        (@Sendable (TransportAddress, AdapterConfiguration, EventLoop) -> any EngineRunner)?
 
     /// Creates a transport for an address that is not a device.
     public typealias VirtualTransportMaker =

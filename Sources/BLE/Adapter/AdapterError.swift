@@ -65,7 +65,8 @@ extension HostFailure: CustomStringConvertible {
         case .invalidRequest(.parametersTooLong): "an HCI command takes at most 255 bytes of parameters"
         case .invalidRequest(.stopped): "the adapter has been stopped"
         case .invalidRequest(.notAvailableOnSharedController):
-            "the kernel owns this controller; use the user channel (-t user:N)"
+            "this controller is shared, with the kernel (raw:) or with other programs (bled); this needs one of its own "
+                + "(-t user:N)"
         case .procedureTimeout: "the controller did not report the end of the procedure"
         case .rejectedByPeer: "the peer refused the connection parameters"
         case .limitReached: "too many links or operations at the same time"

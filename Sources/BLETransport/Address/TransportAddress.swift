@@ -14,11 +14,14 @@ public enum TransportAddress: Hashable, Sendable {
     case simulator(scenario: String?)
     /// `replay:FILE`: a capture plays the controller; `replay:FILE@RATE`: so many times faster.
     case replay(path: String)
+    /// `bled` or `bled:PATH`: the controller of the daemon that listens at the path, shared with other programs.
+    case daemon(path: String?)
 
-    /// What leads to a controller, for usage texts. What begins with `sim` or `replay` is for programs that open it.
+    /// What leads to a controller, for usage texts. What begins with `sim`, `replay` or `bled` is for programs that open it.
     public static let forms = [
         "user:N", "raw:N", "unix:PATH", "unix:@NAME", "tcp:HOST:PORT", "tcp:[IPV6]:PORT", "uart:DEVICE@BAUD",
         "uart:DEVICE@BAUD,noflow", "sim", "sim:FILE", "replay:FILE", "replay:FILE@RATE",
+        "bled", "bled:PATH",
     ]
 
     /// - Throws: `TransportError.invalidAddress` for anything but one of the `forms`.
@@ -30,6 +33,10 @@ public enum TransportAddress: Hashable, Sendable {
     private init?(parsing text: String) {
         if text == "sim" {
             self = .simulator(scenario: nil)
+            return
+        }
+        if text == "bled" {
+            self = .daemon(path: nil)
             return
         }
         guard let colon = text.firstIndex(of: ":") else { return nil }
@@ -50,6 +57,9 @@ public enum TransportAddress: Hashable, Sendable {
         case "uart": self.init(parsingSerialPort: rest)
         case "sim": self = .simulator(scenario: String(rest))
         case "replay": self = .replay(path: String(rest))
+        case "bled":
+            guard rest != "@" else { return nil }
+            self = .daemon(path: String(rest))
         default: return nil
         }
     }
@@ -102,6 +112,7 @@ extension TransportAddress: CustomStringConvertible {
             "uart:\(device)@\(baud)" + (hasFlowControl ? "" : ",noflow")
         case .simulator(let scenario): scenario.map { "sim:\($0)" } ?? "sim"
         case .replay(let path): "replay:\(path)"
+        case .daemon(let path): path.map { "bled:\($0)" } ?? "bled"
         }
     }
 }

@@ -41,6 +41,8 @@ final class PacketDescriptor {
 
     /// Whether packets still go in and out.
     var isOpen: Bool { !isClosed }
+    /// What the kernel has not taken yet.
+    var waitingByteCount: Int { queue.byteCount }
 
     /// - Parameter readable: reads what is there, at least once.
     func start(

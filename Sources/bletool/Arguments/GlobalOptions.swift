@@ -16,9 +16,9 @@ struct GlobalOptions: ParsableArguments {
         help: ArgumentHelp(
             "How to reach the controller (default: the first adapter).",
             discussion:
-                "user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim, sim:SCENARIO or replay:RECORDING",
+                "user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim, sim:SCENARIO, replay:RECORDING, bled or bled:SOCKET",
             valueName: "transport"),
-        completion: .list(["user:0", "raw:0", "unix:", "tcp:", "uart:", "sim", "sim:", "replay:"]),
+        completion: .list(["user:0", "raw:0", "unix:", "tcp:", "uart:", "sim", "sim:", "replay:", "bled"]),
         transform: { try TransportAddress($0) })
     var transport: TransportAddress?
 

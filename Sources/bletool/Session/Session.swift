@@ -1,4 +1,5 @@
 import BLE
+import BLEDaemonClient
 import BLERecording
 import BLEVirtualTransports
 
@@ -50,6 +51,7 @@ struct Session: Sendable {
     ) async throws -> Result {
         let address = try chosenTransport()
         console.adapter = address.adapterName
+        if case .daemon = address { try refuseWhatDaemonsHave() }
         let capture = try capturePath.map { try CaptureTap(path: $0) }
         var recording: RecordingWriter?
         let observers = [capture, observer].compactMap { $0 as (any PacketObserver)? }
@@ -63,6 +65,7 @@ struct Session: Sendable {
             var configuration = AdapterConfiguration(
                 ownAddress: try ownAddress(on: address), tap: observers.isEmpty ? nil : PacketObservers(observers),
                 recorder: recording, makeVirtualTransport: worlds.open)
+            DaemonClient.join(&configuration)
             if ownAddress == .resolvable { try secure(&configuration, pairing: nil, needsStore: true) }
             try adjust(&configuration)
             adapter = try await open(address, configuration)
@@ -85,6 +88,17 @@ struct Session: Sendable {
         let result = try outcome.get()
         try written.get()
         return result
+    }
+
+    /// No packets come here from a daemon, and its address is its own.
+    private func refuseWhatDaemonsHave() throws {
+        let option: String? =
+            if capturePath != nil { "-w" } else if recordingName != nil { "--record" } else if ownAddress != nil {
+                "--own-address"
+            } else { nil }
+        guard let option else { return }
+        throw Failure(
+            "\(option) is for a controller of this program's own; it cannot be used with -t bled", status: .usage)
     }
 
     private func open(_ address: TransportAddress, _ configuration: AdapterConfiguration) async throws -> Adapter {

@@ -1,0 +1,285 @@
+import BLEDaemonProtocol
+import BLEHost
+import BLEPackets
+
+/// One client of the daemon that gives the engine operations of its own: what it may, what it has under way, and what it
+/// hears. A value without I/O: octets go in, commands and messages come out.
+///
+///     greeting ──hello──▶ waiting ──controller ready──▶ open ──error, end──▶ ended
+///         └────────────── refusal ───────────────────────────────────────────────┘
+///
+/// A client knows the operations that it named and the links that it was told of, and no others: what it says of another's
+/// is answered as if there were none.
+public struct ToolSession {
+    /// What the owner has to do, in order.
+    public enum Output {
+        /// Give the engine this command, and call `submitted` at once.
+        case submit(HostCommand, number: OperationID)
+        /// Send this.
+        case send(WireFromDaemon)
+        /// End the connection when what was sent is on its way.
+        case close
+    }
+
+    private enum Phase { case greeting, waiting, open, ended }
+
+    /// Who the engine knows it as.
+    public let client: ClientID
+    private let isOperator: Bool
+    private let limits: ClientLimits
+    private var phase = Phase.greeting
+    private var frames: FrameReader
+    private var outputs = Queue<Output>()
+    /// The engine's operations by the client's numbers, and back. Looked up only.
+    private var operations: [OperationID: OperationID] = [:]
+    private var numbers: [OperationID: OperationID] = [:]
+    /// The client's latest number: each is used once.
+    private var lastNumber: UInt64 = 0
+    /// Those that it holds.
+    private var links: [LinkID] = []
+    /// Its pairings that are under way, by its numbers.
+    private var pairings: [(number: OperationID, link: LinkID)] = []
+    /// What it was asked in them, and whether a bond is in question.
+    private var questions: [PairingQuestionID: Bool] = [:]
+    private var lostDiscoveries: UInt32 = 0
+
+    /// - Parameter isOperator: whether the client may replace bonds, which are everybody's.
+    public init(client: ClientID, isOperator: Bool = false, limits: ClientLimits) {
+        self.client = client
+        self.isOperator = isOperator
+        self.limits = limits
+        frames = FrameReader(limit: limits.messageOctets)
+    }
+
+    /// Whether the client has greeted.
+    public var hasGreeted: Bool { phase != .greeting }
+    /// Whether nothing more is taken or told.
+    public var hasEnded: Bool { phase == .ended }
+
+    /// What is to be done next. A message is understood only when all that came of those before it has been done, so
+    /// that it may name their operations.
+    public mutating func nextOutput() -> Output? {
+        while outputs.isEmpty, phase != .ended, receiveNext() {}
+        return outputs.popFirst()
+    }
+
+    // MARK: From the client
+
+    /// Octets that were read; `nextOutput` follows.
+    public mutating func receive(_ bytes: RawSpan) {
+        if phase != .ended { frames.append(bytes) }
+    }
+
+    /// Whether there was a message.
+    private mutating func receiveNext() -> Bool {
+        do throws(WireError) {
+            guard let octets = try frames.next() else { return false }
+            try receive(try WireFromClient(octets: octets))
+        } catch {
+            if case .messageTooLong = error {
+                refuse(.messageTooLong, "\(error)")
+            } else {
+                refuse(.protocol, "\(error)")
+            }
+        }
+        return true
+    }
+
+    private mutating func receive(_ message: WireFromClient) throws(WireError) {
+        switch (message.message, phase) {
+        case (.hello(let hello)?, .greeting): greet(hello)
+        case (.request(let request)?, .open): try receive(request)
+        case (.hello, _), (.request, _): throw .unexpectedMessage
+        case (nil, _): throw .invalidField
+        }
+    }
+
+    private mutating func greet(_ hello: WireHello) {
+        guard hello.version == BledProtocol.version else {
+            return refuse(
+                .version, "version \(hello.version) is not spoken here: this daemon speaks \(BledProtocol.version)")
+        }
+        guard hello.session == .tool else { return refuse(.protocol, "this daemon has no sessions of that kind") }
+        phase = .waiting
+    }
+
+    private mutating func receive(_ request: WireRequest) throws(WireError) {
+        let number = OperationID(rawValue: request.operation)
+        guard request.operation > lastNumber else { throw .invalidField }
+        let command = try HostCommand(request)
+        lastNumber = request.operation
+        guard operations.count < limits.requests else { return complete(number, .failure(.limitReached)) }
+        switch command {
+        case .cancel(let target):
+            // One that has ended already, or was never there, needs no cancelling.
+            guard let operation = operations[target] else { return complete(number, .success(.done)) }
+            submit(.cancel(operation), number)
+        case .radio(.changeScan(let target, let change)):
+            guard let operation = operations[target] else { return complete(number, .failure(.cancelled)) }
+            submit(.radio(.changeScan(operation, change)), number)
+        case .link(let link, _):
+            guard links.contains(link) else { return complete(number, .failure(.notConnected)) }
+            submit(command, number)
+        case .security(.pair(let link, var options)):
+            guard links.contains(link) else { return complete(number, .failure(.notConnected)) }
+            if !isOperator { options?.replacesBond = false }
+            pairings.append((number, link))
+            submit(.security(.pair(link, options)), number)
+        case .security(.encrypt(let link)):
+            guard links.contains(link) else { return complete(number, .failure(.notConnected)) }
+            submit(command, number)
+        case .security(.answerPairing(let question, let answer)):
+            guard let isAboutBond = questions[question] else { return complete(number, .success(.accepted(false))) }
+            let mayNot = isAboutBond && !isOperator && answer == .confirm(true)
+            submit(.security(.answerPairing(question, mayNot ? .confirm(false) : answer)), number)
+        default: submit(command, number)
+        }
+    }
+
+    private mutating func submit(_ command: HostCommand, _ number: OperationID) {
+        outputs.append(.submit(command, number: number))
+    }
+
+    private mutating func complete(_ number: OperationID, _ result: Result<HostResult, HostFailure>) {
+        send { $0.completed = WireCompleted(number, result) }
+    }
+
+    /// The engine has taken a command.
+    public mutating func submitted(_ number: OperationID, as operation: OperationID) {
+        operations[number] = operation
+        numbers[operation] = number
+    }
+
+    // MARK: From the engine
+
+    /// A client that has greeted begins as soon as there is a controller.
+    public mutating func controllerIsReady(_ information: ControllerInformation) {
+        switch phase {
+        case .waiting:
+            phase = .open
+            let limits = limits
+            send {
+                $0.welcome.version = BledProtocol.version
+                $0.welcome.controller = WireController(information)
+                $0.welcome.limits.messageOctets = UInt32(clamping: limits.messageOctets)
+                $0.welcome.limits.requests = UInt32(clamping: limits.requests)
+            }
+        case .open: send { $0.ready = WireController(information) }
+        case .greeting, .ended: break
+        }
+    }
+
+    /// As `controllerIsReady`, for a client that has just greeted and no other.
+    public mutating func beginIfWaiting(_ information: ControllerInformation) {
+        if phase == .waiting { controllerIsReady(information) }
+    }
+
+    /// The controller is gone.
+    public mutating func controllerIsLost(_ reason: String) {
+        guard phase == .open || phase == .waiting else { return }
+        send { $0.lost.text = reason }
+        close()
+    }
+
+    /// An event that is this client's, as far as it is.
+    /// - Parameter waiting: octets that the client has not read yet.
+    public mutating func hear(_ event: HostEvent, waiting: Int) {
+        // Clients that have greeted wait for this.
+        if case .ready(let information) = event { return controllerIsReady(information) }
+        guard phase == .open else { return }
+        switch event {
+        case .completed(let operation, let result):
+            guard let number = numbers.removeValue(forKey: operation) else { return }
+            operations[number] = nil
+            pairings.removeAll { $0.number == number }
+            if pairings.isEmpty { questions = [:] }
+            complete(number, result)
+        case .discovered(let discovery):
+            guard discovery.client == client, let number = numbers[discovery.scan] else { return }
+            guard waiting < limits.waitingDiscoveryOctets else {
+                lostDiscoveries = lostDiscoveries.addingReportingOverflow(1).partialValue
+                return
+            }
+            let lost = lostDiscoveries
+            lostDiscoveries = 0
+            send { $0.discovered = WireDiscovery(discovery, operation: number, lost: lost) }
+        case .connected(let information, client):
+            if !links.contains(information.id) { links.append(information.id) }
+            pass(event)
+        case .disconnected(let link, client, _):
+            links.removeAll { $0 == link }
+            pass(event)
+        case .gatt(let link, .notification(let value)):
+            guard links.contains(link), value.clients.contains(client) else { return }
+            pass(event)
+        case .gatt(let link, _):
+            if links.contains(link) { pass(event) }
+        case .pairing(let link, let progress):
+            guard isPairing(link) else { return }
+            if case .question(let question) = progress {
+                if case .replaceBond = question.kind {
+                    questions[question.id] = true
+                } else {
+                    questions[question.id] = false
+                }
+            }
+            pass(event)
+        case .encryptionChanged(let link, _):
+            if links.contains(link) { pass(event) }
+        case .recovering: pass(event)
+        case .ready, .connected, .disconnected: break
+        // This version carries nothing of these.
+        case .failed, .reopenTransport, .stopped, .advertisingChanged, .centralConnected, .centralDisconnected,
+            .server, .cleartextRefused, .bondChanged, .bondRemoved, .channel,
+            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
+            .malformedPacket:
+            break
+        }
+        if waiting > limits.waitingOctets { refuse(.stuck, "the client does not read what it is sent") }
+    }
+
+    /// Whether the client has begun a pairing on this link: its questions are the client's.
+    public func isPairing(_ link: LinkID) -> Bool { pairings.contains { $0.link == link } }
+
+    private mutating func pass(_ event: HostEvent) {
+        if let message = WireFromDaemon(event) { outputs.append(.send(message)) }
+    }
+
+    private mutating func send(_ fill: (inout WireFromDaemon) -> Void) {
+        var message = WireFromDaemon()
+        fill(&message)
+        outputs.append(.send(message))
+    }
+
+    // MARK: The end
+
+    /// Ends the session with a reason that the client is told.
+    public mutating func refuse(_ reason: WireRefusal.Reason, _ text: String) {
+        guard phase != .ended else { return }
+        send {
+            $0.refusal.reason = reason
+            $0.refusal.text = text
+        }
+        close()
+    }
+
+    private mutating func close() {
+        phase = .ended
+        outputs.append(.close)
+    }
+
+    /// The connection is gone: all that the client wanted ends.
+    /// - Returns: commands for the engine.
+    public mutating func left() -> [HostCommand] {
+        phase = .ended
+        outputs.removeAll()
+        let commands =
+            operations.values.sorted().map { HostCommand.cancel($0) } + links.map { HostCommand.link($0, .disconnect) }
+        operations = [:]
+        numbers = [:]
+        links = []
+        pairings = []
+        questions = [:]
+        return commands
+    }
+}

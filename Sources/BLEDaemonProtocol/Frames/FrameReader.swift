@@ -1,0 +1,55 @@
+/// Takes a stream of octets apart into frames: four octets of length, least significant first, then a message.
+///
+/// It holds no more than one frame and what was read behind it, and never allocates for a length that is only stated.
+public struct FrameReader: Sendable {
+    /// Octets of the longest message that is taken.
+    public let limit: Int
+    private var octets: [UInt8] = []
+    private var head = 0
+
+    public init(limit: Int) { self.limit = limit }
+
+    /// Octets that wait for the rest of their frame.
+    public var waitingOctets: Int { octets.count - head }
+
+    /// Adds what was read.
+    public mutating func append(_ bytes: RawSpan) {
+        if head == octets.count {
+            octets.removeAll(keepingCapacity: true)
+            head = 0
+        }
+        unsafe bytes.withUnsafeBytes { unsafe octets.append(contentsOf: $0) }
+    }
+
+    /// The message of the next frame that is whole; `nil` where more has to be read first.
+    /// - Throws: `WireError.messageTooLong`; nothing after it can be understood.
+    public mutating func next() throws(WireError) -> ArraySlice<UInt8>? {
+        guard waitingOctets >= Self.headerOctets else { return nil }
+        var length = 0
+        for place in (0..<Self.headerOctets).reversed() { length = length << 8 | Int(octets[head + place]) }
+        guard length <= limit else { throw .messageTooLong(octets: length) }
+        guard waitingOctets >= Self.headerOctets + length else {
+            dropRead()
+            return nil
+        }
+        let start = head + Self.headerOctets
+        head = start + length
+        return octets[start..<head]
+    }
+
+    /// What has been handed out is let go before the array grows.
+    private mutating func dropRead() {
+        guard head > 0 else { return }
+        octets.removeFirst(head)
+        head = 0
+    }
+
+    /// Octets before each message.
+    public static let headerOctets = 4
+
+    /// A frame with this message.
+    public static func frame(_ message: [UInt8]) -> [UInt8] {
+        let length = UInt32(message.count)
+        return (0..<headerOctets).map { UInt8(truncatingIfNeeded: length >> (8 * UInt32($0))) } + message
+    }
+}

@@ -1,0 +1,200 @@
+import BLEHost
+import BLEPackets
+import Foundation
+
+extension WireRequest {
+    /// A command as the client sends it; `nil` for one that this version of the protocol does not carry.
+    public init?(_ command: HostCommand, operation: OperationID) {
+        self.init()
+        self.operation = operation.rawValue
+        switch command {
+        case .radio(.scan(let request)): scan = WireScan(request)
+        case .radio(.changeScan(let scan, let request)):
+            changeScan.operation = scan.rawValue
+            changeScan.scan = WireScan(request)
+        case .radio(.connect(let request)):
+            connect.peer = WireAddress(request.peer)
+            connect.establishmentRetries = UInt32(request.establishmentRetries)
+            if let parameters = request.parameters { connect.parameters = WireConnectionParameters(parameters) }
+        case .cancel(let operation): cancel.operation = operation.rawValue
+        case .link(let link, .disconnect): disconnect.link = link.wire
+        case .link(let link, .gatt(let operation)): gatt = WireGATT(operation, link: link)
+        case .link(let link, .procedure(.readRSSI)): readRssi.link = link.wire
+        case .security(.pair(let link, let options)):
+            pair.link = link.wire
+            if let options { pair.options = WirePairingOptions(options) }
+        case .security(.answerPairing(let question, let answer)):
+            answerPairing = WireAnswerPairing(question, answer)
+        case .security(.encrypt(let link)): encrypt.link = link.wire
+        case .radio(.advertise), .radio(.changeAdvertising), .link(_, .procedure), .server, .security, .channel,
+            .holdIndications, .sendHCICommand, .stop:
+            return nil
+        }
+    }
+}
+
+extension HostCommand {
+    /// What a client asks for. Operations in it are named by the client's own numbers.
+    /// - Throws: `WireError.invalidField`.
+    public init(_ wire: WireRequest) throws(WireError) {
+        guard let command = wire.command else { throw .invalidField }
+        switch command {
+        case .scan(let scan): self = .radio(.scan(try ScanRequest(scan)))
+        case .changeScan(let change):
+            self = .radio(
+                .changeScan(OperationID(rawValue: change.operation), try ScanRequest(change.scan)))
+        case .connect(let connect):
+            self = .radio(
+                .connect(
+                    ConnectRequest(
+                        peer: try DeviceAddress(connect.peer),
+                        establishmentRetries: UInt8(clamping: connect.establishmentRetries),
+                        parameters: connect.hasParameters ? try ConnectionParameterRequest(connect.parameters) : nil)))
+        case .cancel(let cancel): self = .cancel(OperationID(rawValue: cancel.operation))
+        case .disconnect(let disconnect): self = .link(LinkID(wire: disconnect.link), .disconnect)
+        case .gatt(let gatt): self = .link(LinkID(wire: gatt.link), .gatt(try GATTOperation(gatt)))
+        case .pair(let pair):
+            self = .security(
+                .pair(LinkID(wire: pair.link), pair.hasOptions ? try PairingOptions(pair.options) : nil))
+        case .answerPairing(let answer): self = .security(try answer.command)
+        case .encrypt(let encrypt): self = .security(.encrypt(LinkID(wire: encrypt.link)))
+        case .readRssi(let read): self = .link(LinkID(wire: read.link), .procedure(.readRSSI))
+        }
+    }
+}
+
+extension WireScan {
+    init(_ request: ScanRequest) {
+        self.init()
+        isActive = request.isActive
+        allowsDuplicates = request.allowsDuplicates
+        services = request.serviceUUIDs.map { Data($0.wire) }
+        hasSolicitedServices_p = request.solicitedServiceUUIDs != nil
+        solicitedServices = (request.solicitedServiceUUIDs ?? []).map { Data($0.wire) }
+        if let value = request.name { name = value }
+        if let value = request.minimumRSSI { minimumRssi = Int32(value) }
+        if let value = request.address { address = WireAddress(value) }
+        isInBackground = request.isInBackground
+    }
+}
+
+extension ScanRequest {
+    init(_ wire: WireScan) throws(WireError) {
+        self.init(
+            isActive: wire.isActive, allowsDuplicates: wire.allowsDuplicates,
+            serviceUUIDs: try BluetoothUUID.list(wire.services), name: wire.hasName ? wire.name : nil,
+            minimumRSSI: wire.hasMinimumRssi ? Int8(clamping: wire.minimumRssi) : nil,
+            address: wire.hasAddress ? try DeviceAddress(wire.address) : nil, isInBackground: wire.isInBackground)
+        if wire.hasSolicitedServices_p { solicitedServiceUUIDs = try BluetoothUUID.list(wire.solicitedServices) }
+    }
+}
+
+extension WireConnectionParameters {
+    init(_ request: ConnectionParameterRequest) {
+        self.init()
+        minimumInterval = UInt32(request.interval.lowerBound.rawValue)
+        maximumInterval = UInt32(request.interval.upperBound.rawValue)
+        peripheralLatency = UInt32(request.peripheralLatency)
+        supervisionTimeout = UInt32(request.supervisionTimeout.rawValue)
+    }
+}
+
+extension ConnectionParameterRequest {
+    init(_ wire: WireConnectionParameters) throws(WireError) {
+        guard wire.minimumInterval <= wire.maximumInterval, let maximum = UInt16(exactly: wire.maximumInterval),
+            let latency = UInt16(exactly: wire.peripheralLatency),
+            let timeout = UInt16(exactly: wire.supervisionTimeout)
+        else { throw .invalidField }
+        self.init(
+            interval: ConnectionInterval(
+                rawValue: UInt16(wire.minimumInterval))...ConnectionInterval(rawValue: maximum),
+            peripheralLatency: latency, supervisionTimeout: SupervisionTimeout(rawValue: timeout))
+    }
+}
+
+extension WireGATT {
+    init(_ request: GATTOperation, link: LinkID) {
+        self.init()
+        self.link = link.wire
+        switch request {
+        case .exchangeMTU(let preferred): exchangeMtu = UInt32(preferred)
+        case .discoverServices(let uuids): discoverServices.uuids = uuids.map { Data($0.wire) }
+        case .discoverSecondaryServices: discoverSecondaryServices = WireNothing()
+        case .discoverIncludedServices(let range): discoverIncludedServices = WireRange(range)
+        case .discoverCharacteristics(let range, let uuids):
+            discoverCharacteristics.range = WireRange(range)
+            discoverCharacteristics.uuids = uuids.map { Data($0.wire) }
+        case .discoverDescriptors(let range): discoverDescriptors = WireRange(range)
+        case .read(let handle): read = handle.wire
+        case .readLong(let handle, let offset):
+            readLong.handle = handle.wire
+            readLong.offset = UInt32(offset)
+        case .readUsingUUID(let uuid, let range):
+            readUsingUuid.uuid = Data(uuid.wire)
+            readUsingUuid.range = WireRange(range)
+        case .readMultiple(let handles): readMultiple.handles = handles.map(\.wire)
+        case .readMultipleVariable(let handles): readMultipleVariable.handles = handles.map(\.wire)
+        case .write(let handle, let value): write = WireValue(handle, value)
+        case .writeLong(let handle, let value): writeLong = WireValue(handle, value)
+        case .reliableWrite(let writes): reliableWrite.values = writes.map { WireValue($0.handle, $0.value) }
+        case .writeCommand(let handle, let value): writeCommand = WireValue(handle, value)
+        case .writeSigned(let handle, let value): writeSigned = WireValue(handle, value)
+        case .subscribe(let handle, let configuration, let mode):
+            subscribe.handle = handle.wire
+            subscribe.configuration = configuration.wire
+            subscribe.indications = mode == .indications
+        case .unsubscribe(let handle): unsubscribe = handle.wire
+        }
+    }
+}
+
+extension GATTOperation {
+    init(_ wire: WireGATT) throws(WireError) {
+        guard let operation = wire.operation else { throw .invalidField }
+        switch operation {
+        case .exchangeMtu(let preferred): self = .exchangeMTU(preferred: UInt16(clamping: preferred))
+        case .discoverServices(let list): self = .discoverServices(uuids: try BluetoothUUID.list(list.uuids))
+        case .discoverSecondaryServices: self = .discoverSecondaryServices
+        case .discoverIncludedServices(let range):
+            self = .discoverIncludedServices(try AttributeHandleRange(range))
+        case .discoverCharacteristics(let search):
+            self = .discoverCharacteristics(
+                try AttributeHandleRange(search.range), uuids: try BluetoothUUID.list(search.uuids))
+        case .discoverDescriptors(let range): self = .discoverDescriptors(try AttributeHandleRange(range))
+        case .read(let handle): self = .read(try AttributeHandle(wire: handle))
+        case .readLong(let read):
+            guard let offset = UInt16(exactly: read.offset) else { throw .invalidField }
+            self = .readLong(try AttributeHandle(wire: read.handle), offset: offset)
+        case .readUsingUuid(let read):
+            self = .readUsingUUID(try BluetoothUUID(wire: read.uuid), try AttributeHandleRange(read.range))
+        case .readMultiple(let list): self = .readMultiple(try Self.handles(list.handles))
+        case .readMultipleVariable(let list): self = .readMultipleVariable(try Self.handles(list.handles))
+        case .write(let value): self = .write(try AttributeHandle(wire: value.handle), value: Array(value.value))
+        case .writeLong(let value):
+            self = .writeLong(try AttributeHandle(wire: value.handle), value: Array(value.value))
+        case .reliableWrite(let list):
+            var writes: [AttributeWrite] = []
+            for value in list.values {
+                writes.append(
+                    AttributeWrite(handle: try AttributeHandle(wire: value.handle), value: Array(value.value)))
+            }
+            self = .reliableWrite(writes)
+        case .writeCommand(let value):
+            self = .writeCommand(try AttributeHandle(wire: value.handle), value: Array(value.value))
+        case .writeSigned(let value):
+            self = .writeSigned(try AttributeHandle(wire: value.handle), value: Array(value.value))
+        case .subscribe(let subscription):
+            self = .subscribe(
+                try AttributeHandle(wire: subscription.handle),
+                configuration: try AttributeHandle(wire: subscription.configuration),
+                mode: subscription.indications ? .indications : .notifications)
+        case .unsubscribe(let handle): self = .unsubscribe(try AttributeHandle(wire: handle))
+        }
+    }
+
+    private static func handles(_ wire: [UInt32]) throws(WireError) -> [AttributeHandle] {
+        var handles: [AttributeHandle] = []
+        for handle in wire { handles.append(try AttributeHandle(wire: handle)) }
+        return handles
+    }
+}

@@ -1,0 +1,284 @@
+import BLEHost
+import BLEPackets
+import Foundation
+
+extension WireCompleted {
+    /// - Parameter operation: the client's number.
+    public init(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {
+        self.init()
+        self.operation = operation.rawValue
+        switch result {
+        case .failure(let failure): self.failure = WireFailure(failure)
+        case .success(.done): done = WireNothing()
+        case .success(.connected(let link)): self.link = link.wire
+        case .success(.rssi(let rssi)): self.rssi = Int32(rssi)
+        case .success(.gatt(let result)): set(result)
+        case .success(.paired(let summary)): paired = WirePairingSummary(summary)
+        case .success(.accepted(let isAccepted)): accepted = isAccepted
+        // No command that is carried ends so.
+        case .success(.published), .success(.listening), .success(.channel), .success(.outOfBandData),
+            .success(.remoteVersion), .success(.remoteFeatures),
+            .success(.connectionParameters), .success(.dataLength), .success(.phy), .success(.hciAnswer):
+            failure = WireFailure(.invalidRequest(.notAvailableOnSharedController))
+        }
+    }
+
+    private mutating func set(_ result: GATTResult) {
+        switch result {
+        case .mtu(let mtu): self.mtu = UInt32(mtu)
+        case .services(let found):
+            services.services = found.map { WireService($0.uuid, $0.range, isPrimary: $0.isPrimary) }
+        case .includedServices(let found):
+            includedServices.services = found.map {
+                var service = WireService($0.uuid, $0.range, isPrimary: false)
+                service.declaration = $0.handle.wire
+                return service
+            }
+        case .characteristics(let found):
+            characteristics.characteristics = found.map { WireCharacteristic($0) }
+        case .descriptors(let found):
+            descriptors.descriptors = found.map { found in
+                WireDescriptor.with {
+                    $0.uuid = Data(found.uuid.wire)
+                    $0.handle = found.handle.wire
+                }
+            }
+        case .value(let octets): value = Data(octets)
+        case .values(let list): values.values = list.map { Data($0) }
+        case .attributeValues(let list): attributeValues.values = list.map { WireValue($0.handle, $0.value) }
+        case .written: written = WireNothing()
+        case .subscribed: subscribed = WireNothing()
+        case .unsubscribed: unsubscribed = WireNothing()
+        }
+    }
+
+    /// How the operation ended.
+    /// - Throws: `WireError.invalidField`.
+    public var outcome: Result<HostResult, HostFailure> {
+        get throws(WireError) {
+            guard let result else { throw .invalidField }
+            switch result {
+            case .failure(let failure): return .failure(try HostFailure(failure))
+            case .done: return .success(.done)
+            case .link(let link): return .success(.connected(LinkID(wire: link)))
+            case .rssi(let rssi): return .success(.rssi(Int8(clamping: rssi)))
+            case .mtu(let mtu): return .success(.gatt(.mtu(UInt16(clamping: mtu))))
+            case .services(let list):
+                var found: [DiscoveredService] = []
+                for service in list.services { found.append(try DiscoveredService(service)) }
+                return .success(.gatt(.services(found)))
+            case .includedServices(let list):
+                var found: [DiscoveredInclude] = []
+                for service in list.services { found.append(try DiscoveredInclude(service)) }
+                return .success(.gatt(.includedServices(found)))
+            case .characteristics(let list):
+                var found: [DiscoveredCharacteristic] = []
+                for entry in list.characteristics { found.append(try DiscoveredCharacteristic(entry)) }
+                return .success(.gatt(.characteristics(found)))
+            case .descriptors(let list):
+                var found: [DiscoveredDescriptor] = []
+                for entry in list.descriptors {
+                    found.append(
+                        DiscoveredDescriptor(
+                            handle: try AttributeHandle(wire: entry.handle), uuid: try BluetoothUUID(wire: entry.uuid)))
+                }
+                return .success(.gatt(.descriptors(found)))
+            case .value(let octets): return .success(.gatt(.value(Array(octets))))
+            case .values(let list): return .success(.gatt(.values(list.values.map { Array($0) })))
+            case .attributeValues(let list):
+                var found: [AttributeValue] = []
+                for entry in list.values {
+                    found.append(
+                        AttributeValue(handle: try AttributeHandle(wire: entry.handle), value: Array(entry.value)))
+                }
+                return .success(.gatt(.attributeValues(found)))
+            case .written: return .success(.gatt(.written))
+            case .subscribed: return .success(.gatt(.subscribed))
+            case .unsubscribed: return .success(.gatt(.unsubscribed))
+            case .paired(let summary): return .success(.paired(try PairingSummary(summary)))
+            case .accepted(let isAccepted): return .success(.accepted(isAccepted))
+            }
+        }
+    }
+}
+
+extension WireService {
+    init(_ uuid: BluetoothUUID, _ range: AttributeHandleRange, isPrimary: Bool) {
+        self.init()
+        self.uuid = Data(uuid.wire)
+        self.range = WireRange(range)
+        self.isPrimary = isPrimary
+    }
+}
+
+extension DiscoveredService {
+    init(_ wire: WireService) throws(WireError) {
+        self.init(
+            uuid: try BluetoothUUID(wire: wire.uuid), range: try AttributeHandleRange(wire.range),
+            isPrimary: wire.isPrimary)
+    }
+}
+
+extension DiscoveredInclude {
+    init(_ wire: WireService) throws(WireError) {
+        self.init(
+            handle: try AttributeHandle(wire: wire.declaration), uuid: try BluetoothUUID(wire: wire.uuid),
+            range: try AttributeHandleRange(wire.range))
+    }
+}
+
+extension WireCharacteristic {
+    init(_ found: DiscoveredCharacteristic) {
+        self.init()
+        uuid = Data(found.uuid.wire)
+        handle = found.handle.wire
+        valueHandle = found.valueHandle.wire
+        endHandle = found.endHandle.wire
+        properties = UInt32(found.properties.rawValue)
+    }
+}
+
+extension DiscoveredCharacteristic {
+    init(_ wire: WireCharacteristic) throws(WireError) {
+        self.init(
+            handle: try AttributeHandle(wire: wire.handle), valueHandle: try AttributeHandle(wire: wire.valueHandle),
+            endHandle: try AttributeHandle(wire: wire.endHandle),
+            properties: CharacteristicProperties(rawValue: UInt8(clamping: wire.properties)),
+            uuid: try BluetoothUUID(wire: wire.uuid))
+    }
+}
+
+extension WireDiscovery {
+    /// - Parameters:
+    ///   - operation: the client's number of the scan.
+    ///   - lost: discoveries of this client before this one that found no room.
+    public init(_ discovery: Discovery, operation: OperationID, lost: UInt32) {
+        self.init()
+        self.operation = operation.rawValue
+        if let address = discovery.address { self.address = WireAddress(address) }
+        rssi = Int32(discovery.rssi)
+        isConnectable = discovery.isConnectable
+        isScannable = discovery.isScannable
+        advertisement = Data(discovery.advertisement)
+        scanResponse = Data(discovery.scanResponse)
+        txPower = Int32(discovery.txPower)
+        isExtended = discovery.isExtended
+        time = discovery.time.microseconds
+        self.lost = lost
+    }
+
+    /// - Throws: `WireError.invalidField`.
+    public func discovery(by client: ClientID) throws(WireError) -> Discovery {
+        Discovery(
+            scan: OperationID(rawValue: operation), client: client,
+            address: hasAddress ? try DeviceAddress(address) : nil, rssi: Int8(clamping: rssi),
+            isConnectable: isConnectable, isScannable: isScannable, advertisement: Array(advertisement),
+            scanResponse: Array(scanResponse), txPower: Int8(clamping: txPower), isExtended: isExtended,
+            time: Instant(microseconds: time))
+    }
+}
+
+extension WireLink {
+    public init(_ information: LinkInformation) {
+        self.init()
+        link = information.id.wire
+        peer = WireAddress(information.peer)
+        isPeripheral = information.role == .peripheral
+        interval = UInt32(information.parameters.interval.rawValue)
+        peripheralLatency = UInt32(information.parameters.peripheralLatency)
+        supervisionTimeout = UInt32(information.parameters.supervisionTimeout.rawValue)
+        attMtu = UInt32(information.attMTU)
+    }
+}
+
+extension LinkInformation {
+    /// - Throws: `WireError.invalidField`.
+    public init(_ wire: WireLink) throws(WireError) {
+        self.init(
+            id: LinkID(wire: wire.link), peer: try DeviceAddress(wire.peer),
+            role: wire.isPeripheral ? .peripheral : .central,
+            parameters: ConnectionParameters(
+                interval: ConnectionInterval(rawValue: UInt16(clamping: wire.interval)),
+                peripheralLatency: UInt16(clamping: wire.peripheralLatency),
+                supervisionTimeout: SupervisionTimeout(rawValue: UInt16(clamping: wire.supervisionTimeout))),
+            attMTU: Int(wire.attMtu))
+    }
+}
+
+extension WireFromDaemon {
+    /// What a client that holds the link, or asked, hears of an event; `nil` for one that this version does not carry.
+    public init?(_ event: HostEvent) {
+        self.init()
+        switch event {
+        case .ready(let information): ready = WireController(information)
+        case .recovering(let step): recovering.reopensTransport = step == .reopenTransport
+        case .failed, .stopped: return nil
+        case .connected(let information, _): connected = WireLink(information)
+        case .disconnected(let link, _, let reason):
+            disconnected.link = link.wire
+            disconnected.reason = WireDisconnection(reason)
+        case .gatt(let link, .notification(let value)):
+            notification.link = link.wire
+            notification.handle = value.handle.wire
+            notification.value = Data(value.value)
+            notification.isIndication = value.isIndication
+        case .gatt(let link, .mtuChanged(let mtu)):
+            mtuChanged.link = link.wire
+            mtuChanged.mtu = UInt32(mtu)
+        case .gatt(let link, .subscriptionsForgotten(let handles)):
+            subscriptionsForgotten.link = link.wire
+            subscriptionsForgotten.handles = handles.map(\.wire)
+        case .gatt(let link, .writeCommandsFull):
+            writeRoom.link = link.wire
+            writeRoom.isThere = false
+        case .gatt(let link, .writeCommandsReady):
+            writeRoom.link = link.wire
+            writeRoom.isThere = true
+        case .pairing(let link, let event): pairing = WirePairingProgress(event, on: link)
+        case .encryptionChanged(let link, let security):
+            encryptionChanged = WireEncryptionChanged(security, on: link)
+        // The session makes messages of these, with the client's numbers.
+        case .discovered, .completed: return nil
+        case .gatt(_, .completed), .reopenTransport, .advertisingChanged, .centralConnected,
+            .centralDisconnected, .server, .cleartextRefused, .bondChanged,
+            .bondRemoved, .channel, .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound,
+            .ambiguousIdentity, .malformedPacket:
+            return nil
+        }
+    }
+}
+
+extension HostEvent {
+    /// What a client's own engine would have told; `nil` for messages that are none of an engine.
+    /// - Throws: `WireError.invalidField`.
+    public init?(_ message: WireFromDaemon.OneOf_Message, for client: ClientID) throws(WireError) {
+        switch message {
+        case .welcome, .refusal, .lost: return nil
+        case .completed(let end): self = .completed(OperationID(rawValue: end.operation), try end.outcome)
+        case .discovered(let discovery): self = .discovered(try discovery.discovery(by: client))
+        case .connected(let link): self = .connected(try LinkInformation(link), client)
+        case .disconnected(let end):
+            self = .disconnected(LinkID(wire: end.link), client, reason: try DisconnectionReason(end.reason))
+        case .notification(let value):
+            self = .gatt(
+                LinkID(wire: value.link),
+                .notification(
+                    GATTNotification(
+                        handle: try AttributeHandle(wire: value.handle), value: Array(value.value),
+                        isIndication: value.isIndication, clients: [client])))
+        case .mtuChanged(let change):
+            self = .gatt(LinkID(wire: change.link), .mtuChanged(UInt16(clamping: change.mtu)))
+        case .subscriptionsForgotten(let list):
+            var handles: [AttributeHandle] = []
+            for handle in list.handles { handles.append(try AttributeHandle(wire: handle)) }
+            self = .gatt(LinkID(wire: list.link), .subscriptionsForgotten(handles))
+        case .writeRoom(let room):
+            self = .gatt(LinkID(wire: room.link), room.isThere ? .writeCommandsReady : .writeCommandsFull)
+        case .recovering(let step): self = .recovering(step.reopensTransport ? .reopenTransport : .reset)
+        case .pairing(let progress): self = .pairing(LinkID(wire: progress.link), try progress.progress)
+        case .encryptionChanged(let change):
+            self = .encryptionChanged(LinkID(wire: change.link), try LinkSecurity(change))
+        case .ready(let controller): self = .ready(try ControllerInformation(controller))
+        }
+    }
+}

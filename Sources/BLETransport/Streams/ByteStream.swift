@@ -1,0 +1,71 @@
+import CLinux
+import Glibc
+
+/// A connected Unix stream socket on a loop, for what is not H4. Used on the loop's thread only.
+@safe
+public final class ByteStream {
+    private let port: PacketDescriptor
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var receive: ((RawSpan) -> Void)?
+
+    private static let bufferByteCount = 16 * 1024
+
+    /// - Parameter descriptor: a connected socket; it is taken over.
+    public init(descriptor: Int32) {
+        port = PacketDescriptor(
+            descriptor: descriptor, isSocket: true,
+            nameError: { call, code in
+                [EPIPE, ECONNRESET].contains(code) ? .closedByPeer : .system(call: call, code: code)
+            })
+        unsafe buffer = .allocate(byteCount: Self.bufferByteCount, alignment: 16)
+    }
+
+    deinit { unsafe buffer.deallocate() }
+
+    /// Connects to a Unix socket. A path that begins with `@` is an abstract name. It may block.
+    /// - Throws: why there is no connection.
+    public static func connect(unixPath path: String) throws(TransportError) -> ByteStream {
+        ByteStream(descriptor: try StreamSockets.connect(unixPath: path))
+    }
+
+    /// Begins to read.
+    /// - Parameters:
+    ///   - receive: gets what is read, as it comes; the span ends with the call.
+    ///   - closed: called once, as the last thing: with `nil` after `close()`, else with the reason.
+    /// - Throws: when the loop cannot watch the descriptor.
+    public func start(
+        on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
+    ) throws(TransportError) {
+        try port.start(on: loop, readable: { self.read() }, closed: closed)
+        self.receive = receive
+    }
+
+    /// Writes at once, or as soon as the kernel takes it.
+    public func send(_ bytes: RawSpan) { port.send(bytes) }
+
+    /// Octets that the kernel has not taken yet; beyond 1 MiB the stream ends with `TransportError.sendQueueFull`.
+    public var waitingByteCount: Int { port.waitingByteCount }
+
+    /// Ends the stream and closes its descriptor; what waits is dropped.
+    public func close() {
+        receive = nil
+        port.close()
+    }
+
+    /// One read for each time that the loop finds the stream readable: other work gets its turn in between.
+    private func read() {
+        let count = unsafe Glibc.read(port.descriptor, buffer.baseAddress, buffer.count)
+        guard count > 0 else {
+            let code = errno
+            if count == 0 {
+                receive = nil
+                port.fail(.closedByPeer)
+            } else if !isWouldBlock(code), code != EINTR {
+                receive = nil
+                port.fail(call: "read", code: code)
+            }
+            return
+        }
+        unsafe receive?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]).bytes)
+    }
+}

@@ -1,0 +1,108 @@
+import CLinux
+import Glibc
+
+/// Who is at the other end of a Unix socket, as the kernel says (unix(7), SO_PEERCRED).
+public struct PeerCredentials: Hashable, Sendable {
+    /// The user who connected.
+    public var user: UInt32
+    /// The group that the user had.
+    public var group: UInt32
+    /// The process that connected, for logs: its number may be another's by now.
+    public var process: Int32
+
+    public init(user: UInt32, group: UInt32, process: Int32) {
+        self.user = user
+        self.group = group
+        self.process = process
+    }
+}
+
+/// A Unix stream socket that programs connect to.
+public final class UnixListener {
+    /// Watched by a loop: it is readable when somebody waits.
+    public let descriptor: Int32
+    private let path: String
+    private var isOpen = true
+
+    /// Listens at a path, or at an abstract name where it begins with `@`. A socket that no program listens on any more
+    /// is replaced; any other file stays.
+    /// - Parameter mode: of the socket file: who may connect.
+    /// - Throws: `TransportError.system`: `EADDRINUSE` where a program listens there.
+    public init(path: String, mode: UInt32 = 0o600) throws(TransportError) {
+        self.path = path
+        var name = Array(path.utf8)
+        let isAbstract = name.first == UInt8(ascii: "@")
+        if isAbstract { name[0] = 0 }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        guard name.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            throw .system(call: "bind", code: ENAMETOOLONG)
+        }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
+        if !isAbstract { try Self.removeAbandoned(path) }
+        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        descriptor = socket(AF_UNIX, Int32(type), 0)
+        guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
+        // A path ends with a zero byte; an abstract name ends with the address.
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count + (isAbstract ? 0 : 1))
+        let previous = umask(0o177)
+        let bound = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, length) }
+        }
+        let code = errno
+        umask(previous)
+        guard bound == 0 else {
+            Glibc.close(descriptor)
+            throw .system(call: "bind", code: code)
+        }
+        guard isAbstract || (unsafe chmod(path, mode)) == 0, listen(descriptor, 128) == 0 else {
+            let code = errno
+            Glibc.close(descriptor)
+            throw .system(call: "listen", code: code)
+        }
+    }
+
+    deinit { close() }
+
+    /// The next connection that waits; `nil` where there is none.
+    /// - Throws: `TransportError.system` where the process or the system is out of descriptors or memory: the connection
+    ///   waits on, and the socket stays readable.
+    public func accept() throws(TransportError) -> (descriptor: Int32, peer: PeerCredentials)? {
+        let client = clinux_accept(descriptor)
+        guard client >= 0 else {
+            let code = errno
+            guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) else { return nil }
+            throw .system(call: "accept", code: code)
+        }
+        var user: UInt32 = 0
+        var group: UInt32 = 0
+        var process: Int32 = 0
+        guard unsafe clinux_peer_credentials(client, &user, &group, &process) == 0 else {
+            Glibc.close(client)
+            return nil
+        }
+        return (client, PeerCredentials(user: user, group: group, process: process))
+    }
+
+    /// Listens no more, and removes the socket file.
+    public func close() {
+        guard isOpen else { return }
+        isOpen = false
+        Glibc.close(descriptor)
+        if !path.hasPrefix("@") { unsafe unlink(path) }
+    }
+
+    private static func removeAbandoned(_ path: String) throws(TransportError) {
+        var information = stat()
+        guard unsafe lstat(path, &information) == 0 else { return }
+        guard information.st_mode & S_IFMT == S_IFSOCK else { throw .system(call: "bind", code: EADDRINUSE) }
+        do throws(TransportError) {
+            Glibc.close(try StreamSockets.connect(unixPath: path))
+        } catch {
+            guard case .connectionRefused = error else { throw error }
+            unsafe unlink(path)
+            return
+        }
+        throw .system(call: "bind", code: EADDRINUSE)
+    }
+}

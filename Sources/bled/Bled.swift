@@ -1,0 +1,84 @@
+import ArgumentParser
+import BLE
+import BLEDaemon
+import BLEDaemonClient
+import BLESecurity
+import BLETransport
+import BLEVirtualTransports
+import Glibc
+
+@main
+struct Bled: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bled",
+        abstract: "Share one Bluetooth controller among programs.",
+        discussion: """
+            Programs connect to a Unix socket: bletool -t bled lescan. Runs in the foreground until SIGINT or SIGTERM, and \
+            writes its log to standard error.
+
+              bled --adapter user:0
+              bled --adapter sim --socket /tmp/bled.sock
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "How to reach the controller (default: the first adapter).", valueName: "transport"),
+        transform: { try TransportAddress($0) })
+    var adapter: TransportAddress?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where programs connect; default $JELLING_SOCKET, else /run/jelling/bled.sock for root, else "
+                + "$XDG_RUNTIME_DIR/jelling/bled.sock.", valueName: "path"))
+    var socket: String?
+
+    @Option(
+        help: ArgumentHelp("The folder for bonds; without it they are forgotten with the daemon.", valueName: "dir"),
+        completion: .directory)
+    var state: String?
+
+    @Option(help: ArgumentHelp("A user who may connect, besides root and this one; may be repeated.", valueName: "uid"))
+    var allow: [UInt32] = []
+
+    func validate() throws {
+        if case .daemon = adapter { throw ValidationError("A daemon has a controller of its own; name that.") }
+    }
+
+    func run() throws {
+        // The loop's thread inherits the mask, so that the signals are taken here alone.
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGINT)
+        unsafe sigaddset(&signals, SIGTERM)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let loop = try EventLoop(name: "bled")
+        nonisolated(unsafe) let daemon = try Daemon(configuration(), on: loop)
+        // The daemon is the loop's from here on; this thread only waits.
+        unsafe daemon.onStopped = { loop.stop() }
+        try loop.start()
+        var signal: Int32 = 0
+        while unsafe sigwait(&signals, &signal) != 0 {}
+        loop.run { unsafe daemon.stop() }
+        loop.join()
+    }
+
+    private func configuration() throws -> Daemon.Configuration {
+        let path = socket ?? DaemonClient.defaultSocketPath
+        var engine = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
+        engine.toolbox = CryptoToolbox()
+        if let state { engine.bondStore = FileBondStore(path: state + "/security") }
+        var configuration = Daemon.Configuration(
+            transport: try adapter ?? .userChannel(adapter: AdapterList.first().index), adapter: engine,
+            socketPath: path, users: Set(allow + [geteuid()]))
+        // Others get through the door only where somebody else is allowed; who they are is asked then.
+        if !allow.isEmpty { configuration.socketMode = 0o666 }
+        configuration.log = { Self.write("\($0)") }
+        Self.write("listening at \(path)")
+        return configuration
+    }
+
+    private static func write(_ line: String) {
+        let text = Array("bled: \(line)\n".utf8)
+        _ = unsafe Glibc.write(STDERR_FILENO, text, text.count)
+    }
+}

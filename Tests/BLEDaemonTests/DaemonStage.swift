@@ -1,0 +1,131 @@
+import BLE
+import BLEDaemonClient
+import BLEDaemonProtocol
+import BLEVirtualTransports
+import Foundation
+
+import class BLETransport.EventLoop
+
+@testable import BLEDaemon
+
+/// A daemon on the built-in simulator, on a socket of its own.
+final class DaemonStage: @unchecked Sendable {
+    // @unchecked Sendable holds because the daemon is touched on the loop's thread alone.
+    let path = "@jelling-\(UUID())"
+    private let loop: EventLoop
+    private let daemon: Daemon
+
+    init(limits: ClientLimits = ClientLimits(), users: Set<UInt32> = [geteuid()]) throws {
+        loop = try EventLoop(name: "bled")
+        var configuration = Daemon.Configuration(
+            transport: .simulator(scenario: nil),
+            adapter: AdapterConfiguration(makeVirtualTransport: VirtualTransports.open), socketPath: path, users: users)
+        configuration.limits = limits
+        daemon = try Daemon(configuration, on: loop)
+        let loop = loop
+        daemon.onStopped = { loop.stop() }
+        try loop.start()
+    }
+
+    deinit {
+        nonisolated(unsafe) let daemon = daemon
+        loop.run { daemon.stop() }
+        loop.join()
+    }
+
+    func open() async throws -> Adapter {
+        var configuration = AdapterConfiguration()
+        DaemonClient.join(&configuration)
+        return try await Adapter.open("bled:\(path)", configuration: configuration)
+    }
+
+    /// A bare connection.
+    func connect() throws -> RawClient { try RawClient(path) }
+}
+
+/// Says to a daemon whatever a test wants, with blocking calls that give up after ten seconds.
+final class RawClient {
+    let descriptor: Int32
+    private var frames = FrameReader(limit: BledProtocol.eventLimit)
+
+    init(_ path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var name = Array(path.utf8)
+        name[0] = 0
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(descriptor, $0, length) }
+        }
+        guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    }
+
+    deinit { close(descriptor) }
+
+    @discardableResult
+    func send(_ octets: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < octets.count {
+            let count = octets.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress! + sent, octets.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    @discardableResult
+    func send(_ fill: (inout WireFromClient) -> Void) -> Bool {
+        var message = WireFromClient()
+        fill(&message)
+        return send(message.framed())
+    }
+
+    func greet(version: UInt32 = BledProtocol.version, session: WireSessionKind = .tool) {
+        send {
+            $0.hello.version = version
+            $0.hello.session = session
+        }
+    }
+
+    /// The next message; `nil` at the end of the connection, or when none came in time.
+    func next() throws -> WireFromDaemon.OneOf_Message? {
+        while true {
+            if let octets = try frames.next() { return try WireFromDaemon(octets: octets).message }
+            var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return nil }
+            let octets = Array(buffer.prefix(count))
+            frames.append(octets.span.bytes)
+        }
+    }
+
+    /// Skips to the daemon's last word.
+    func refusal() throws -> WireRefusal.Reason? {
+        while let message = try next() {
+            if case .refusal(let refusal) = message { return refusal.reason }
+        }
+        return nil
+    }
+
+    /// Greets and waits to be let in.
+    func isWelcome() throws -> Bool {
+        greet()
+        guard case .welcome? = try next() else { return false }
+        return true
+    }
+
+    /// The end of an operation; other messages are skipped.
+    func end(of operation: UInt64) throws -> WireCompleted.OneOf_Result? {
+        while let message = try next() {
+            if case .completed(let end) = message, end.operation == operation { return end.result }
+        }
+        return nil
+    }
+}
