@@ -33,7 +33,7 @@ package final class VirtualWorlds: Sendable {
 
     private static func transport(_ world: World) -> sending any HCITransport {
         // No other code touches the air while the transport is open: see the comment on `World`.
-        nonisolated(unsafe) let air = unsafe world.air
-        return SimulatedTransport(air: air, controller: world.controller, address: world.address)
+        nonisolated(unsafe) let air = world.air
+        return unsafe SimulatedTransport(air: air, controller: world.controller, address: world.address)
     }
 }
