@@ -12,7 +12,7 @@ struct Effects {
     var commands = CommandQueue()
     /// ACL data that waits for the controller's buffers.
     var data = ACLScheduler()
-    /// What links want that they cannot do by themselves.
+    /// What is left to be done for links, in order.
     var wishes = Queue<(Link, LinkWish)>()
     /// What clients are told.
     var events = EventQueue()
@@ -21,6 +21,14 @@ struct Effects {
     var counters = HostCounters()
     /// Whether something changed that scanning, connecting or advertising depend on.
     var needsConvergence = false
+
+    private var lastOperation: UInt64 = 0
+
+    /// The identifier of a new operation.
+    mutating func nextOperation() -> OperationID {
+        lastOperation += 1
+        return OperationID(rawValue: lastOperation)
+    }
 
     /// Ends an operation, once.
     mutating func complete(_ operation: OperationID, _ result: Result<HostResult, HostFailure>) {

@@ -79,7 +79,11 @@ struct EventQueue {
             (.value, request.writes.first?.value.count ?? 0)
         case .server(.stored(_, let write)): (.value, write.value.count)
         case .malformedPacket: (.value, 0)
-        default: (.lasting, 0)
+        case .ready, .recovering, .failed, .reopenTransport, .stopped, .advertisingChanged, .completed, .connected,
+            .disconnected, .gatt, .centralConnected, .centralDisconnected, .server, .pairing, .encryptionChanged,
+            .cleartextRefused, .bondRemoved, .channel, .connectionParametersChanged, .phyChanged, .dataLengthChanged,
+            .identityFound, .ambiguousIdentity:
+            (.lasting, 0)
         }
     }
 }

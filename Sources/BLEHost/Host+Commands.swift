@@ -13,11 +13,21 @@ extension Host {
         case .closed, .awaitingTransport, .starting, .ready: break
         }
         switch command {
-        case .radio(let command): perform(command, operation: operation, client: client, at: now)
+        case .radio(.connect(let request)): connect(request, operation: operation, client: client, at: now)
+        case .radio(let command):
+            radio.perform(
+                command, operation: operation, client: client, isPresent: isTargetPresent(command), at: now,
+                into: &effects)
         case .link(let link, let command): perform(command, on: link, operation: operation, client: client, at: now)
-        case .channel(let command): perform(command, operation: operation, client: client, at: now)
-        case .server(let command): perform(command, operation: operation, client: client, at: now)
-        case .security(let command): perform(command, operation: operation, client: client, at: now)
+        case .channel(let command):
+            guard isExclusive(operation) else { return }
+            perform(command, operation: operation, client: client, at: now)
+        case .server(let command):
+            guard isExclusive(operation) else { return }
+            do throws(GATTPublishError) {
+                effects.complete(operation, .success(try server.perform(command, client: client, at: now)))
+            } catch { effects.complete(operation, .failure(.publishing(error))) }
+        case .security(let command): perform(command, operation: operation, at: now)
         case .cancel(let target):
             cancel(target, at: now)
             effects.complete(operation, .success(.done))
@@ -35,70 +45,43 @@ extension Host {
         }
     }
 
-    mutating func perform(
-        _ command: RadioCommand, operation: OperationID, client: ClientID, at now: Instant
-    ) {
-        switch command {
-        case .scan(let request):
-            radio.scanner.add(request, operation: operation, client: client)
-            effects.needsConvergence = true
-        case .changeScan(let scan, let request):
-            guard radio.scanner.change(scan, to: request) else {
-                return effects.complete(operation, .failure(.cancelled))
-            }
-            effects.needsConvergence = true
-            effects.complete(operation, .success(.done))
-        case .changeAdvertising(let wish, let request):
-            guard radio.advertiser.change(wish, to: request, at: now) else {
-                return effects.complete(operation, .failure(.cancelled))
-            }
-            effects.needsConvergence = true
-            effects.complete(operation, .success(.done))
-        case .advertise(let request):
-            radio.advertise(
-                request, operation: operation, client: client,
-                isPresent: request.target.map { isConnected(to: $0.peer) } ?? false, at: now, into: &effects)
-        case .connect(let request):
-            connect(request, operation: operation, client: client, at: now)
-        }
+    /// Whether the device that an advertisement is for is connected already.
+    private func isTargetPresent(_ command: RadioCommand) -> Bool {
+        guard case .advertise(let request) = command, let target = request.target else { return false }
+        return isConnected(to: target.peer)
     }
 
-    mutating func perform(
+    /// Whether the controller is this engine's alone; otherwise the operation ends.
+    private mutating func isExclusive(_ operation: OperationID) -> Bool {
+        if pairings.isExclusive { return true }
+        effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
+        return false
+    }
+
+    // MARK: Links
+
+    private mutating func perform(
         _ command: LinkCommand, on id: LinkID, operation: OperationID, client: ClientID, at now: Instant
     ) {
         switch command {
-        case .disconnect: disconnect(id, operation: operation, client: client, at: now)
-        case .gatt(let request): start(request, on: id, operation: operation, client: client, at: now)
+        case .disconnect:
+            guard let link = links[id] else { return effects.complete(operation, .failure(.notConnected)) }
+            link.disconnect(operation: operation, client: client, &pairings, at: now, into: &effects)
+        case .gatt(let request):
+            guard isExclusive(operation), let link = openLink(id, operation) else { return }
+            link.perform(request, operation: operation, client: client, &pairings, at: now, into: &effects)
         case .procedure(let procedure):
-            guard let link = openLink(id) else { return effects.complete(operation, .failure(.notConnected)) }
-            link.start(procedure, operation: operation, client: client, at: now, into: &effects)
+            openLink(id, operation)?.start(procedure, operation: operation, client: client, at: now, into: &effects)
         }
     }
 
-    private mutating func start(
-        _ request: GATTOperation, on id: LinkID, operation: OperationID, client: ClientID, at now: Instant
-    ) {
-        guard configuration.ownership == .exclusive else {
-            return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
-        }
-        guard let link = openLink(id) else { return effects.complete(operation, .failure(.notConnected)) }
-        if link.security.isGated {
-            if let failure = link.security.proofFailure {
-                return effects.complete(operation, .failure(.gatt(.security(failure))))
-            }
-            proveBond(link, at: now)
-            guard !link.isClosing else { return effects.complete(operation, .failure(.notConnected)) }
-        }
-        if case .writeSigned(let handle, let value) = request {
-            return writeSigned(handle, value, link: link, operation: operation, client: client, at: now)
-        }
-        link.start(request, operation: operation, client: client, at: now, into: &effects)
-    }
-
-    /// A link that is not about to end.
-    private mutating func openLink(_ id: LinkID) -> Link? {
-        guard let link = links[id], !link.isClosing else { return nil }
-        return link
+    /// A link that is not about to end; without one the operation ends.
+    private mutating func openLink(
+        _ id: LinkID, _ operation: OperationID, else failure: HostFailure = .notConnected
+    ) -> Link? {
+        if let link = links[id], !link.isClosing { return link }
+        effects.complete(operation, .failure(failure))
+        return nil
     }
 
     /// A client cannot take more for now, or can again.
@@ -108,12 +91,9 @@ extension Host {
         for link in links.all { link.holdIndications(of: holdingClients, into: &effects) }
     }
 
-    mutating func perform(
+    private mutating func perform(
         _ command: ChannelCommand, operation: OperationID, client: ClientID, at now: Instant
     ) {
-        guard configuration.ownership == .exclusive else {
-            return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
-        }
         switch command {
         case .listen(let spsm, let settings, let requiresEncryption, let demanded):
             let demand = demanded ?? (requiresEncryption ? ChannelSecurity() : nil)
@@ -126,66 +106,80 @@ extension Host {
             let isRemoved = channelListeners.remove(spsm, of: client)
             effects.complete(operation, isRemoved ? .success(.done) : .failure(.channel(.invalidSPSM)))
         case .open(let link, let spsm, let settings):
-            guard let link = openLink(link) else { return effects.complete(operation, .failure(.notConnected)) }
-            guard (0x0001...0x00FF).contains(spsm) else {
-                return effects.complete(operation, .failure(.channel(.invalidSPSM)))
-            }
-            let opening = LinkSecurityMachine.ChannelOpening(
-                operation: operation, client: client, spsm: spsm, settings: settings)
-            if link.security.isGated {
-                if link.openChannelWhenProven(opening, into: &effects) { proveBond(link, at: now) }
-                return
-            }
-            link.openChannel(
-                opening, mayBeSecured: security.pairsOnDemand && configuration.hasToolbox, at: now, into: &effects)
+            openLink(link, operation)?.openChannel(
+                spsm, settings, operation: operation, client: client, &pairings, at: now, into: &effects)
         case .send(let channel, let octets):
-            guard let link = openLink(channel.link) else {
-                return effects.complete(operation, .failure(.channel(.notOpen)))
-            }
-            link.sendUnit(octets, on: channel.number, operation: operation, into: &effects)
+            openLink(channel.link, operation, else: .channel(.notOpen))?.sendUnit(
+                octets, on: channel.number, operation: operation, into: &effects)
         case .consume(let channel, let units):
-            openLink(channel.link)?.consumeUnits(units, on: channel.number, into: &effects)
+            if let link = links[channel.link], !link.isClosing {
+                link.consumeUnits(units, on: channel.number, into: &effects)
+            }
             effects.complete(operation, .success(.done))
         case .close(let channel):
-            guard let link = openLink(channel.link) else {
-                return effects.complete(operation, .failure(.channel(.notOpen)))
-            }
-            link.closeChannel(channel.number, operation: operation, at: now, into: &effects)
+            openLink(channel.link, operation, else: .channel(.notOpen))?.closeChannel(
+                channel.number, operation: operation, at: now, into: &effects)
         }
     }
 
-    mutating func perform(
-        _ command: ServerCommand, operation: OperationID, client: ClientID, at now: Instant
-    ) {
-        guard configuration.ownership == .exclusive else {
-            return effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
-        }
-        var result: Result<HostResult, HostFailure> = .success(.done)
-        do throws(GATTPublishError) {
-            switch command {
-            case .publish(let service):
-                result = .success(.published(try gattServer.publish(service, owner: client, at: now)))
-            case .removeService(let handle):
-                try gattServer.remove(handle, at: now)
-            case .disableServices(let error):
-                gattServer.disableServices(of: client, with: error)
-            case .setDeviceName(let name):
-                gattServer.setDeviceName(name)
-            case .respond(let question, let answer):
-                result = .success(.accepted(gattServer.respond(to: question, with: answer, at: now)))
-            case .updateValue(let handle, let value, let links):
-                result = .success(.accepted(gattServer.updateValue(value, of: handle, to: links, at: now)))
+    // MARK: Security
+
+    private mutating func perform(_ command: SecurityCommand, operation: OperationID, at now: Instant) {
+        switch command {
+        case .pair(let link, let options):
+            openLink(link, operation)?.pair(
+                options, operation: operation, &pairings, &links, at: now, into: &effects)
+        case .encrypt(let link):
+            openLink(link, operation)?.encrypt(operation: operation, &pairings, at: now, into: &effects)
+        case .answerPairing(let question, let answer):
+            let asking = links.all.first { $0.security.question?.id == question }
+            let isTaken =
+                asking?.answerPairing(answer, &pairings, &links, &server, at: now, into: &effects) ?? false
+            effects.complete(operation, .success(.accepted(isTaken)))
+        case .setSecurity(let settings):
+            pairings.settings = settings
+            // What is demanded may have changed.
+            for link in links.all { link.tellServerOfSecurity(&server, &pairings) }
+            effects.complete(operation, .success(.done))
+        case .restoreBonds(let restored):
+            pairings.bonds.restore(restored)
+            for link in links.all {
+                link.tellServerOfSecurity(&server, &pairings)
+                link.closeGate(&pairings)
             }
-        } catch {
-            result = .failure(.publishing(error))
+            effects.complete(operation, .success(.done))
+        case .removeBond(let identity):
+            let wasThere = pairings.bonds.remove(identity, into: &effects)
+            let identity = identity.withoutIdentityMark
+            for link in links.all where link.security.identity == identity {
+                // Pairing under way would bring the bond back.
+                guard wasThere || link.security.isPairing else { continue }
+                link.close(
+                    reason: .remoteUserTerminatedConnection, &pairings.attempts, at: now, into: &effects)
+            }
+            effects.complete(operation, .success(.accepted(wasThere)))
+        case .nameBond(let identity, let name):
+            let isKept = pairings.bonds.name(identity, name, into: &effects)
+            effects.complete(operation, .success(.accepted(isKept)))
+        case .setOutOfBandData(let peer, let data):
+            pairings.attempts.outOfBand.set(data, for: peer)
+            effects.complete(operation, .success(.done))
+        case .createOutOfBandData:
+            guard pairings.attempts.areAvailable else {
+                return effects.complete(operation, .failure(.security(.notAvailable)))
+            }
+            pairings.attempts.outOfBand.create(for: operation, into: &effects)
+        case .unlockPasskey:
+            pairings.attempts.failures.reset()
+            effects.complete(operation, .success(.done))
         }
-        // First the result: whoever published hears what he has before he hears who is subscribed to it.
-        effects.complete(operation, result)
     }
+
+    // MARK: Cancelling
 
     /// Ends an operation wherever it runs.
     private mutating func cancel(_ operation: OperationID, at now: Instant) {
         if radio.cancel(operation, into: &effects) { return }
-        cancelOnLinks(operation, at: now)
+        for link in links.all where link.cancel(operation, &pairings, at: now, into: &effects) { return }
     }
 }

@@ -19,10 +19,11 @@ extension Host {
             case .addressChosen:
                 radio.ownAddress = session.information.ownAddress
                 if case .resolvable = configuration.ownAddress {
-                    radio.makePrivateAddress(with: security.identityResolvingKey, into: &effects)
+                    radio.makePrivateAddress(with: pairings.settings.identityResolvingKey, into: &effects)
                 }
             case .ready:
                 radio.begin(with: information)
+                pairings.ownIdentity = information.identityAddress
                 effects.data.configure(packetLength: information.aclDataLength, packetCount: information.aclDataCount)
                 effects.events.append(.ready(information))
                 effects.needsConvergence = true
@@ -98,7 +99,9 @@ extension Host {
             var status = HCIStatus.connectionTimeout
             if case .controller(let refusal, _) = failure { status = refusal }
             // A peripheral that is asked for a key has its encryption paused already.
-            encryptionEnded(link, isOn: false, status: status, hasBegun: purpose != .encrypt, at: now)
+            link.encryptionEnded(
+                isOn: false, status: status, hasBegun: purpose != .encrypt, &pairings, &links, &server, at: now,
+                into: &effects)
         case .procedure: link.finish(opcode, with: .failure(failure), at: now, into: &effects)
         // The link's end is waited for within its own time.
         case .disconnect: break
@@ -167,7 +170,7 @@ extension Host {
         }
         effects.packets.removeAll()
         parked.removeAll()
-        bonds.resolver.controllerLost()
+        pairings.bonds.resolver.controllerLost()
         radio.controllerLost(into: &effects)
     }
 }

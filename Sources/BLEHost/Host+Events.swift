@@ -39,10 +39,13 @@ extension Host {
             links[event.connectionHandle]?.receive(event, at: now, into: &effects)
         case .encryptionChange:
             let event = try EncryptionChange(decoding: &reader)
-            encryptionEnded(event.connectionHandle, isOn: event.state.isOn, status: event.status, at: now)
+            links[event.connectionHandle]?.encryptionEnded(
+                isOn: event.state.isOn, status: event.status, &pairings, &links, &server, at: now, into: &effects)
         case .encryptionKeyRefreshComplete:
             let event = try EncryptionKeyRefreshComplete(decoding: &reader)
-            encryptionEnded(event.connectionHandle, isOn: true, status: event.status, isRefresh: true, at: now)
+            links[event.connectionHandle]?.encryptionEnded(
+                isOn: true, status: event.status, isRefresh: true, &pairings, &links, &server, at: now,
+                into: &effects)
         case .hardwareError:
             effects.counters.hardwareErrors &+= 1
             if configuration.ownership == .exclusive { recover(at: now) }
@@ -57,31 +60,21 @@ extension Host {
         switch subevent {
         case .advertisingReport:
             var reports = try LEAdvertisingReports(decoding: reader.readRest())
-            while let report = try reports.next() { receive(report, at: now) }
+            while let report = try reports.next() { heard(Scanner.Report(report), data: report.data, at: now) }
         case .extendedAdvertisingReport:
             var reports = try LEExtendedAdvertisingReports(decoding: reader.readRest())
-            while let report = try reports.next() { receive(report, at: now) }
+            while let report = try reports.next() { heard(Scanner.Report(report), data: report.data, at: now) }
         case .directedAdvertisingReport:
-            for report in try LEDirectedAdvertisingReport(decoding: &reader).reports { receive(report, at: now) }
+            let data: [UInt8] = []
+            for report in try LEDirectedAdvertisingReport(decoding: &reader).reports {
+                heard(Scanner.Report(report), data: data.span.bytes, at: now)
+            }
         case .connectionComplete:
             let event = try LEConnectionComplete(decoding: &reader)
-            connectionCompleted(
-                event.status, handle: event.connectionHandle, peer: event.peerAddress,
-                role: event.role == .central ? .central : .peripheral,
-                parameters: ConnectionParameters(
-                    interval: event.interval, peripheralLatency: event.latency,
-                    supervisionTimeout: event.supervisionTimeout),
-                at: now)
+            connectionCompleted(NewLink(event), event.status, at: now)
         case .enhancedConnectionComplete:
             let event = try LEEnhancedConnectionComplete(decoding: &reader)
-            connectionCompleted(
-                event.status, handle: event.connectionHandle, peer: event.peerAddress,
-                privateAddresses: (event.localResolvableAddress, event.peerResolvableAddress),
-                role: event.role == .central ? .central : .peripheral,
-                parameters: ConnectionParameters(
-                    interval: event.interval, peripheralLatency: event.latency,
-                    supervisionTimeout: event.supervisionTimeout),
-                at: now)
+            connectionCompleted(NewLink(event), event.status, at: now)
         case .connectionUpdateComplete:
             let event = try LEConnectionUpdateComplete(decoding: &reader)
             links[event.connectionHandle]?.receive(event, at: now, into: &effects)
@@ -110,6 +103,17 @@ extension Host {
         }
     }
 
+    /// The central encrypts the link and the peripheral's key is wanted (Core 5.4, Vol 4, Part E, 7.7.65.5).
+    private mutating func longTermKeyRequested(_ event: LELongTermKeyRequest, at now: Instant) {
+        guard pairings.isExclusive else { return }
+        if let link = links[event.connectionHandle] {
+            return link.receive(event, &pairings, &server, at: now, into: &effects)
+        }
+        effects.commands.append(
+            LELongTermKeyRequestNegativeReply(connectionHandle: event.connectionHandle),
+            purpose: .unattendedOnLink(event.connectionHandle))
+    }
+
     /// The peer asks for other parameters through the link layer (Core 5.4, Vol 4, Part E, 7.7.65.6).
     private mutating func parametersRequested(_ event: LERemoteConnectionParameterRequest, at now: Instant) {
         guard configuration.ownership == .exclusive else { return }
@@ -129,48 +133,11 @@ extension Host {
         }
     }
 
-    private mutating func receive(_ report: borrowing LEAdvertisingReportView, at now: Instant) {
-        let type = report.eventType
-        heard(
-            Scanner.Report(
-                address: report.address, isConnectable: type.isConnectable, isScannable: type.isScannable,
-                isScanResponse: type.isScanResponse, isExtended: false, rssi: report.rssi),
-            data: report.data, at: now)
-    }
-
-    private mutating func receive(_ report: LEDirectedAdvertisingReport.Report, at now: Instant) {
-        let data: [UInt8] = []
-        heard(
-            Scanner.Report(
-                address: report.address, isConnectable: true, isScannable: false, isScanResponse: false,
-                isExtended: false, rssi: report.rssi, hasUnresolvedTarget: true),
-            data: data.span.bytes, at: now)
-    }
-
-    private mutating func receive(_ report: borrowing LEExtendedAdvertisingReportView, at now: Instant) {
-        let type = report.eventType
-        let completeness: Scanner.Report.Completeness =
-            switch type.dataStatus {
-            case .complete: .complete
-            case .incompleteMoreToCome: .moreToCome
-            default: .truncated
-            }
-        heard(
-            Scanner.Report(
-                address: report.address,
-                advertisingSet: type.contains(.legacy) ? 0xFF : report.advertisingSetIdentifier,
-                isConnectable: type.contains(.connectable), isScannable: type.contains(.scannable),
-                isScanResponse: type.contains(.scanResponse), isExtended: !type.contains(.legacy),
-                completeness: completeness, rssi: report.rssi, txPower: report.transmitPower,
-                hasUnresolvedTarget: type.contains(.directed) && report.directAddress.kind == .unresolved),
-            data: report.data, at: now)
-    }
-
     /// A report from the controller.
     private mutating func heard(_ report: Scanner.Report, data: RawSpan, at now: Instant) {
         var report = report
         radio.heard(&report, at: now, into: &effects)
         guard nameIdentity(in: &report, data: data) else { return }
-        radio.received(report, data: data, resolving: bonds.table.resolving, at: now, into: &effects)
+        radio.received(report, data: data, resolving: pairings.bonds.table.resolving, at: now, into: &effects)
     }
 }

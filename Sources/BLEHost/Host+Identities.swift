@@ -4,22 +4,21 @@ import BLEPackets
 extension Host {
     /// Who is behind an address of the air.
     mutating func identity(behind address: DeviceAddress) -> IdentityResolver.Answer {
-        bonds.identity(behind: address, into: &effects).choosing { radio.connector.waits(for: $0) }
+        pairings.bonds.identity(behind: address, into: &effects).choosing { radio.connector.waits(for: $0) }
     }
 
     /// The hash of an address with one bond's key.
     mutating func hashMade(_ result: ToolboxResult, pass: UInt32, identity: DeviceAddress, at now: Instant) {
-        guard let done = bonds.hashMade(result, pass: pass, identity: identity, into: &effects) else { return }
+        guard let done = pairings.bonds.hashMade(result, pass: pass, identity: identity, into: &effects) else { return }
         var found: DeviceAddress?
         if case .identity(let identity) = done.answer.choosing({ radio.connector.waits(for: $0) }) {
             found = identity
         }
         if let found, radio.connector.waits(for: done.address) { identityFound(found, behind: done.address) }
-        for connection in done.connections {
-            linkMade(
-                connection.handle, peer: found?.asIdentity ?? connection.peer,
-                privateAddresses: (connection.privateAddresses.local, done.address), role: connection.role,
-                parameters: connection.parameters, at: now)
+        for new in done.connections {
+            var new = new
+            new.privateAddresses.peer = done.address
+            linkMade(found.map { new.with($0, behind: done.address) } ?? new, at: now)
         }
         for (report, data) in done.reports {
             var report = report
@@ -28,13 +27,13 @@ extension Host {
                 report.address = found.asIdentity
             }
             radio.received(
-                report, data: data.span.bytes, resolving: bonds.table.resolving, at: now, into: &effects)
+                report, data: data.span.bytes, resolving: pairings.bonds.table.resolving, at: now, into: &effects)
         }
     }
 
     /// Tries the private addresses that clients wait for, where bonds or addresses are new.
     mutating func resolvePendingConnections() {
-        for address in radio.connector.privatePeers(toResolveAt: bonds.table.resolvingRevision) {
+        for address in radio.connector.privatePeers(toResolveAt: pairings.bonds.table.resolvingRevision) {
             // Where the answer is not known yet, `hashMade` goes on.
             if case .identity(let identity) = identity(behind: address) { identityFound(identity, behind: address) }
         }
@@ -47,20 +46,25 @@ extension Host {
         let address = address.withoutIdentityMark
         guard address != identity, address.isResolvablePrivate else { return }
         effects.events.append(.identityFound(identity, behind: address))
+        adoptWaiting(for: address, by: identity)
+    }
+
+    /// What waits for a private address waits for the device behind it from now on, and has its link at once where
+    /// there is one.
+    mutating func adoptWaiting(for address: DeviceAddress, by identity: DeviceAddress) {
         radio.connector.rename(address, to: identity)
         effects.needsConvergence = true
         guard let link = links.link(to: identity) else { return }
         for index in link.waiting.indices where link.waiting[index].request.peer == address {
             link.waiting[index].request.peer = identity
         }
-        link.waiting += radio.connector.take(identity)
-        if link.state == .open { announce(link) }
+        link.join(radio.connector.take(identity), &pairings.bonds, into: &effects)
     }
 
     /// Names the identity in a report where it is known.
     /// - Returns: `false` when the report waits until it is.
     mutating func nameIdentity(in report: inout Scanner.Report, data: RawSpan) -> Bool {
-        guard let address = report.address, address.isResolvablePrivate, !bonds.table.resolving.isEmpty else {
+        guard let address = report.address, address.isResolvablePrivate, !pairings.bonds.table.resolving.isEmpty else {
             return true
         }
         switch identity(behind: address) {
@@ -69,7 +73,7 @@ extension Host {
             report.address = identity.asIdentity
         case .stranger, .several: break
         case .pending(let pass):
-            bonds.resolver.wait(report, data: data, for: pass)
+            pairings.bonds.resolver.wait(report, data: data, for: pass)
             return false
         }
         return true
@@ -78,7 +82,7 @@ extension Host {
     // MARK: Addresses of this device
 
     mutating func ownAddressRandomDrawn(_ result: ToolboxResult, at now: Instant) {
-        let key = security.identityResolvingKey
+        let key = pairings.settings.identityResolvingKey
         if !radio.addressRandomDrawn(result, key: key, at: now, into: &effects) { proceedWithoutAddress(at: now) }
     }
 

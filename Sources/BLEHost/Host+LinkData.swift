@@ -5,7 +5,7 @@ extension Host {
     // MARK: ACL data
 
     mutating func receiveACL(_ packet: RawSpan, at now: Instant) throws(DecodingError) {
-        guard configuration.ownership == .exclusive else { return }
+        guard pairings.isExclusive else { return }
         let data = try ACLDataPacket(decoding: packet)
         guard let link = links[data.connectionHandle] else {
             if parked.park(packet, for: data.connectionHandle, at: now) {
@@ -33,55 +33,37 @@ extension Host {
         if link.security.isForfeited { return link.security.noteCleartext(into: &effects) }
         switch frame.channelIdentifier {
         case .attributeProtocol:
-            if !link.hold(frame.payload, into: &effects) { receiveATT(frame.payload, on: link, at: now) }
+            if link.hold(frame.payload, into: &effects) { return }
+            link.receiveATT(frame.payload, &pairings, &server, at: now, into: &effects)
         case .leSignalling:
             try link.receiveSignalling(
-                frame.payload, listeners: channelListeners, bonds, policy: security.pairing, at: now, into: &effects)
+                frame.payload, listeners: channelListeners, &pairings, at: now, into: &effects)
         case .securityManager:
-            receiveSecurityPDU(frame.payload, on: link, at: now)
+            link.receiveSecurityPDU(frame.payload, &pairings, &links, at: now, into: &effects)
         default:
             link.receiveChannelFrame(frame.payload, on: frame.channelIdentifier, at: now, into: &effects)
         }
     }
 
-    mutating func receiveATT(_ pdu: RawSpan, on link: Link, at now: Instant) {
-        if link.security.isGated, !link.admits(pdu, into: &effects) { return }
-        let mtu = link.gatt.bearer.mtu
-        if link.receiveAttributePDU(pdu, at: now, into: &effects) { return receiveServerPDU(pdu, on: link, at: now) }
-        let agreed = link.gatt.bearer.mtu
-        if agreed != mtu { gattServer.mtuChanged(to: agreed, on: link.id) }
-    }
-
-    private mutating func receiveServerPDU(_ pdu: RawSpan, on link: Link, at now: Instant) {
-        let opcode = pdu.byte(at: 0).map { ATTOpcode(rawValue: $0) }
-        if opcode == .signedWriteCommand { return signedWriteReceived(pdu.copied(), link: link) }
-        gattServer.receive(pdu, from: link.id, at: now)
-        // What a client is told of a value comes before what its bond keeps of that.
-        drainServer(at: now)
-        if opcode == .writeRequest, gattServer.keepsPerClient(pdu) { noteClientRecord(of: link, at: now) }
-    }
-
     // MARK: Sent
 
-    /// Tells write queues and the attribute server what of theirs has gone.
-    mutating func notePassedFrames(at now: Instant) {
-        while let link = effects.data.popLinkWithPassedFrames() {
-            links.note(link)
-            let passed = link.passedTags
-            link.passedTags.removeAll(keepingCapacity: true)
-            for tag in passed {
-                switch tag {
-                case .none: break
-                case .command(let command): link.gatt.commandSent(command)
-                case .server(let tag): gattServer.sent(tag, to: link.id, at: now)
-                case .channel(let number): link.signalling.channelFrameGone(number, at: now)
-                }
+    /// Tells write queues, channels and the attribute server what of theirs has gone.
+    /// - Returns: whether anything had.
+    mutating func notePassedFrames(at now: Instant) -> Bool {
+        guard let link = effects.data.popLinkWithPassedFrames() else { return false }
+        links.note(link)
+        let passed = link.passedTags
+        link.passedTags.removeAll(keepingCapacity: true)
+        for tag in passed {
+            switch tag {
+            case .none: break
+            case .command(let command): link.gatt.commandSent(command)
+            case .server(let tag): server.sent(tag, to: link.id, at: now)
+            case .channel(let number): link.signalling.channelFrameGone(number, at: now)
             }
-            link.takeClientActions(into: &effects)
-            drainServer(at: now)
-            link.takeChannelActions(into: &effects)
-            fulfilWishes(at: now)
-            effects.sendData(&links, at: now)
         }
+        link.takeClientActions(into: &effects)
+        link.takeChannelActions(into: &effects)
+        return true
     }
 }

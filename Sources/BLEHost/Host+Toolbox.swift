@@ -12,22 +12,30 @@ extension Host {
         case .databaseHash(let revision):
             var octets: [UInt8]?
             if case .octets(let answer) = result, answer.count == 16 { octets = answer }
-            gattServer.databaseHash(octets, revision: revision, at: now)
-        case .pairing(let link, let machine): pairingAnswered(result, on: link, machine: machine, at: now)
+            server.databaseHash(octets, revision: revision, at: now)
+        case .pairing(let link, let machine):
+            links[link]?.continuePairing(number: machine, into: &effects) { $0.toolboxAnswered(result, at: now) }
         case .signature(let link, let operation, let client, let message, let counter):
-            signatureMade(
-                result, on: link, operation: operation, client: client, message: message, counter: counter, at: now)
+            guard let link = links[link] else {
+                effects.complete(operation, .failure(.gatt(.notConnected)))
+                break
+            }
+            link.signatureMade(
+                result, operation: operation, client: client, message: message, counter: counter, &pairings.bonds,
+                at: now, into: &effects)
         case .verification(let link, let pdu, let counter):
-            signatureComputed(result, on: link, pdu: pdu, counter: counter, at: now)
+            links[link]?.signatureComputed(
+                result, of: pdu, counter: counter, &pairings.bonds, &server, into: &effects)
         case .resolution(let pass, let identity): hashMade(result, pass: pass, identity: identity, at: now)
         case .ownAddressRandom: ownAddressRandomDrawn(result, at: now)
         case .ownAddressHash(let random): ownAddressMade(result, random: random, at: now)
-        case .outOfBandKeyPair(let operation): bonds.outOfBand.keyPairMade(result, for: operation, into: &effects)
+        case .outOfBandKeyPair(let operation):
+            pairings.attempts.outOfBand.keyPairMade(result, for: operation, into: &effects)
         case .outOfBandRandom(let operation, let privateKey, let publicKey):
-            bonds.outOfBand.randomDrawn(
+            pairings.attempts.outOfBand.randomDrawn(
                 result, for: operation, privateKey: privateKey, publicKey: publicKey, into: &effects)
         case .outOfBandConfirm(let operation, let random, let privateKey, let publicKey):
-            bonds.outOfBand.confirmComputed(
+            pairings.attempts.outOfBand.confirmComputed(
                 result, for: operation, random: random, privateKey: privateKey, publicKey: publicKey, into: &effects)
         }
         settle(at: now)

@@ -23,33 +23,27 @@ public struct Host: ~Copyable {
     /// What the input that is being handled leads to.
     var effects = Effects()
 
-    var security: SecuritySettings
-    var bonds: Bonds
-    var pairings: PairingAttempts
-
-    var gattServer = GATTServer()
+    var pairings: Pairings
+    var server = GATTServer()
     /// Clients for which indications are left unconfirmed.
     var holdingClients: [ClientID] = []
     var channelListeners = ChannelListeners()
     var links: LinkTable
     var parked: ParkedPackets
 
-    var lastOperation: UInt64 = 0
     var stopOperations: [OperationID] = []
 
     /// An engine without a transport: it begins with `transportOpened(at:)`.
     public init(configuration: HostConfiguration = HostConfiguration()) {
         self.configuration = configuration
-        security = configuration.security
-        bonds = Bonds(configuration: configuration)
-        pairings = PairingAttempts(configuration: configuration)
+        pairings = Pairings(configuration: configuration)
         session = ControllerSession(configuration: configuration)
         radio = Radio(configuration: configuration)
         links = LinkTable(limit: configuration.limits.links)
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
         // An empty table has room for these.
         do throws(GATTPublishError) {
-            try gattServer.publishGenericServices(
+            try server.publishGenericServices(
                 deviceName: configuration.deviceName, hasDatabaseHash: configuration.hasToolbox, at: .zero)
         } catch {}
     }
@@ -105,8 +99,7 @@ public struct Host: ~Copyable {
     public mutating func submit(
         _ command: HostCommand, from client: ClientID = .local, at now: Instant
     ) -> OperationID {
-        lastOperation += 1
-        let operation = OperationID(rawValue: lastOperation)
+        let operation = effects.nextOperation()
         perform(command, operation: operation, client: client, at: now)
         settle(at: now)
         return operation
@@ -116,10 +109,10 @@ public struct Host: ~Copyable {
     public mutating func advance(to now: Instant) {
         advanceController(to: now)
         radio.advance(
-            to: now, isReady: isReady, identityResolvingKey: security.identityResolvingKey, into: &effects)
+            to: now, isReady: isReady, identityResolvingKey: pairings.settings.identityResolvingKey, into: &effects)
         advanceLinks(to: now)
-        if let deadline = gattServer.nextDeadline, deadline <= now {
-            gattServer.advance(to: now)
+        if let deadline = server.nextDeadline, deadline <= now {
+            server.advance(to: now)
         }
         if case .stopping(let deadline) = phase, deadline <= now { finishStopping(at: now) }
         settle(at: now)
@@ -134,7 +127,7 @@ public struct Host: ~Copyable {
         links.noteDeadlines()
         var deadline = effects.commands.nextDeadline
         deadline = earliest(deadline, radio.nextDeadline(isReady: isReady))
-        deadline = earliest(deadline, gattServer.nextDeadline)
+        deadline = earliest(deadline, server.nextDeadline)
         deadline = earliest(deadline, links.nextDeadline)
         if case .stopping(let limit) = phase { deadline = earliest(deadline, limit) }
         nextDeadline = deadline
@@ -161,13 +154,15 @@ public struct Host: ~Copyable {
 
     // MARK: Settling
 
-    /// Brings the controller nearer to what is wanted, and sends what may be sent.
+    /// Ends the handling of an input: what the rooms left to each other is done, the controller is brought nearer to what
+    /// is wanted, and what may be sent is sent.
     mutating func settle(at now: Instant) {
-        drainServer(at: now)
         fulfilWishes(at: now)
         if isReady {
             radio.proceedWithAddress(into: &effects)
-            radio.proceedWithResolvingList(bonds.table, localKey: security.identityResolvingKey, into: &effects)
+            radio.proceedWithResolvingList(
+                pairings.bonds.table.resolving, revision: pairings.bonds.table.resolvingRevision,
+                localKey: pairings.settings.identityResolvingKey, into: &effects)
         }
         resolvePendingConnections()
         if effects.needsConvergence, isReady {
@@ -175,17 +170,68 @@ public struct Host: ~Copyable {
             convergeRadio(at: now)
         }
         effects.sendData(&links, at: now)
-        notePassedFrames(at: now)
+        while notePassedFrames(at: now) {
+            fulfilWishes(at: now)
+            effects.sendData(&links, at: now)
+        }
         effects.sendCommands(at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
         noteDeadline()
         effects.counters.droppedValues = effects.events.droppedValues
-        effects.counters.missedUpdates = gattServer.counters.missedUpdates
+        effects.counters.missedUpdates = server.counters.missedUpdates
+    }
+
+    /// Does what the server and links left to others, one after the other, until nothing is left.
+    private mutating func fulfilWishes(at now: Instant) {
+        takeServerActions(at: now)
+        while let (link, wish) = effects.wishes.popFirst() {
+            // It may have ended meanwhile.
+            guard link.place != nil else { continue }
+            links.note(link)
+            fulfil(wish, of: link, at: now)
+            takeServerActions(at: now)
+        }
+    }
+
+    private mutating func fulfil(_ wish: LinkWish, of link: Link, at now: Instant) {
+        switch wish {
+        case .secure(let error): link.secureOnDemand(error, &pairings, &links, at: now, into: &effects)
+        case .end(let reason): link.close(reason: reason, &pairings.attempts, at: now, into: &effects)
+        case .continuePairing:
+            link.carryOutPairing(&pairings, &links, &server, at: now, into: &effects)
+        case .adoptWaiting(let address): adoptWaiting(for: address, by: link.peer.withoutIdentityMark)
+        case .releaseHeld: link.releaseHeld(into: &effects)
+        case .receiveHeld: link.receiveHeld(&pairings, &server, at: now, into: &effects)
+        case .followSecurityRequest:
+            link.followSecurityRequest(&pairings, &links, at: now, into: &effects)
+        case .keepClientRecord: link.keepClientRecord(&pairings, &server, at: now, into: &effects)
+        }
+    }
+
+    /// Does what the attribute server wants done.
+    mutating func takeServerActions(at now: Instant) {
+        while let action = server.nextAction() {
+            switch action {
+            case .send(let pdu, let link, let tag):
+                guard let link = links[link], !link.isClosing else { continue }
+                link.send(pdu, on: .attributeProtocol, tag: .server(tag), into: &effects)
+            case .event(let event):
+                effects.events.append(.server(event))
+            case .disconnect(let link, _):
+                links[link]?.close(
+                    reason: .remoteUserTerminatedConnection, &pairings.attempts, at: now, into: &effects)
+            case .computeHash(let message, let revision):
+                // The hash's key is all zeros (Core 5.4, Vol 3, Part G, 7.3.1).
+                effects.desk.ask(
+                    .authenticationCode(key: [UInt8](repeating: 0, count: 16), message: message),
+                    for: .databaseHash(revision: revision))
+            }
+        }
     }
 
     private mutating func convergeRadio(at now: Instant) {
         let present = radio.advertiser.targets.filter { isConnected(to: $0) }
-        radio.converge(resolving: bonds.table.resolving, present: present, at: now, into: &effects)
+        radio.converge(resolving: pairings.bonds.table.resolving, present: present, at: now, into: &effects)
     }
 
     func isConnected(to peer: DeviceAddress) -> Bool {
@@ -215,7 +261,9 @@ public struct Host: ~Copyable {
         convergeRadio(at: now)
         session.phase = .stopping(deadline: now.advanced(by: Self.stopTimeout))
         for link in links.all {
-            close(link, reason: .remoteUserTerminatedConnection, isAsked: true, at: now)
+            link.close(
+                reason: .remoteUserTerminatedConnection, isAsked: true, &pairings.attempts, at: now,
+                into: &effects)
         }
     }
 

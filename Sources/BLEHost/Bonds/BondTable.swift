@@ -5,7 +5,7 @@ struct BondTable {
     private var list = BondList() {
         didSet {
             let now = list.all.compactMap { bond in
-                bond.identityResolvingKey.map { Resolving(identity: bond.identity, key: $0) }
+                bond.identityResolvingKey.map { ResolvingKey(identity: bond.identity, key: $0) }
             }
             guard now != resolving else { return }
             resolving = now
@@ -13,14 +13,9 @@ struct BondTable {
         }
     }
     /// By which private addresses are resolved.
-    private(set) var resolving: [Resolving] = []
+    private(set) var resolving: [ResolvingKey] = []
     /// Grows with each change of `resolving`.
     private(set) var resolvingRevision: UInt64 = 1
-
-    struct Resolving: Equatable {
-        var identity: DeviceAddress
-        var key: Key128
-    }
 
     var all: [Bond] { list.all }
 

@@ -11,15 +11,15 @@ extension Bonds {
     // MARK: As a client
 
     /// Has the toolbox sign a write to a bonded device.
-    /// - Returns: why that cannot be; `nil` where the signature comes.
+    /// - Returns: `false` where no number is left to sign with.
     mutating func sign(
         _ handle: AttributeHandle, _ value: [UInt8], for identity: DeviceAddress, on link: LinkID,
         operation: OperationID, client: ClientID, into effects: inout Effects
-    ) -> SecurityFailure? {
-        guard hasToolbox, var bond = bond(for: identity), let key = bond.localSigningKey else { return .noKey }
+    ) -> Bool {
+        guard hasToolbox, var bond = bond(for: identity), let key = bond.localSigningKey else { return false }
         if signingNumbers.setAside(in: &bond) { update(bond, into: &effects) }
         // It is spent whether the write goes out or not.
-        guard let counter = signingNumbers.take(from: bond) else { return .noKey }
+        guard let counter = signingNumbers.take(from: bond) else { return false }
         var message = PacketWriter()
         message.write(ATTOpcode.signedWriteCommand.rawValue)
         message.write(handle.rawValue)
@@ -29,7 +29,7 @@ extension Bonds {
         effects.desk.ask(
             function.request,
             for: .signature(link, operation, client, message: message.bytes, counter: counter))
-        return nil
+        return true
     }
 
     /// Whether somebody can sign for a device.

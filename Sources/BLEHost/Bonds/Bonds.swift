@@ -1,12 +1,12 @@
 import BLEPackets
 
 /// What is kept of devices that were paired with, and what follows from it: who is behind a private address, what a
-/// signed write carries, what is known out of band, and which bond makes room for another.
+/// signed write carries, and which bond makes room for another.
 ///
-///     pairing ──▶ claims ──▶ limits ──▶ BondTable ──▶ `bondChanged`, `bondRemoved`
-///                                          │
+///     pairing         ──▶ limits ──▶ BondTable ──▶ `bondChanged`, `bondRemoved`
+///                                        │
 ///     private address ──▶ IdentityResolver ┤ resolving keys
-///     signed write    ──▶ SigningNumbers   ┘ signing keys and counters
+///     signed write    ──▶ SigningNumbers ──┘ signing keys and counters
 ///
 /// Links are not known here: what depends on one comes in with the call, as the address of its peer.
 struct Bonds {
@@ -16,7 +16,6 @@ struct Bonds {
     private(set) var table = BondTable()
     var resolver = IdentityResolver()
     var signingNumbers = SigningNumbers()
-    var outOfBand = OutOfBandTable()
 
     init(configuration: HostConfiguration) {
         limits = configuration.limits

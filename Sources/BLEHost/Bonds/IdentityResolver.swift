@@ -19,15 +19,6 @@ struct IdentityResolver {
         case pending(pass: UInt32)
     }
 
-    /// A connection that waits until it is known with whom.
-    struct Connection {
-        var handle: ConnectionHandle
-        var peer: DeviceAddress
-        var privateAddresses: (local: DeviceAddress?, peer: DeviceAddress?)
-        var role: LinkRole
-        var parameters: ConnectionParameters
-    }
-
     /// One address against all keys.
     struct Pass {
         let number: UInt32
@@ -37,7 +28,8 @@ struct IdentityResolver {
         var matches: [DeviceAddress] = []
         /// What is known now that the last key was tried.
         var answer: Answer { Answer(matches) }
-        var connections: [Connection] = []
+        /// Links that wait until it is known with whom they are.
+        var connections: [NewLink] = []
         var reports: [(report: Scanner.Report, data: [UInt8])] = []
     }
 
@@ -103,7 +95,7 @@ struct IdentityResolver {
 
     func address(of number: UInt32) -> DeviceAddress? { passes.first { $0.number == number }?.address }
 
-    mutating func wait(_ connection: Connection, for number: UInt32) {
+    mutating func wait(_ connection: NewLink, for number: UInt32) {
         guard let index = passes.firstIndex(where: { $0.number == number }) else { return }
         passes[index].connections.append(connection)
     }

@@ -23,7 +23,7 @@ enum CommandPurpose: Equatable {
         switch self {
         case .link(let link, _): link.handle
         case .unattendedOnLink(let handle): handle
-        default: nil
+        case .startup, .scan, .initiate, .advertise, .ownAddress, .resolvingList, .client, .unattended: nil
         }
     }
 }

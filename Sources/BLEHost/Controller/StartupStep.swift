@@ -25,7 +25,10 @@ enum StartupStep: CaseIterable, Equatable {
     var isRequired: Bool {
         switch self {
         case .reset, .readLEFeatures, .readLEBufferSize, .setLEEventMask: true
-        default: false
+        case .readLocalVersion, .readSupportedCommands, .readSupportedFeatures, .readAddress, .readBufferSize,
+            .readSupportedStates, .readAcceptListSize, .readResolvingListSize, .readMaximumDataLength, .chooseAddress,
+            .setEventMask, .writeSuggestedDataLength, .setRandomAddress:
+            false
         }
     }
 
@@ -33,7 +36,10 @@ enum StartupStep: CaseIterable, Equatable {
     var changesController: Bool {
         switch self {
         case .reset, .setEventMask, .setLEEventMask, .writeSuggestedDataLength, .setRandomAddress: true
-        default: false
+        case .readLocalVersion, .readSupportedCommands, .readSupportedFeatures, .readAddress, .readLEFeatures,
+            .readLEBufferSize, .readBufferSize, .readSupportedStates, .readAcceptListSize, .readResolvingListSize,
+            .readMaximumDataLength, .chooseAddress:
+            false
         }
     }
 
@@ -50,7 +56,9 @@ enum StartupStep: CaseIterable, Equatable {
             return information.features.contains(.linkLayerPrivacy)
         case .setRandomAddress:
             return information.ownAddress?.isRandom ?? false
-        default:
+        case .reset, .readLocalVersion, .readSupportedCommands, .readSupportedFeatures, .readAddress, .readLEFeatures,
+            .readLEBufferSize, .readSupportedStates, .readAcceptListSize, .chooseAddress, .setEventMask,
+            .setLEEventMask:
             return true
         }
     }

@@ -404,7 +404,9 @@ extension SecurityFailure {
     var saysMoreThanRefusal: Bool {
         switch self {
         case .keyMissingAtPeer, .encryptionFailed, .timedOut: true
-        default: false
+        case .refusedByUs, .refusedByPeer, .wouldReplaceBond, .keyTooWeak, .noKey, .notAvailable, .alreadyPairing,
+            .repeatedAttempts, .passkeyLocked, .tooManyBonds, .linkLost, .cancelled:
+            false
         }
     }
 }

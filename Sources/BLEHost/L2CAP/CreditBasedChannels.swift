@@ -156,7 +156,7 @@ struct CreditBasedChannels {
             switch channel.state {
             case .opening(_, _, let limit) where limit <= now, .closing(_, _, let limit) where limit <= now:
                 remove(channel.number, .protocolViolation)
-            default: break
+            case .opening, .closing, .open, .draining: break
             }
         }
     }
@@ -195,7 +195,10 @@ struct CreditBasedChannels {
         case .commandReject:
             guard let channel = awaiting(identifier) else { return }
             remove(channel.number, .closedByPeer)
-        default: break
+        // The link's own, or not known to this side: `SignallingChannel` has dealt with them.
+        case .connectionParameterUpdateRequest, .connectionParameterUpdateResponse, .creditBasedConnectionRequest,
+            .creditBasedConnectionResponse, .creditBasedReconfigureRequest, .creditBasedReconfigureResponse, .other:
+            break
         }
     }
 

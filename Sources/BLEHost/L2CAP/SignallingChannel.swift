@@ -63,7 +63,8 @@ struct SignallingChannel {
         case .leCreditBasedConnectionRequest, .leCreditBasedConnectionResponse, .flowControlCreditIndication,
             .disconnectionRequest, .disconnectionResponse:
             return .channels(command, identifier: identifier)
-        default:
+        case .creditBasedConnectionRequest, .creditBasedConnectionResponse, .creditBasedReconfigureRequest,
+            .creditBasedReconfigureResponse, .other:
             return packet.code.isResponse ? .none : .reply(.notUnderstood, identifier: identifier)
         }
     }

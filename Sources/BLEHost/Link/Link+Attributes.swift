@@ -2,7 +2,26 @@ import BLEPackets
 
 /// The ATT bearer of a link: what comes is our client's, or the server's that every link shares.
 extension Link {
-    // MARK: Inputs
+    // MARK: Commands
+
+    /// Has the GATT client carry an operation out; on a link whose gate is closed, once the peer has proved itself.
+    func perform(
+        _ request: GATTOperation, operation: OperationID, client: ClientID, _ pairings: inout Pairings, at now: Instant,
+        into effects: inout Effects
+    ) {
+        if security.isGated {
+            if let failure = security.proofFailure {
+                return effects.complete(operation, .failure(.gatt(.security(failure))))
+            }
+            proveBond(&pairings, at: now, into: &effects)
+            guard !isClosing else { return effects.complete(operation, .failure(.notConnected)) }
+        }
+        if case .writeSigned(let handle, let value) = request {
+            return writeSigned(
+                handle, value, operation: operation, client: client, &pairings.bonds, at: now, into: &effects)
+        }
+        start(request, operation: operation, client: client, at: now, into: &effects)
+    }
 
     func start(
         _ request: GATTOperation, operation: OperationID, client: ClientID, at now: Instant,
@@ -12,26 +31,42 @@ extension Link {
         takeClientActions(into: &effects)
     }
 
-    func startSigned(
-        _ pdu: [UInt8], operation: OperationID, client: ClientID, at now: Instant, into effects: inout Effects
-    ) {
-        gatt.startSigned(pdu, id: operation, client: client, at: now)
-        takeClientActions(into: &effects)
-    }
-
-    func exchangeMTU(
-        preferred: UInt16, operation: OperationID, at now: Instant, into effects: inout Effects
-    ) {
+    /// Agrees with the peer on ATT_MTU.
+    func exchangeMTU(at now: Instant, into effects: inout Effects) {
+        let operation = effects.nextOperation()
         mtuExchange = operation
-        start(.exchangeMTU(preferred: preferred), operation: operation, client: .local, at: now, into: &effects)
+        start(
+            .exchangeMTU(preferred: gatt.settings.receiveMTU), operation: operation, client: .local, at: now,
+            into: &effects)
     }
 
-    /// One whole PDU of the attribute protocol.
-    /// - Returns: whether it is the server's.
-    func receiveAttributePDU(_ pdu: RawSpan, at now: Instant, into effects: inout Effects) -> Bool {
+    // MARK: PDUs
+
+    /// One whole PDU of the attribute protocol: the client's beside the server's.
+    func receiveATT(
+        _ pdu: RawSpan, _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant,
+        into effects: inout Effects
+    ) {
+        if security.isGated, !admits(pdu, into: &effects) { return }
+        let mtu = gatt.bearer.mtu
         let isForServer = gatt.receive(pdu, at: now)
         takeClientActions(into: &effects)
-        return isForServer
+        if isForServer { return receiveServerPDU(pdu, &pairings.bonds, &server, at: now, into: &effects) }
+        let agreed = gatt.bearer.mtu
+        if agreed != mtu { server.mtuChanged(to: agreed, on: id) }
+    }
+
+    private func receiveServerPDU(
+        _ pdu: RawSpan, _ bonds: inout Bonds, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
+    ) {
+        let opcode = pdu.byte(at: 0).map { ATTOpcode(rawValue: $0) }
+        if opcode == .signedWriteCommand {
+            return signedWriteReceived(pdu.copied(), &bonds, &server, into: &effects)
+        }
+        server.receive(pdu, from: id, at: now)
+        guard opcode == .writeRequest, server.keepsPerClient(pdu) else { return }
+        security.isRecordDue = true
+        effects.wishes.append((self, .keepClientRecord))
     }
 
     /// Whether a PDU that came through a closed gate is taken notice of.
@@ -61,11 +96,6 @@ extension Link {
         takeClientActions(into: &effects)
     }
 
-    func cancelAttributeOperation(_ operation: OperationID, at now: Instant, into effects: inout Effects) {
-        gatt.cancel(operation, at: now)
-        takeClientActions(into: &effects)
-    }
-
     func advanceAttributes(to now: Instant, into effects: inout Effects) {
         guard let deadline = gatt.nextDeadline, deadline <= now else { return }
         gatt.advance(to: now)
@@ -77,35 +107,6 @@ extension Link {
         gatt.secured(failure, at: now)
         takeClientActions(into: &effects)
         channelsSecured(failure, at: now, into: &effects)
-    }
-
-    /// The peer could not prove itself: what waits for that ends.
-    func refuseGate(_ failure: SecurityFailure, at now: Instant, into effects: inout Effects) {
-        guard let answers = security.refuseGate(failure) else { return }
-        unsentAnswers -= answers
-        gatt.endOperations(.security(failure), at: now)
-        takeClientActions(into: &effects)
-        channelsSecured(failure, at: now, into: &effects)
-    }
-
-    // MARK: What the server knows of the link
-
-    /// Puts what an attribute server has to know of the link's security into what it knows.
-    func describeSecurity(to server: inout GATTLinkSecurity, _ bonds: Bonds, policy: PairingOptions) {
-        let inUse = security.keyInUse
-        if let key = inUse ?? bonds.bond(for: security.identity)?.keyProperties {
-            server.keys = key.isAuthenticated ? .authenticated : .unauthenticated
-        } else {
-            server.keys = .none
-        }
-        server.isEncrypted = inUse != nil
-        server.keySize = inUse?.size ?? 16
-        server.shortfall = inUse?.shortfall(of: KeyDemand(policy)).map {
-            switch $0 {
-            case .authentication: .insufficientAuthentication
-            case .size: .insufficientEncryptionKeySize
-            }
-        }
     }
 
     // MARK: Outputs

@@ -4,28 +4,28 @@ import BLEPackets
 extension Link {
     // MARK: Commands
 
-    /// - Parameter mayBeSecured: whether the link is made secure where the peer refuses the channel without.
+    /// Opens a channel; to a bonded peer once that has proved itself. Where the peer refuses without, the link is made
+    /// secure.
     func openChannel(
-        _ opening: LinkSecurityMachine.ChannelOpening, mayBeSecured: Bool, at now: Instant,
-        into effects: inout Effects
+        _ spsm: UInt16, _ settings: ChannelSettings, operation: OperationID, client: ClientID,
+        _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
-        if mayBeSecured { security.channelOpenings.append(opening) }
-        begin(opening, at: now, into: &effects)
-    }
-
-    /// A channel to a bonded peer is opened once the peer has proved itself.
-    /// - Returns: whether it has to do so now; `false` where it could not.
-    func openChannelWhenProven(
-        _ opening: LinkSecurityMachine.ChannelOpening, into effects: inout Effects
-    ) -> Bool {
-        if let failure = security.proofFailure {
-            effects.complete(opening.operation, .failure(.security(failure)))
-            return false
+        guard (0x0001...0x00FF).contains(spsm) else {
+            return effects.complete(operation, .failure(.channel(.invalidSPSM)))
         }
-        var opening = opening
+        var opening = LinkSecurityMachine.ChannelOpening(
+            operation: operation, client: client, spsm: spsm, settings: settings)
+        guard security.isGated else {
+            let mayBeSecured = pairings.settings.pairsOnDemand && pairings.bonds.hasToolbox
+            if mayBeSecured { security.channelOpenings.append(opening) }
+            return begin(opening, at: now, into: &effects)
+        }
+        if let failure = security.proofFailure {
+            return effects.complete(operation, .failure(.security(failure)))
+        }
         opening.isWaiting = true
         security.channelOpenings.append(opening)
-        return true
+        proveBond(&pairings, at: now, into: &effects)
     }
 
     private func begin(
@@ -73,11 +73,9 @@ extension Link {
     // MARK: What the peer sends
 
     /// One packet of the signalling channel.
-    /// - Parameters:
-    ///   - listeners: who takes channels from the peer.
-    ///   - policy: what this side demands of every key.
+    /// - Parameter listeners: who takes channels from the peer.
     func receiveSignalling(
-        _ payload: RawSpan, listeners: ChannelListeners, _ bonds: Bonds, policy: PairingOptions, at now: Instant,
+        _ payload: RawSpan, listeners: ChannelListeners, _ pairings: inout Pairings, at now: Instant,
         into effects: inout Effects
     ) throws(DecodingError) {
         switch try signalling.receive(payload, role: role) {
@@ -93,14 +91,14 @@ extension Link {
             let isUnproven = security.isGated && role == .central
             if isUnproven { security.noteCleartext(into: &effects) }
             let key = security.keyInUse
-            let identity = security.identity
+            let hasKeys = bond(&pairings) != nil
+            let policy = pairings.settings.pairing
             signalling.receiveOnChannels(
                 command, identifier: identifier,
                 listener: { spsm in
                     guard let listener = listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
                     // A peripheral that has not proved itself is nobody from whom a client here wants data.
                     if isUnproven { return .failure(.refused(.insufficientEncryption)) }
-                    let hasKeys = bonds.bond(for: identity) != nil
                     if let demand = listener.demand, let refusal = demand.refusal(of: key, hasKeys: hasKeys, policy) {
                         return .failure(.refused(refusal))
                     }

@@ -3,6 +3,9 @@ import BLEPackets
 /// One link: who holds it, what goes out and what comes in.
 ///
 /// `LinkTable` owns it and lends it; it is an object so that it lies in one place and is never copied.
+///
+/// What it needs of other rooms is a parameter of its methods. They come `inout` also where they are only read: a large
+/// value that is lent in another way may be copied.
 final class Link {
     /// A frame on its way to the controller.
     struct OutgoingFrame {

@@ -73,6 +73,9 @@ struct LinkTable {
         places.contains { $0.map(isIncluded) ?? false }
     }
 
+    /// Who the peers of all links are.
+    var identities: [DeviceAddress] { places.compactMap { $0?.security.identity } }
+
     func count(where isIncluded: (Link) -> Bool) -> Int {
         places.count { $0.map(isIncluded) ?? false }
     }

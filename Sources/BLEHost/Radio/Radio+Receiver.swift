@@ -41,7 +41,7 @@ extension Radio {
 
     /// A report of which is known who sent it.
     mutating func received(
-        _ report: Scanner.Report, data: RawSpan, resolving: [BondTable.Resolving], at now: Instant,
+        _ report: Scanner.Report, data: RawSpan, resolving: [ResolvingKey], at now: Instant,
         into effects: inout Effects
     ) {
         if report.isConnectable, !connector.isEmpty, let address = report.address, connector.waits(for: address),
@@ -81,6 +81,36 @@ extension Radio {
     /// Connection Complete came for the central's role.
     mutating func attemptEnded(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
         perform(initiator.connectionComplete(status), at: now, into: &effects)
+        effects.needsConvergence = true
+    }
+
+    /// The controller could not connect.
+    /// - Parameter target: what it tried.
+    mutating func connectionFailed(
+        _ status: HCIStatus, target: Initiator.Plan?, at now: Instant, into effects: inout Effects
+    ) {
+        // 0x02 is the answer to our own cancellation (Core 5.4, Vol 4, Part E, 7.8.13).
+        guard status != .unknownConnectionIdentifier else { return }
+        guard case .directed(let peer, _)? = target else { return connector.pause(at: now) }
+        retry(connector.take(peer), after: status, into: &effects)
+    }
+
+    /// A link that could not be established (0x3E) is tried again; another reason, or too many tries, end the
+    /// operations.
+    mutating func retry(
+        _ operations: [Connector.Pending], after status: HCIStatus, into effects: inout Effects
+    ) {
+        var again: [Connector.Pending] = []
+        for var pending in operations {
+            if status == .connectionFailedToBeEstablished, pending.retriesLeft > 0 {
+                pending.retriesLeft -= 1
+                effects.counters.connectionRetries &+= 1
+                again.append(pending)
+            } else {
+                effects.complete(pending.operation, .failure(.connectionFailed(status)))
+            }
+        }
+        connector.putBack(again)
         effects.needsConvergence = true
     }
 

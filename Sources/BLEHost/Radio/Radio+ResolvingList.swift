@@ -3,16 +3,19 @@ import BLEPackets
 /// Privacy in the controller: its resolving list, and what may be left to it.
 extension Radio {
     /// Brings the list nearer to the bonds.
-    /// - Parameter localKey: by which bonded peers know our private addresses.
+    /// - Parameters:
+    ///   - keys: those of the bonds.
+    ///   - revision: grows when they change.
+    ///   - localKey: by which bonded peers know our private addresses.
     mutating func proceedWithResolvingList(
-        _ bonds: borrowing BondTable, localKey: Key128?, into effects: inout Effects
+        _ keys: [ResolvingKey], revision: UInt64, localKey: Key128?, into effects: inout Effects
     ) {
         guard resolvingList.capacity > 0 else { return }
         let localKey = showsPrivateAddresses ? localKey ?? .zero : .zero
-        if resolvingListBasis?.revision != bonds.resolvingRevision || resolvingListBasis?.localKey != localKey {
-            resolvingListBasis = (bonds.resolvingRevision, localKey)
+        if resolvingListBasis?.revision != revision || resolvingListBasis?.localKey != localKey {
+            resolvingListBasis = (revision, localKey)
             resolvingList.want(
-                bonds.resolving.map { .init(identity: $0.identity, peerKey: $0.key, localKey: localKey) })
+                keys.map { .init(identity: $0.identity, peerKey: $0.key, localKey: localKey) })
             if resolvingList.needsRadio { effects.needsConvergence = true }
         }
         guard isIdle, let step = resolvingList.proceed() else { return }
@@ -72,13 +75,13 @@ extension Radio {
     // MARK: What follows
 
     /// Peers whose private addresses only the host can tell: they are connected to under the one that was heard.
-    func peersFoundByHost(_ resolving: [BondTable.Resolving]) -> [DeviceAddress] {
+    func peersFoundByHost(_ resolving: [ResolvingKey]) -> [DeviceAddress] {
         guard configuration.hasToolbox else { return [] }
         return resolving.lazy.map { $0.identity }.filter { !resolvingList.finds($0) }
     }
 
     /// Whether a device can only be connected to under the address under which it was heard: it has private ones.
-    func usesPrivateAddresses(_ peer: DeviceAddress, _ resolving: [BondTable.Resolving]) -> Bool {
+    func usesPrivateAddresses(_ peer: DeviceAddress, _ resolving: [ResolvingKey]) -> Bool {
         guard configuration.hasToolbox, configuration.ownership == .exclusive else { return false }
         let peer = peer.withoutIdentityMark
         return resolving.contains { $0.identity == peer } && !resolvingList.finds(peer)

@@ -86,6 +86,43 @@ struct Radio {
 
     // MARK: Wishes
 
+    /// Takes a client's wish; a connection is wished for with `connect`.
+    /// - Parameter isPresent: whether the device that is called is connected already.
+    mutating func perform(
+        _ command: RadioCommand, operation: OperationID, client: ClientID, isPresent: Bool, at now: Instant,
+        into effects: inout Effects
+    ) {
+        switch command {
+        case .scan(let request):
+            scanner.add(request, operation: operation, client: client)
+            effects.needsConvergence = true
+        case .changeScan(let scan, let request):
+            changed(scanner.change(scan, to: request), operation, into: &effects)
+        case .changeAdvertising(let wish, let request):
+            changed(advertiser.change(wish, to: request, at: now), operation, into: &effects)
+        case .advertise(let request):
+            advertise(
+                request, operation: operation, client: client, isPresent: isPresent, at: now, into: &effects)
+        case .connect(let request): connect(request, operation: operation, client: client, into: &effects)
+        }
+    }
+
+    private func changed(_ isThere: Bool, _ operation: OperationID, into effects: inout Effects) {
+        guard isThere else { return effects.complete(operation, .failure(.cancelled)) }
+        effects.needsConvergence = true
+        effects.complete(operation, .success(.done))
+    }
+
+    private mutating func connect(
+        _ request: ConnectRequest, operation: OperationID, client: ClientID, into effects: inout Effects
+    ) {
+        guard connector.pending.count < configuration.limits.pendingConnections else {
+            return effects.complete(operation, .failure(.limitReached))
+        }
+        connector.add(request, operation: operation, client: client)
+        effects.needsConvergence = true
+    }
+
     /// Ends a scan, an advertisement or a pending connection.
     /// - Returns: whether the operation was one.
     mutating func cancel(_ operation: OperationID, into effects: inout Effects) -> Bool {
@@ -112,14 +149,14 @@ struct Radio {
     ///   - resolving: the bonds whose peers may show private addresses.
     ///   - present: of those whom the advertiser calls, the ones that are connected.
     mutating func converge(
-        resolving: [BondTable.Resolving], present: [DeviceAddress], at now: Instant, into effects: inout Effects
+        resolving: [ResolvingKey], present: [DeviceAddress], at now: Instant, into effects: inout Effects
     ) {
         convergeReceiver(resolving: resolving, at: now, into: &effects)
         convergeAdvertising(present: present, at: now, into: &effects)
     }
 
     private mutating func convergeReceiver(
-        resolving: [BondTable.Resolving], at now: Instant, into effects: inout Effects
+        resolving: [ResolvingKey], at now: Instant, into effects: inout Effects
     ) {
         guard !isPaused else {
             perform(scanMachine.want(nil), into: &effects)

@@ -210,12 +210,12 @@ import Testing
             return .security(.answerPairing(question.id, .confirm(says)))
         }
         #expect(central.result(of: .security(.pair(link, nil))) == .failure(.security(.wouldReplaceBond)))
-        #expect(central.host.bonds.table.all == [old])
+        #expect(central.host.pairings.bonds.table.all == [old])
         says = true
         #expect(isPaired(central.result(of: .security(.pair(link, nil)))))
         world.run(for: .seconds(1))
-        #expect(central.host.bonds.table.all.map(\.identity) == [PrivateWorldTests.identity(0)])
-        #expect(central.host.bonds.table.all.first?.identityResolvingKey == PrivateWorldTests.key(0))
+        #expect(central.host.pairings.bonds.table.all.map(\.identity) == [PrivateWorldTests.identity(0)])
+        #expect(central.host.pairings.bonds.table.all.first?.identityResolvingKey == PrivateWorldTests.key(0))
     }
 
     @Test("A new identity ends the bond of the former one where that bond's key encrypted the link, and not otherwise")

@@ -233,7 +233,7 @@ struct LinkSecurityMachineTests {
         }
         let isKept = machine.hold(Self.read.span.bytes)
         #expect(!isKept)
-        let (frames, pdus) = machine.takeHeld()
+        let (frames, pdus) = (machine.takeHeldFrames(), machine.takeHeldPDUs())
         #expect(frames.map { $0.payload } == [Self.read])
         #expect(pdus.map { $0[1] } == (0..<64).map { UInt8($0) })
         #expect(machine.heldFrames.isEmpty && machine.heldPDUs.isEmpty)
@@ -312,8 +312,8 @@ struct LinkSecurityMachineTests {
             machine.refusal(toBegin: PairingOptions(), isClosing: false, bonds(nil), attempts, at: .zero)
                 == .alreadyPairing)
         machine.continuePairing { $0.start(at: .zero) }
-        let action = machine.nextPairingAction(&attempts, into: &effects)
-        #expect(action == nil)
+        let task = machine.nextPairingTask(&attempts, into: &effects)
+        #expect(task == nil)
         #expect(machine.question?.kind == .consent)
         // What was done is forgotten at once, and the secrets in it.
         guard case .running(let running, _, _) = machine.pairing else {
@@ -328,9 +328,10 @@ struct LinkSecurityMachineTests {
             #expect(isTaken == isAnswer && (machine.question == nil) == isAnswer)
         }
         let failure = SecurityFailure.refusedByUs(.unspecifiedReason)
-        for expected in [.send(.pairingFailed(.unspecifiedReason)), .failed(failure)] as [PairingMachine.Action] {
-            let action = machine.nextPairingAction(&attempts, into: &effects)
-            #expect(action == expected)
+        for expected in [.send(.pairingFailed(.unspecifiedReason)), .fail(failure)] as [LinkSecurityMachine.PairingTask]
+        {
+            let task = machine.nextPairingTask(&attempts, into: &effects)
+            #expect(task == expected)
         }
         machine.pairingEnded(with: failure, &attempts, at: .zero, into: &effects)
         #expect(!machine.isPairing && !machine.isBusy && machine.nextDeadline == nil)

@@ -179,7 +179,7 @@ final class TwoHosts {
     }
 
     /// The bonds as a store that heard every event has them.
-    func bonds(_ side: Side) -> [Bond] { engine(side).host.bonds.table.all }
+    func bonds(_ side: Side) -> [Bond] { engine(side).host.pairings.bonds.table.all }
 
     func forget() {
         for host in world.hosts { host.forget() }
@@ -207,6 +207,6 @@ final class TwoHosts {
 extension HostStation {
     /// As if somebody had failed at passkey entry.
     func fail(_ peer: PairingGuard.Peer, _ role: LinkRole, at now: Instant) {
-        withHost { _ = $0.pairings.failures.failed(peer, PairingGuard.FailedEntry(role: role), at: now) }
+        withHost { _ = $0.pairings.attempts.failures.failed(peer, PairingGuard.FailedEntry(role: role), at: now) }
     }
 }

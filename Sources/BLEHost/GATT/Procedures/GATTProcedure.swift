@@ -31,7 +31,7 @@ enum GATTProcedure {
         switch self {
         case .search(let search): search.foundCount
         case .namedServices(let search): search.foundCount
-        default: nil
+        case .exchangeMTU, .read, .readMultiple, .write, .preparedWrite, .configure, .none: nil
         }
     }
 

@@ -200,7 +200,7 @@ extension GATTServer {
         guard let low = pdu.byte(at: 1), let high = pdu.byte(at: 2) else { return false }
         switch database.table[AttributeHandle(rawValue: UInt16(low) | UInt16(high) << 8)]?.value {
         case .clientConfiguration?, .clientSupportedFeatures?: return true
-        default: return false
+        case .stored?, .dynamic?, .databaseHash?, nil: return false
         }
     }
 

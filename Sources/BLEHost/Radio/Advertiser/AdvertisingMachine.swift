@@ -60,7 +60,7 @@ struct AdvertisingMachine {
     var isAdvertising: Bool {
         switch state {
         case .advertising, .updating: true
-        default: false
+        case .idle, .preparing, .enabling, .disabling: false
         }
     }
 

@@ -130,7 +130,7 @@ struct ControllerResolvingList {
         // Controllers before Core 5.0 know no privacy mode, and listen to identities.
         case .setDevicePrivacy(let identity) where status == .unknownCommand: withDevicePrivacy.append(identity)
         case .setTimeout where status == .unknownCommand: isTimeoutSet = true
-        default:
+        case .setDevicePrivacy, .setTimeout, .remove, .add, .enable:
             failures += 1
             if status == .unknownCommand || failures >= Self.attempts { giveUp() }
         }

@@ -48,7 +48,10 @@ extension ScanRequest {
             while !found.hasService, let uuid = try? list.next() {
                 if solicited.contains(uuid) { found.hasService = true }
             }
-        default: break
+        case .flags, .txPowerLevel, .appearance, .manufacturerData, .serviceData, .peripheralConnectionIntervalRange,
+            .targetAddresses, .deviceAddress, .role, .advertisingInterval, .uri, .leSupportedFeatures, .broadcastName,
+            .other:
+            break
         }
     }
 

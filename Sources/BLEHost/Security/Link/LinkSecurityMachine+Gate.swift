@@ -143,9 +143,14 @@ extension LinkSecurityMachine {
         return true
     }
 
-    mutating func takeHeld() -> (frames: [HeldFrame], pdus: [[UInt8]]) {
-        defer { (heldFrames, heldPDUs) = ([], []) }
-        return (heldFrames, heldPDUs)
+    mutating func takeHeldFrames() -> [HeldFrame] {
+        defer { heldFrames = [] }
+        return heldFrames
+    }
+
+    mutating func takeHeldPDUs() -> [[UInt8]] {
+        defer { heldPDUs = [] }
+        return heldPDUs
     }
 
     // MARK: What the bond keeps of the peer as a client

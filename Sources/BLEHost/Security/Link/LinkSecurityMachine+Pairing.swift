@@ -212,7 +212,7 @@ extension LinkSecurityMachine {
             PairingMachine.Setup(
                 role: side, options: options, initiatorAddress: side == .initiator ? localAddress : peerAddress,
                 responderAddress: side == .initiator ? peerAddress : localAddress,
-                localIdentity: beginning.localIdentity, outOfBand: bonds.outOfBand.data(for: identity),
+                localIdentity: beginning.localIdentity, outOfBand: attempts.outOfBand.data(for: identity),
                 // The operator's word holds for a weaker bond as well.
                 bond: options.replacesBond ? nil : bond, needsConsent: beginning.needsConsent,
                 unprovenIdentity: isUnproven ? bond?.identity : nil,
@@ -245,10 +245,18 @@ extension LinkSecurityMachine {
         pairing = .running(machine, number: number, question: question)
     }
 
-    /// What the pairing wants done by others; toolbox and user are asked at once.
-    mutating func nextPairingAction(
+    /// What a pairing leaves to its link.
+    enum PairingTask: Equatable {
+        case send(SMPPacket)
+        case encrypt(Key128, KeyProperties)
+        case finish(PairingOutcome)
+        case fail(SecurityFailure)
+    }
+
+    /// What the pairing wants done; toolbox and user are asked at once.
+    mutating func nextPairingTask(
         _ attempts: inout PairingAttempts, into effects: inout Effects
-    ) -> PairingMachine.Action? {
+    ) -> PairingTask? {
         while case .running(var machine, let number, let question) = pairing {
             let action = machine.nextAction()
             // Also without one: the machine has then forgotten its actions, and the secrets in them.
@@ -261,7 +269,10 @@ extension LinkSecurityMachine {
                 let question = attempts.nextQuestion(kind)
                 pairing = .running(machine, number: number, question: question)
                 effects.events.append(.pairing(id, .question(question)))
-            case .send, .encrypt, .finished, .failed: return action
+            case .send(let packet): return .send(packet)
+            case .encrypt(let key, let properties): return .encrypt(key, properties)
+            case .finished(let outcome): return .finish(outcome)
+            case .failed(let failure): return .fail(failure)
             }
         }
         return nil

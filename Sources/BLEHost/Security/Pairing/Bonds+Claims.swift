@@ -4,21 +4,16 @@ import BLEPackets
 /// A bond is replaced over a link that it has encrypted, or by the operator's word; nothing else ends it.
 extension Bonds {
     /// What a pairing leaves.
-    /// - Parameters:
-    ///   - address: who the link's peer is, as far as that is known.
-    ///   - record: what is kept of the peer as a client.
+    /// - Parameter address: who the link's peer is, as far as that is known.
     /// - Returns: `nil` for a peer that would not be known again: it gave no keys, or came under a private address and
     ///   did not say who it is.
-    func bond(
-        from outcome: PairingOutcome, address: DeviceAddress, clientRecord record: GATTClientRecord?
-    ) -> Bond? {
+    func bond(from outcome: PairingOutcome, address: DeviceAddress) -> Bond? {
         guard outcome.localKey != nil || outcome.peerKey != nil else { return nil }
         switch outcome.identity == nil ? address.randomKind : nil {
         case .resolvablePrivate?, .nonResolvablePrivate?, .reserved?: return nil
         case .static?, nil: break
         }
         var bond = outcome.bond(address: address)
-        bond.clientRecord = record
         bond.name = (self.bond(for: bond.identity) ?? self.bond(for: address))?.name
         return bond
     }

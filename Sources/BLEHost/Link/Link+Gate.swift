@@ -1,0 +1,139 @@
+import BLEPackets
+
+/// The gate that a bond closes: what waits at it, what passes it, and what the bond keeps of the peer as a client.
+extension Link {
+    func bond(_ pairings: inout Pairings) -> Bond? { pairings.bonds.bond(for: security.identity) }
+
+    // MARK: The gate
+
+    /// A link is there, or its peer's bond is.
+    func closeGate(_ pairings: inout Pairings) {
+        guard pairings.isExclusive else { return }
+        security.closeGate(pairings.bonds)
+        if !security.isBondProven { gatt.isPaused = security.isGated }
+    }
+
+    /// Has the peer prove that it is the bonded one, unless that is under way or has failed: as the central by
+    /// encryption, as the peripheral by asking for it.
+    func proveBond(_ pairings: inout Pairings, at now: Instant, into effects: inout Effects) {
+        guard !isClosing else { return }
+        switch security.proof(pairings.bonds) {
+        case .none: break
+        case .impossible:
+            security.liftGate()
+            gatt.resume(at: now)
+            releaseHeld(into: &effects)
+        case .request: requestSecurity(pairings.settings.pairing, at: now, into: &effects)
+        case .encrypt(let key, let properties):
+            security.encrypt(with: key, properties, at: now, into: &effects)
+        }
+    }
+
+    /// Pairing has ended and the gate is closed all the same: what waits at it has the bond's key tried, or ends.
+    func proveBondAgain(
+        _ failure: SecurityFailure?, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
+    ) {
+        guard security.isGated, !security.isBusy, !isClosing, security.proofFailure == nil else { return }
+        if role == .peripheral, let failure {
+            refuseGate(failure, at: now, into: &effects)
+        } else if gatt.isBusy || security.channelOpenings.contains(where: { $0.isWaiting }) {
+            proveBond(&pairings, at: now, into: &effects)
+        }
+    }
+
+    /// The bond's key has encrypted the link, or the link's key is the bond's from now on.
+    /// - Parameter record: what the bond keeps of the peer as a client.
+    func openGate(
+        restoring record: GATTClientRecord?, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
+    ) {
+        guard security.openGate() else { return }
+        gatt.resume(at: now)
+        if let record { server.restore(record, on: id, at: now) }
+        // The exchange at the beginning of the link ended with the proof that failed.
+        guard role == .central, mtuExchange == nil, !isClosing else { return }
+        exchangeMTU(at: now, into: &effects)
+    }
+
+    /// The peer could not prove itself: what waits for that ends.
+    func refuseGate(_ failure: SecurityFailure, at now: Instant, into effects: inout Effects) {
+        guard let answers = security.refuseGate(failure) else { return }
+        unsentAnswers -= answers
+        gatt.endOperations(.security(failure), at: now)
+        takeClientActions(into: &effects)
+        channelsSecured(failure, at: now, into: &effects)
+    }
+
+    // MARK: Held traffic
+
+    /// Sends what waited for the end of a change of key; what came meanwhile is received at the end of the input.
+    func releaseHeld(into effects: inout Effects) {
+        for frame in security.takeHeldFrames() where !isClosing {
+            // It was counted when it was held.
+            if frame.tag == .none { unsentAnswers -= 1 }
+            send(frame.payload, on: .attributeProtocol, tag: frame.tag, into: &effects)
+        }
+        if !security.heldPDUs.isEmpty { effects.wishes.append((self, .receiveHeld)) }
+    }
+
+    /// Receives what came while the key was being changed.
+    func receiveHeld(
+        _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
+    ) {
+        for pdu in security.takeHeldPDUs() {
+            receiveATT(pdu.span.bytes, &pairings, &server, at: now, into: &effects)
+        }
+    }
+
+    // MARK: What the server knows of the link
+
+    /// Tells the server what protects the link.
+    func tellServerOfSecurity(_ server: inout GATTServer, _ pairings: inout Pairings) {
+        var known = server.security(of: id)
+        describeSecurity(to: &known, &pairings)
+        server.securityChanged(to: known, on: id)
+    }
+
+    /// Puts what an attribute server has to know of the link's security into what it knows.
+    func describeSecurity(to server: inout GATTLinkSecurity, _ pairings: inout Pairings) {
+        let inUse = security.keyInUse
+        if let key = inUse ?? bond(&pairings)?.keyProperties {
+            server.keys = key.isAuthenticated ? .authenticated : .unauthenticated
+        } else {
+            server.keys = .none
+        }
+        server.isEncrypted = inUse != nil
+        server.keySize = inUse?.size ?? 16
+        server.shortfall = inUse?.shortfall(of: KeyDemand(pairings.settings.pairing)).map {
+            switch $0 {
+            case .authentication: .insufficientAuthentication
+            case .size: .insufficientEncryptionKeySize
+            }
+        }
+    }
+
+    // MARK: What the bond keeps of the peer as a client
+
+    /// What a bonded client configured is kept without waiting for the link's end, which a crash would not see.
+    /// - Parameter isLast: whether it is kept whenever it was kept before.
+    func keepClientRecord(
+        isLast: Bool = false, _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant,
+        into effects: inout Effects
+    ) {
+        guard security.takeDueRecord(isLast: isLast, at: now), var bond = bond(&pairings),
+            let record = server.clientRecord(of: id), record != bond.clientRecord
+        else { return }
+        security.recordKept(at: now)
+        bond.clientRecord = record
+        pairings.bonds.update(bond, into: &effects)
+    }
+
+    /// The bond of the peer has encrypted the link.
+    func noteUseOfBond(
+        _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
+    ) {
+        let used = pairings.bonds.use(security.identity)
+        keepClientRecord(&pairings, &server, at: now, into: &effects)
+        // Where the client's record is written down, the use is with it.
+        if let used, bond(&pairings) == used { effects.events.append(.bondChanged(used)) }
+    }
+}

@@ -1,0 +1,61 @@
+import BLEPackets
+
+/// A link's beginning and the passing of its time; `Link+Holders` has its clients, `Link+Sending` its end.
+extension Link {
+    /// How long the peer may take to exchange ATT_MTU before the clients get the link with 23.
+    static let setupTimeout: Microseconds = .seconds(5)
+
+    /// The link is in its table: the peer is asked for what every link needs.
+    /// - Parameter information: what the controller said of itself.
+    func setUp(
+        _ information: ControllerInformation, isExclusive: Bool, at now: Instant, into effects: inout Effects
+    ) {
+        guard isExclusive else {
+            // The channels on it belong to the other owner's L2CAP; here the link layer alone is used.
+            open(into: &effects)
+            startOwn(.readRemoteFeatures, at: now, into: &effects)
+            return
+        }
+        if role == .central {
+            exchangeMTU(at: now, into: &effects)
+            // Behind a closed gate the exchange waits until a client wants something that the peer has to prove itself
+            // for.
+            if security.isGated, !security.isChanging { open(into: &effects) }
+            startOwn(.readRemoteFeatures, at: now, into: &effects)
+        } else {
+            state = .open
+            effects.events.append(.centralConnected(self.information))
+        }
+        guard information.features.contains(.dataPacketLengthExtension), information.maximumTransmitOctets > 27 else {
+            return
+        }
+        effects.commands.append(
+            LESetDataLength(
+                connectionHandle: id.handle, transmitOctets: information.maximumTransmitOctets,
+                transmitTime: information.maximumTransmitMicroseconds),
+            purpose: .unattendedOnLink(id.handle))
+    }
+
+    /// Serves the timers that are due.
+    /// - Returns: whether the link is taken as gone, because the controller does not confirm its end.
+    func advance(
+        to now: Instant, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
+        into effects: inout Effects
+    ) -> Bool {
+        advanceAttributes(to: now, into: &effects)
+        advanceProcedures(to: now, into: &effects)
+        advanceSignalling(to: now, into: &effects)
+        // What is to end for one of these must not be taken for stalled, nor its pairing for late.
+        if !isToEnd { advanceSecurity(to: now, &pairings, &links, &server, into: &effects) }
+        if isStalled(at: now), !isClosing {
+            effects.counters.stalledLinks &+= 1
+            close(reason: .remoteUserTerminatedConnection, &pairings.attempts, at: now, into: &effects)
+        }
+        switch state {
+        case .settingUp(let limit) where limit <= now: open(into: &effects)
+        case .closing(let limit) where limit <= now: return true
+        case .settingUp, .open, .closing: break
+        }
+        return false
+    }
+}

@@ -1,0 +1,393 @@
+import BLEPackets
+
+/// The Security Manager's channel: between `LinkSecurityMachine`, the bonds and the operations.
+extension Link {
+    // MARK: Commands
+
+    func pair(
+        _ options: PairingOptions?, operation: OperationID, _ pairings: inout Pairings, _ links: inout LinkTable,
+        at now: Instant,
+        into effects: inout Effects
+    ) {
+        let options = options ?? pairings.settings.pairing
+        switch security.step(toPairWith: options, pairings.bonds, pairings.attempts) {
+        case .none:
+            let summary = PairingSummary(security.summary(pairings.bonds))
+            effects.complete(operation, .success(.paired(summary)))
+        case .fail(let failure): effects.complete(operation, .failure(.security(failure)))
+        case .encrypt(let key, let properties):
+            security.heldPairing = options
+            security.pairOperations.append(operation)
+            if !security.isChanging {
+                security.encrypt(with: key, properties, at: now, into: &effects)
+            }
+        case .pair(let options):
+            if let failure = beginPairing(options, isCommanded: true, &pairings, &links, at: now, into: &effects) {
+                return effects.complete(operation, .failure(.security(failure)))
+            }
+            security.pairOperations.append(operation)
+        }
+    }
+
+    /// Ends the pairing that an operation began.
+    func cancelPairing(
+        _ operation: OperationID, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
+    ) -> Bool {
+        if let index = security.encryptOperations.firstIndex(of: operation) {
+            security.encryptOperations.remove(at: index)
+            effects.complete(operation, .failure(.cancelled))
+            return true
+        }
+        guard let index = security.pairOperations.firstIndex(of: operation) else { return false }
+        security.pairOperations.remove(at: index)
+        effects.complete(operation, .failure(.cancelled))
+        security.request = nil
+        security.heldPairing = nil
+        if security.isUnsettled { dropClaim(.cancelled, &pairings, at: now, into: &effects) }
+        continuePairing(into: &effects) { $0.cancel() }
+        // Where nothing has begun yet, nothing else would tell those that wait for it.
+        if !security.isBusy { securityEnded(.cancelled, &pairings, at: now, into: &effects) }
+        return true
+    }
+
+    /// The user's answer to the question that is open here.
+    /// - Returns: whether it is one to it.
+    func answerPairing(
+        _ answer: PairingAnswer, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
+        at now: Instant,
+        into effects: inout Effects
+    ) -> Bool {
+        if case .unsettled(_, let outcome, _, _) = security.pairing {
+            return answerClaim(outcome, answer, &pairings, &links, &server, at: now, into: &effects)
+        }
+        let isTaken = security.userAnswered(answer, at: now)
+        wantsPairingContinued(into: &effects)
+        return isTaken
+    }
+
+    // MARK: Beginning
+
+    /// Begins pairing as the initiator, or asks the central to do so.
+    /// - Parameter isCommanded: whether the app asked for this pairing, and no device.
+    /// - Returns: why it cannot begin.
+    private func beginPairing(
+        _ options: PairingOptions, needsConsent: Bool = false, isCommanded: Bool = false, _ pairings: inout Pairings,
+        _ links: inout LinkTable, at now: Instant, into effects: inout Effects
+    ) -> SecurityFailure? {
+        let refusal = security.refusal(
+            toBegin: options, isClosing: isClosing, pairings.bonds, pairings.attempts, at: now)
+        if let refusal { return refusal }
+        guard role == .central else {
+            requestSecurity(options, at: now, into: &effects)
+            return nil
+        }
+        begin(.initiator, &pairings, &links, at: now, into: &effects) {
+            $0.options = options
+            $0.needsConsent = needsConsent
+            $0.isCommanded = isCommanded
+        }
+        continuePairing(into: &effects) { $0.start(at: now) }
+        return nil
+    }
+
+    private func begin(
+        _ side: PairingMachine.Role, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
+        into effects: inout Effects,
+        _ change: (inout LinkSecurityMachine.Beginning) -> Void
+    ) {
+        let others = links.count { $0 !== self && $0.role == role && $0.security.mayEnterPasskey }
+        var beginning = LinkSecurityMachine.Beginning(
+            options: pairings.settings.pairing, passkeyEntriesUnderWay: others)
+        beginning.localIdentity = pairings.localIdentity
+        change(&beginning)
+        security.begin(side, beginning, pairings.bonds, &pairings.attempts, at: now, into: &effects)
+    }
+
+    func requestSecurity(_ options: PairingOptions, at now: Instant, into effects: inout Effects) {
+        send(security.ask(for: options, at: now), into: &effects)
+    }
+
+    /// The bond's key has encrypted the link: what was asked for beyond it is paired for now.
+    /// - Returns: whether operations wait for a pairing.
+    func followHeldPairing(
+        _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant, into effects: inout Effects
+    ) -> Bool {
+        guard let options = security.takeHeldPairing(), !isClosing else { return false }
+        guard let failure = beginPairing(options, isCommanded: true, &pairings, &links, at: now, into: &effects) else {
+            return true
+        }
+        endPairOperations(.failure(.security(failure)), into: &effects)
+        return false
+    }
+
+    /// The peer refused an operation because the link is not secure enough (SPEC 2.3 automatic pairing).
+    func secureOnDemand(
+        _ error: ATTError, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
+        into effects: inout Effects
+    ) {
+        switch security.step(onDemandOf: error, pairings.settings, pairings.bonds) {
+        // What is under way may be enough: the operation is tried again at its end.
+        case .none: break
+        case .fail(let failure): securityEnded(failure, &pairings, at: now, into: &effects)
+        case .encrypt(let key, let properties):
+            security.encrypt(with: key, properties, at: now, into: &effects)
+        case .pair(let options):
+            let failure = beginPairing(
+                options, needsConsent: options.asksConsent, &pairings, &links, at: now, into: &effects)
+            if let failure {
+                securityEnded(failure, &pairings, at: now, into: &effects)
+            }
+        }
+    }
+
+    // MARK: PDUs
+
+    func receiveSecurityPDU(
+        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
+        into effects: inout Effects
+    ) {
+        guard !security.isBlocked, !isClosing else { return }
+        guard let octet = pdu.byte(at: 0) else { return }
+        if security.isPairing { return pairingReceived(pdu, at: now, into: &effects) }
+        switch SMPOpcode(rawValue: octet) {
+        case .pairingRequest: pairingRequested(pdu, &pairings, &links, at: now, into: &effects)
+        case .securityRequest: securityRequested(pdu, &pairings, &links, at: now, into: &effects)
+        case .pairingFailed:
+            // The central's answer to our Security Request.
+            guard security.request != nil, let reason = pdu.byte(at: 1) else { return }
+            security.request = nil
+            pairingFailed(
+                .refusedByPeer(PairingFailedReason(rawValue: reason)), &pairings, at: now, into: &effects)
+        // What is left of a pairing that has ended. An answer could meet a new one on its way.
+        default: effects.counters.strayPackets &+= 1
+        }
+    }
+
+    private func pairingRequested(
+        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
+        into effects: inout Effects
+    ) {
+        guard pairings.attempts.areAvailable, pairings.settings.acceptsPairing else {
+            return send(.pairingFailed(.pairingNotSupported), into: &effects)
+        }
+        guard role == .peripheral else { return send(.pairingFailed(.commandNotSupported), into: &effects) }
+        guard security.wait(pairings.attempts, at: now) == nil else {
+            return send(.pairingFailed(.repeatedAttempts), into: &effects)
+        }
+        let request = security.request
+        security.request = nil
+        let options = request?.options ?? pairings.settings.pairing
+        // AuthReq (Core 5.4, Vol 3, Part H, 3.5.1).
+        let wishes = AuthenticationRequirements(rawValue: pdu.byte(at: 3) ?? 0)
+        guard !wishes.isBonding || !options.isBonding || pairings.bonds.hasRoom(for: security.identity) else {
+            send(.pairingFailed(.pairingNotSupported), into: &effects)
+            return pairingFailed(.tooManyBonds, &pairings, at: now, into: &effects)
+        }
+        let isCommanded = request != nil && !security.pairOperations.isEmpty
+        begin(.responder, &pairings, &links, at: now, into: &effects) {
+            $0.options = options
+            $0.needsConsent = options.asksConsent && request == nil
+            $0.isCommanded = isCommanded
+            $0.mayBond = wishes.isBonding
+        }
+        pairingReceived(pdu, at: now, into: &effects)
+    }
+
+    private func pairingReceived(_ pdu: RawSpan, at now: Instant, into effects: inout Effects) {
+        security.received(pdu, at: now)
+        wantsPairingContinued(into: &effects)
+    }
+
+    /// The peripheral wants security (Core 5.4, Vol 3, Part H, 2.4.6).
+    private func securityRequested(
+        _ pdu: RawSpan, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
+        into effects: inout Effects
+    ) {
+        guard pairings.bonds.hasToolbox else { return send(.pairingFailed(.pairingNotSupported), into: &effects) }
+        guard role == .central else { return send(.pairingFailed(.commandNotSupported), into: &effects) }
+        guard case .securityRequest(let wanted)? = try? SMPPacket(pdu) else {
+            return send(.pairingFailed(.invalidParameters), into: &effects)
+        }
+        switch security.step(requestedBy: wanted, pairings.settings, pairings.bonds) {
+        case .none: break
+        case .fail:
+            effects.events.append(.pairing(id, .securityRequested))
+            send(.pairingFailed(.pairingNotSupported), into: &effects)
+        case .encrypt(let key, let properties):
+            security.encrypt(with: key, properties, at: now, into: &effects)
+        case .pair(let options): pairAsRequested(options, &pairings, &links, at: now, into: &effects)
+        }
+    }
+
+    func pairAsRequested(
+        _ options: PairingOptions, _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant,
+        into effects: inout Effects
+    ) {
+        let failure = beginPairing(
+            options, needsConsent: options.asksConsent, &pairings, &links, at: now, into: &effects)
+        switch failure {
+        case nil: break
+        case .repeatedAttempts?: send(.pairingFailed(.repeatedAttempts), into: &effects)
+        case .some: send(.pairingFailed(.pairingNotSupported), into: &effects)
+        }
+    }
+
+    // MARK: Under way
+
+    /// Gives a pairing an input; what it wants done is done when the input has been handled.
+    /// - Parameter number: of the machine that is meant; `nil` for any.
+    func continuePairing(
+        number: UInt32? = nil, into effects: inout Effects, _ input: (inout PairingMachine) -> Void
+    ) {
+        security.continuePairing(number: number, input)
+        wantsPairingContinued(into: &effects)
+    }
+
+    private func wantsPairingContinued(into effects: inout Effects) { effects.wishes.append((self, .continuePairing)) }
+
+    /// Does what the pairing wants done.
+    func carryOutPairing(
+        _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant,
+        into effects: inout Effects
+    ) {
+        while let task = security.nextPairingTask(&pairings.attempts, into: &effects) {
+            switch task {
+            case .send(let packet): send(packet, into: &effects)
+            case .encrypt(let key, let properties):
+                security.encrypt(with: LongTermKey(key: key), properties, at: now, into: &effects)
+            case .finish(let outcome):
+                pairingFinished(outcome, &pairings, &links, &server, at: now, into: &effects)
+            case .fail(let failure): pairingFailed(failure, &pairings, at: now, into: &effects)
+            }
+        }
+    }
+
+    // MARK: Ends
+
+    private func pairingFinished(
+        _ outcome: PairingOutcome, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
+        at now: Instant,
+        into effects: inout Effects
+    ) {
+        guard let machine = security.machine else { return }
+        if machine.model == .outOfBand { pairings.attempts.outOfBand.set(nil, for: security.identity) }
+        guard outcome.isBonding, let new = newBond(outcome, &pairings, &server) else {
+            return pairingEnded(outcome, isBonded: false, &pairings, &server, at: now, into: &effects)
+        }
+        if let failure = refusal(of: new, &pairings) { return dropClaim(failure, &pairings, at: now, into: &effects) }
+        let isAllowed =
+            security.isProven || machine.mayReplaceBond || machine.setup.options.replacesBond
+        if let claimed = pairings.bonds.unprovenClaim(of: new, address: security.identity, isAllowed: isAllowed) {
+            return security.askToReplace(claimed, outcome, &pairings.attempts, at: now, into: &effects)
+        }
+        guard keep(new, &pairings, &links, &server, at: now, into: &effects) else {
+            return dropClaim(.tooManyBonds, &pairings, at: now, into: &effects)
+        }
+        pairingEnded(outcome, isBonded: true, &pairings, &server, at: now, into: &effects)
+    }
+
+    private func newBond(_ outcome: PairingOutcome, _ pairings: inout Pairings, _ server: inout GATTServer) -> Bond? {
+        var bond = pairings.bonds.bond(from: outcome, address: security.identity)
+        bond?.clientRecord = server.clientRecord(of: id)
+        return bond
+    }
+
+    private func refusal(of new: Bond, _ pairings: inout Pairings) -> SecurityFailure? {
+        pairings.bonds.refusal(
+            of: new, address: security.identity, own: pairings.ownIdentity,
+            isByWord: security.machine?.setup.options.replacesBond ?? false)
+    }
+
+    /// - Returns: `false` where there is no room.
+    private func keep(
+        _ new: Bond, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant,
+        into effects: inout Effects
+    ) -> Bool {
+        guard
+            pairings.bonds.keep(
+                new, inPlaceOf: security.identity,
+                isAskedFor: role == .central || !security.pairOperations.isEmpty,
+                connected: links.identities, into: &effects)
+        else { return false }
+        security.bondMade(new.identity)
+        openGate(restoring: nil, &server, at: now, into: &effects)
+        security.isRecordDue = false
+        return true
+    }
+
+    /// The user has said whether a bond may be replaced.
+    private func answerClaim(
+        _ outcome: PairingOutcome, _ answer: PairingAnswer, _ pairings: inout Pairings, _ links: inout LinkTable,
+        _ server: inout GATTServer, at now: Instant, into effects: inout Effects
+    ) -> Bool {
+        switch answer {
+        case .passkey: return false
+        case .confirm(false), .cancel: dropClaim(.wouldReplaceBond, &pairings, at: now, into: &effects)
+        case .confirm(true):
+            if let new = newBond(outcome, &pairings, &server), refusal(of: new, &pairings) == nil,
+                keep(new, &pairings, &links, &server, at: now, into: &effects)
+            {
+                pairingEnded(outcome, isBonded: true, &pairings, &server, at: now, into: &effects)
+            } else {
+                dropClaim(.tooManyBonds, &pairings, at: now, into: &effects)
+            }
+        }
+        return true
+    }
+
+    /// The peer is told that its keys are not kept.
+    func dropClaim(
+        _ failure: SecurityFailure, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
+    ) {
+        let reason: PairingFailedReason =
+            switch failure {
+            case .refusedByUs(let reason): reason
+            case .wouldReplaceBond: .keyRejected
+            case .refusedByPeer, .timedOut, .keyMissingAtPeer, .encryptionFailed, .keyTooWeak, .noKey, .notAvailable,
+                .alreadyPairing, .repeatedAttempts, .passkeyLocked, .tooManyBonds, .linkLost, .cancelled:
+                .unspecifiedReason
+            }
+        send(.pairingFailed(reason), into: &effects)
+        // A peer that came this far did not guess.
+        pairingFailed(failure, isTry: false, &pairings, at: now, into: &effects)
+    }
+
+    private func pairingEnded(
+        _ outcome: PairingOutcome, isBonded: Bool, _ pairings: inout Pairings, _ server: inout GATTServer,
+        at now: Instant,
+        into effects: inout Effects
+    ) {
+        let address = peer
+        security.pairingEnded(outcome, peer: address, &pairings.attempts)
+        let identity = security.identity
+        if isBonded, outcome.identityResolvingKey != nil, address.isResolvablePrivate {
+            peer = identity.asIdentity
+            effects.events.append(.identityFound(identity, behind: address.withoutIdentityMark))
+            effects.wishes.append((self, .adoptWaiting(for: address.withoutIdentityMark)))
+        }
+        tellServerOfSecurity(&server, &pairings)
+        let summary = PairingSummary(
+            identity: identity, isSecureConnections: outcome.isSecureConnections,
+            isAuthenticated: outcome.isAuthenticated, keySize: outcome.keySize, isBonded: isBonded)
+        effects.events.append(.pairing(id, .paired(summary)))
+        endPairOperations(.success(.paired(summary)), into: &effects)
+        securityEnded(nil, &pairings, at: now, into: &effects)
+        // What waited for the peer's proof goes where the new key is its bond's.
+        if !security.isChanging { releaseHeld(into: &effects) }
+    }
+
+    private func pairingFailed(
+        _ failure: SecurityFailure, isTry: Bool = true, _ pairings: inout Pairings, at now: Instant,
+        into effects: inout Effects
+    ) {
+        security.pairingEnded(with: failure, isTry: isTry, &pairings.attempts, at: now, into: &effects)
+        endPairOperations(.failure(.security(failure)), into: &effects)
+        securityEnded(failure, &pairings, at: now, into: &effects)
+    }
+
+    func endPairOperations(_ result: Result<HostResult, HostFailure>, into effects: inout Effects) {
+        let waiting = security.pairOperations
+        security.pairOperations = []
+        for operation in waiting { effects.complete(operation, result) }
+    }
+}

@@ -1,0 +1,65 @@
+import BLEPackets
+
+/// Signed writes on their way between bonds, bearer and server (Core 5.4, Vol 3, Part C, 10.4).
+extension Link {
+    // MARK: As a client
+
+    func writeSigned(
+        _ handle: AttributeHandle, _ value: [UInt8], operation: OperationID, client: ClientID,
+        _ bonds: inout Bonds, at now: Instant, into effects: inout Effects
+    ) {
+        if security.keyInUse != nil || security.isGated {
+            // On an encrypted link a signature is not to be used, and nothing goes to a bonded peer on another. There a
+            // signature would be no help: it proves us to the peer, not the peer to us.
+            return start(
+                .writeCommand(handle, value: value), operation: operation, client: client, at: now, into: &effects)
+        }
+        let peer = security.identity
+        guard bonds.canSign(for: peer) else {
+            return effects.complete(operation, .failure(.gatt(.security(.noKey))))
+        }
+        let limit = Int(gatt.mtu) - GATTClient.signedOverhead
+        guard value.count <= limit else {
+            return effects.complete(operation, .failure(.gatt(.valueTooLong(limit: max(0, limit)))))
+        }
+        let isAsked = bonds.sign(
+            handle, value, for: peer, on: id, operation: operation, client: client, into: &effects)
+        if !isAsked { effects.complete(operation, .failure(.gatt(.security(.noKey)))) }
+    }
+
+    /// The toolbox has signed a write, or could not.
+    func signatureMade(
+        _ result: ToolboxResult, operation: OperationID, client: ClientID, message: [UInt8], counter: UInt32,
+        _ bonds: inout Bonds, at now: Instant, into effects: inout Effects
+    ) {
+        guard let pdu = bonds.signedPDU(message, counter: counter, result) else {
+            return effects.complete(operation, .failure(.gatt(.security(.notAvailable))))
+        }
+        gatt.startSigned(pdu, id: operation, client: client, at: now)
+        takeClientActions(into: &effects)
+    }
+
+    // MARK: As a server
+
+    /// A signed write came; it goes to the server once its signature is proved.
+    func signedWriteReceived(
+        _ pdu: [UInt8], _ bonds: inout Bonds, _ server: inout GATTServer, into effects: inout Effects
+    ) {
+        guard security.keyInUse == nil, bonds.verify(pdu, from: security.identity, on: id, into: &effects) else {
+            return server.refuseSignedWrite()
+        }
+    }
+
+    /// The toolbox has computed what the signature of a write should be, or could not.
+    func signatureComputed(
+        _ result: ToolboxResult, of pdu: [UInt8], counter: UInt32, _ bonds: inout Bonds,
+        _ server: inout GATTServer, into effects: inout Effects
+    ) {
+        let peer = security.identity
+        guard bonds.bond(for: peer)?.peerSigningKey != nil else { return }
+        guard let command = bonds.verified(pdu, counter: counter, from: peer, result, into: &effects) else {
+            return server.refuseSignedWrite()
+        }
+        server.receiveSigned(command.span.bytes, from: id)
+    }
+}
