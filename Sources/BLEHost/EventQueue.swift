@@ -2,7 +2,7 @@ import BLEPackets
 
 /// What the engine has to tell, in order.
 ///
-/// Whoever owns the engine may be slow: a bond that has to reach the disk first holds back what follows it. Nothing that
+/// The owner of the engine may be slow: a bond that has to reach the disk first holds back what follows it. Nothing that
 /// a peer or the controller can cause without end may pile up meanwhile. Discoveries and values that
 /// peers send unasked may be dropped under load, and are counted; the rest is bounded by what the protocol allows each link,
 /// and never dropped (DESIGN section 1).

@@ -40,7 +40,7 @@ extension Host {
         _ opcode: HCIOpcode, credits: UInt8, parameters: RawSpan, at now: Instant
     ) throws(DecodingError) {
         guard let purpose = effects.commands.answered(opcode, credits: credits) else {
-            // Opcode 0 only returns credits; what else nobody asked for is late, or another process's.
+            // Opcode 0 only returns credits; any other answer without a question is late, or another process's.
             if opcode.rawValue != 0 { effects.counters.unexpectedEvents &+= 1 }
             return
         }

@@ -25,7 +25,7 @@ extension Host {
     /// LE (Enhanced) Connection Complete, successful or not.
     mutating func connectionCompleted(_ new: NewLink, _ status: HCIStatus, at now: Instant) {
         if status == .advertisingTimeout {
-            // A call that nobody answered; not every controller names the role then.
+            // Directed advertising without a connection; not every controller names the role then.
             return radio.advertisingEnded(byConnection: false, at: now, into: &effects)
         }
         if new.role == .central {
@@ -53,7 +53,7 @@ extension Host {
         }
     }
 
-    /// A link is there, and it is known with whom as far as that can be known.
+    /// A link is there, and its peer is known as far as it can be.
     mutating func linkMade(_ new: NewLink, at now: Instant) {
         let (handle, peer, role) = (new.handle, new.peer, new.role)
         if let stale = links[handle] {
@@ -66,7 +66,7 @@ extension Host {
         }
         let waiting = role == .central ? radio.connector.take(peer) : []
         guard !links.isFull, role == .peripheral || !waiting.isEmpty else {
-            // Nobody waits for it any more: the connection won the race against its cancellation.
+            // No client waits for it any more: the connection won the race against its cancellation.
             for pending in waiting { effects.complete(pending.operation, .failure(.limitReached)) }
             effects.commands.append(Disconnect(connectionHandle: handle), purpose: .unattendedOnLink(handle))
             return
@@ -78,6 +78,7 @@ extension Host {
             localAddress: new.privateAddresses.local ?? information.ownAddress
                 ?? DeviceAddress(value: 0, kind: .public),
             peerAddress: new.privateAddresses.peer ?? peer.withoutIdentityMark, gatt: gattSettings)
+        link.reassembler.limit = configuration.limits.reassembledBytes
         link.waiting = waiting
         link.gatt.holdingClients = holdingClients
         links.insert(link)

@@ -90,6 +90,23 @@ public struct Host: ~Copyable {
         settle(at: now)
     }
 
+    /// One packet of ACL data; one that came before its Connection Complete is kept for a moment.
+    mutating func receiveACL(_ packet: RawSpan, at now: Instant) throws(DecodingError) {
+        guard pairings.isExclusive else { return }
+        let data = try ACLDataPacket(decoding: packet)
+        guard let link = links[data.connectionHandle] else {
+            if parked.park(packet, for: data.connectionHandle, at: now) {
+                effects.counters.parkedPackets &+= 1
+            } else {
+                effects.counters.strayPackets &+= 1
+            }
+            return
+        }
+        try link.receive(
+            data.data, isStart: data.boundary.isFirst, &pairings, &links, &server, &channelListeners, at: now,
+            into: &effects)
+    }
+
     mutating func noteMalformedPacket(_ error: DecodingError) {
         effects.counters.malformedPackets &+= 1
         effects.events.append(.malformedPacket(error))
@@ -118,7 +135,7 @@ public struct Host: ~Copyable {
         settle(at: now)
     }
 
-    /// The moment at which `advance(to:)` is to be called, if nothing comes before.
+    /// When to call `advance(to:)`, if nothing comes before.
     ///
     /// Stored at the end of each input: an owner who asks reads one field, and the engine is not copied to be asked.
     public private(set) var nextDeadline: Instant?
@@ -170,7 +187,9 @@ public struct Host: ~Copyable {
             convergeRadio(at: now)
         }
         effects.sendData(&links, at: now)
-        while notePassedFrames(at: now) {
+        while let link = effects.data.popLinkWithPassedFrames() {
+            links.note(link)
+            link.tellPassed(&server, at: now, into: &effects)
             fulfilWishes(at: now)
             effects.sendData(&links, at: now)
         }

@@ -7,7 +7,7 @@ public struct HostConfiguration: Hashable, Sendable {
         /// This engine only: it resets the controller, sets its event masks and writes its lists.
         case exclusive
         /// Shared with an operating system's own stack, as on a raw HCI socket: nothing is reset or masked, events of
-        /// the others are passed over, and links carry no GATT of ours: their channels belong to the other stack.
+        /// the others are ignored, and links carry no GATT of ours: their channels belong to the other stack.
         case shared
     }
 
@@ -45,7 +45,7 @@ public struct HostConfiguration: Hashable, Sendable {
     public var deviceName: String
     /// How names and services are laid out in advertising.
     public var advertising: AdvertisingPackerSettings
-    /// Whether somebody answers `Host.nextToolboxQuestion()`: without it there is no pairing, no private address and no
+    /// Whether the owner answers `Host.nextToolboxQuestion()`: without it there is no pairing, no private address and no
     /// database hash.
     public var hasToolbox: Bool
     /// How links are made secure.
@@ -97,7 +97,7 @@ public struct HostLimits: Hashable, Sendable {
     /// Bonds at one time. If all of them were started by this side or are authenticated, no new device can bond until
     /// one is removed; otherwise the oldest other bond is replaced.
     public var bonds = 1000
-    /// Bonds among them that peers began and nobody authenticated: the oldest makes room for the next one.
+    /// Bonds among them that peers began without authentication: the oldest makes room for the next one.
     public var unaskedBonds = 100
 
     /// Limits for a gateway with a few thousand devices nearby.

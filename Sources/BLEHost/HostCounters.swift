@@ -36,17 +36,17 @@ public struct HostCounters: Hashable, Sendable {
     /// PDUs in the clear of peers that had still to prove that they hold the key of their bond: none was believed.
     public var refusedCleartext: UInt64 = 0
 
-    /// Discoveries that nobody took in time.
+    /// Discoveries that the owner did not take in time.
     public var droppedDiscoveries: UInt64 = 0
-    /// Values of notifications and write commands, and malformed packets, that nobody took in time.
+    /// Values of notifications and write commands, and malformed packets, that the owner did not take in time.
     public var droppedValues: UInt64 = 0
     /// Updates of our server that a client missed because it took those before too slowly.
     public var missedUpdates: UInt64 = 0
     /// Broken ATT PDUs of links that have ended.
     public var malformedATTPDUs: UInt64 = 0
-    /// ATT responses that nobody had asked for, of links that have ended.
+    /// ATT responses to no request, of links that have ended.
     public var unexpectedATTResponses: UInt64 = 0
-    /// Values that came before anybody subscribed and were too many to keep, of links that have ended (pain 12).
+    /// Values that came before a client subscribed and were too many to keep, of links that have ended (pain 12).
     public var droppedEarlyNotifications: UInt64 = 0
 
     /// All zero.

@@ -40,7 +40,7 @@ public enum HostEvent: Equatable, Sendable {
     case cleartextRefused(LinkID, DeviceAddress)
     /// A new or changed bond: save it in place of the one with the same identity.
     indirect case bondChanged(Bond)
-    /// The bond with this identity is to be forgotten.
+    /// The bond with this identity is gone: remove what you saved.
     case bondRemoved(DeviceAddress)
     /// What happens on credit-based channels.
     case channel(ChannelEvent)

@@ -55,7 +55,7 @@ public struct Timing: Hashable, Sendable {
         peripheralLatency: 0, supervisionTimeout: .milliseconds(720), attMTU: 185)
 }
 
-/// How often advertising is sent: at first, and when nobody came for a while (SPEC section 4).
+/// How often advertising is sent: at first, and when no central came for a while (SPEC section 4).
 public struct AdvertisingPace: Hashable, Sendable {
     /// At first.
     public var initial: AdvertisingInterval

@@ -33,7 +33,7 @@ struct ATTBearer {
         /// For our server; it must be answered.
         case request
         case mtuRequest
-        /// For our server; nobody answers.
+        /// For our server, without a response.
         case command
         /// For our server: an indication has arrived.
         case confirmation
@@ -43,7 +43,7 @@ struct ATTBearer {
 
     private var state = State.idle
     private(set) var mtu = ATTBearer.defaultMTU
-    /// What the peer was told that we receive: the same number whoever asks (Core 5.4, Vol 3, Part F, 3.4.2).
+    /// What the peer was told that we receive: the same number each time (Core 5.4, Vol 3, Part F, 3.4.2).
     private var announcedMTU: UInt16?
     /// Whether our own exchange is over: there is one for a link.
     private(set) var hasExchangedMTU = false

@@ -1,6 +1,6 @@
 /// Traffic of a bearer that belongs to no operation.
 public struct ATTCounters: Equatable, Sendable {
-    /// Responses that nobody had asked for.
+    /// Responses to no request.
     public var unexpectedResponses: UInt64 = 0
     /// PDUs that are not of the form that their opcode demands, responses left out: those end their operation.
     public var malformedPDUs: UInt64 = 0

@@ -1,8 +1,8 @@
 /// What a PDU is to its sender.
 public enum ATTSendTag: Equatable, Sendable {
-    /// A request, a confirmation or a response: nobody waits to hear of its sending.
+    /// A request, a confirmation or a response: its sending is not reported.
     case none
-    /// A write command: `commandSent` is to be called when it has been handed to the controller.
+    /// A write command: `commandSent` follows when the controller has it.
     case command(OperationID)
     /// What our attribute server sends; it is told when the controller has it.
     case server(GATTServerSendTag)
@@ -14,7 +14,7 @@ public enum ATTSendTag: Equatable, Sendable {
 public enum GATTServerSendTag: Equatable, Sendable {
     /// The answer to a request; also an error.
     case response
-    /// A value that nobody confirms.
+    /// A value without a confirmation.
     case notification
     /// A value that the client has to confirm.
     case indication

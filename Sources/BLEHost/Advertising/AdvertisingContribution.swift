@@ -27,7 +27,7 @@ public struct AdvertisingContribution: Equatable, Sendable {
     public static let allowedKeys = ["kCBAdvDataLocalName", "kCBAdvDataServiceUUIDs"]
 
     /// Looks for keys that an app may not set (SPEC PER-10).
-    /// - Throws: `AdvertisingKeyError` for the first one: then nothing is to be advertised.
+    /// - Throws: `AdvertisingKeyError` for the first one: then nothing is advertised.
     public static func check(keys: [String]) throws(AdvertisingKeyError) {
         for key in keys where !allowedKeys.contains(key) { throw AdvertisingKeyError(key: key) }
     }

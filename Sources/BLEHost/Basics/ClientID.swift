@@ -3,7 +3,7 @@ public struct ClientID: RawRepresentable, Hashable, Comparable, Sendable {
     public let rawValue: UInt32
     @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The one client of a process that shares its engine with nobody.
+    /// The one client of a process that shares its engine with no other.
     public static let local = ClientID(rawValue: 0)
 
     @inlinable

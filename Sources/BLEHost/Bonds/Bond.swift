@@ -27,7 +27,7 @@ public struct Bond: Equatable, Sendable {
     public var peerSigningKey: SigningKey?
     /// What the peer, as a client of our attribute server, finds again.
     public var clientRecord: GATTClientRecord?
-    /// Whether the peer began the pairing and nobody was authenticated: anyone in range can get such a bond, so it may
+    /// Whether the peer began the pairing and was not authenticated: anyone in range can get such a bond, so it may
     /// be replaced by others (`HostLimits.unaskedBonds`).
     public var isUnasked = false
     /// What its user calls the device: the name under which it was found and paired. Another device that uses that name is not

@@ -27,7 +27,7 @@ struct BondTable {
     mutating func remove(_ identity: DeviceAddress) -> Bool { list.remove(identity) }
 
     /// A bond's key has encrypted a link: the bond is the one that was used last.
-    /// - Returns: the bond, where that is to be kept at once, because many others were used since the last time.
+    /// - Returns: the bond, where that has to be kept at once, because many others were used since the last time.
     mutating func use(_ identity: DeviceAddress) -> Bond? {
         guard var bond = list.bond(for: identity) else { return nil }
         let latest = all.reduce(0) { max($0, $1.lastUse) }

@@ -30,9 +30,9 @@ extension Bonds {
         return done
     }
 
-    /// Whom a central means that names its key: where several bonds have the resolving key of an address, that tells
+    /// Which device a central is that names its key: where several bonds have the resolving key of an address, that tells
     /// which of them it is.
-    /// - Returns: `nil` where it is nobody else's than `identity`, or nobody's.
+    /// - Returns: `nil` where the key is that of `identity`, or unknown.
     func identity(
         naming request: LELongTermKeyRequest, behind address: DeviceAddress, takenFor identity: DeviceAddress
     ) -> DeviceAddress? {

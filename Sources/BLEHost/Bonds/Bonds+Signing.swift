@@ -32,11 +32,11 @@ extension Bonds {
         return true
     }
 
-    /// Whether somebody can sign for a device.
+    /// Whether writes to a device can be signed.
     func canSign(for identity: DeviceAddress) -> Bool { hasToolbox && bond(for: identity)?.localSigningKey != nil }
 
     /// A link to a device to which signed writes went before: the first numbers of this run are set aside before
-    /// anybody hears of the link, so that the store has them by then.
+    /// clients hear of the link, so that the store has them by then.
     mutating func setSigningNumbersAside(for identity: DeviceAddress, into effects: inout Effects) {
         guard hasToolbox, var bond = bond(for: identity), let key = bond.localSigningKey, key.counter > 0,
             signingNumbers.setAside(in: &bond)
@@ -68,7 +68,7 @@ extension Bonds {
         let counter = pdu.dropLast(Self.codeLength).suffix(Self.counterLength).reversed().reduce(0 as UInt32) {
             $0 << 8 | UInt32($1)
         }
-        // What was sent before, somebody may have heard.
+        // What was sent before may have been overheard.
         guard counter >= key.counter, counter < UInt32.max else { return false }
         // Each is told behind the number that forbids it a second time, and none before the store has that. A store
         // that does not come forward is not waited for without end.

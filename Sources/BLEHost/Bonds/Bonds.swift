@@ -11,7 +11,7 @@ import BLEPackets
 /// Links are not known here: what depends on one comes in with the call, as the address of its peer.
 struct Bonds {
     let limits: HostLimits
-    /// Whether anybody does the cryptography that private addresses and signatures need.
+    /// Whether a toolbox does the cryptography that private addresses and signatures need.
     let hasToolbox: Bool
     private(set) var table = BondTable()
     var resolver = IdentityResolver()
@@ -32,7 +32,7 @@ struct Bonds {
     /// What a store had takes the place of all bonds.
     mutating func restore(_ bonds: [Bond]) { table.replaceAll(by: bonds) }
 
-    /// A bond's content changed: whoever keeps bonds is told.
+    /// A bond's content changed: the owner is told, who keeps bonds.
     mutating func update(_ bond: Bond, into effects: inout Effects) {
         table.set(bond)
         effects.events.append(.bondChanged(bond))
@@ -62,8 +62,8 @@ struct Bonds {
 
     // MARK: Limits
 
-    /// Whether pairing with a device can lead to a bond: whoever is near may begin to pair, and may claim to be
-    /// somebody new each time.
+    /// Whether pairing with a device can lead to a bond: any device in range may begin to pair, and may claim to be
+    /// another each time.
     func hasRoom(for identity: DeviceAddress) -> Bool {
         if bond(for: identity) != nil || table.all.count < limits.bonds { return true }
         return leastUsed(besides: identity, connected: []) != nil

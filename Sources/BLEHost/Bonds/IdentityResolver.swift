@@ -28,7 +28,7 @@ struct IdentityResolver {
         var matches: [DeviceAddress] = []
         /// What is known now that the last key was tried.
         var answer: Answer { Answer(matches) }
-        /// Links that wait until it is known with whom they are.
+        /// Links that wait until their peers are known.
         var connections: [NewLink] = []
         var reports: [(report: Scanner.Report, data: [UInt8])] = []
     }
@@ -107,7 +107,7 @@ struct IdentityResolver {
         passes[index].reports.append((report, data.copied()))
     }
 
-    /// The link ended before it was known with whom it was.
+    /// The link ended before its peer was known.
     /// - Returns: whether there was such a link.
     mutating func forget(_ handle: ConnectionHandle) -> Bool {
         for index in passes.indices {
@@ -135,7 +135,7 @@ struct IdentityResolver {
 }
 
 extension IdentityResolver.Answer {
-    /// Decides for one of several identities with one key: that which somebody waits for, else any that has not been
+    /// Decides for one of several identities with one key: that which a client waits for, else any that has not been
     /// refuted.
     func choosing(_ isAwaited: (DeviceAddress) -> Bool) -> IdentityResolver.Answer {
         guard case .several(let all, let refuted) = self else { return self }

@@ -6,7 +6,7 @@ import BLEPackets
 /// A bond says from which number on none was used. That would have to be written down before each write; so numbers are
 /// set aside in blocks: the bond is ahead of what was used, and what was set aside is only used by this process. After
 /// a crash the rest of a block is skipped. A block is set aside when half of the one before it is used, so that the
-/// store has it long before it is needed; the first of a run when the link is made, before anybody hears of it.
+/// store has it long before it is needed; the first of a run when the link is made, before clients hear of it.
 struct SigningNumbers {
     private struct Entry {
         var identity: DeviceAddress
@@ -35,7 +35,7 @@ struct SigningNumbers {
     }
 
     /// Sets a block aside where half of the last one is used.
-    /// - Returns: whether the bond has changed, and is to be kept.
+    /// - Returns: whether the bond has changed and has to be kept.
     mutating func setAside(in bond: inout Bond) -> Bool {
         guard let key = bond.localSigningKey else { return false }
         let place = place(of: key, bond.identity)

@@ -11,11 +11,11 @@ enum CommandPurpose: Equatable {
     /// A change of the controller's resolving list.
     case resolvingList
     case link(LinkID, LinkPurpose)
-    /// Something about the link of this handle whose answer nobody waits for.
+    /// Something about the link of this handle whose answer is not waited for.
     case unattendedOnLink(ConnectionHandle)
     /// A client's own command.
     case client(OperationID)
-    /// Nobody waits for the answer.
+    /// The answer is not waited for.
     case unattended
 
     /// The handle in the command, of which it is known that it belongs to a link.

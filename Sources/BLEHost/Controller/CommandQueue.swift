@@ -59,7 +59,7 @@ struct CommandQueue {
     }
 
     /// The controller answered `opcode` and takes `newCredits` further commands.
-    /// - Returns: why the command was sent; `nil` when nobody waits for this answer (late, or asked by another process).
+    /// - Returns: why the command was sent; `nil` when this answer is not waited for (late, or asked by another process).
     mutating func answered(_ opcode: HCIOpcode, credits newCredits: UInt8) -> CommandPurpose? {
         credits = Int(newCredits)
         if credits > 0 { creditDeadline = nil }

@@ -49,7 +49,7 @@ struct ControllerSession {
         if case .starting = phase { true } else { false }
     }
 
-    /// Whether what the controller says is of the past: it is being reset, or nobody uses it. Answers to commands and
+    /// Whether what the controller says is of the past: it is being reset, or is not in use. Answers to commands and
     /// hardware errors are heard all the same.
     func isDeaf(_ commands: borrowing CommandQueue) -> Bool {
         switch phase {

@@ -7,7 +7,7 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let broadcast = CharacteristicProperties(rawValue: 0x01)
     /// The value can be read.
     public static let read = CharacteristicProperties(rawValue: 0x02)
-    /// The value can be written, and nobody answers.
+    /// The value can be written without a response.
     public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
     /// The value can be written, and the server answers.
     public static let write = CharacteristicProperties(rawValue: 0x08)

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Values that came before anybody had subscribed: a peer that remembers a subscription sends at once (pain 12).
+/// Values that came before a client had subscribed: a peer that remembers a subscription sends at once (pain 12).
 ///
 /// They wait, up to a limit for all handles together, and the oldest goes first.
 struct EarlyNotifications {

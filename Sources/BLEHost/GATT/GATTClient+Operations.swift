@@ -156,7 +156,7 @@ extension GATTClient {
         switch purpose {
         case .subscribed(let mode):
             if isWritten, !ended.isAbandoned { return hold(handle, ended.client, mode.rawValue, ended.id) }
-            // Whoever wanted it has gone, or the peer refuses: what the others hold is what counts.
+            // The client that wanted it has gone, or the peer refuses: what the others hold is what counts.
             subscriptions.settle(handle)
             if isWritten { reconfigure(handle) }
         case .unsubscribed, .reconfigured:

@@ -25,7 +25,7 @@ extension GATTClient {
     /// client that holds the value cannot take it now: that is what the server waits for.
     mutating func receiveIndication(_ pdu: RawSpan) {
         if !holdingClients.isEmpty, isHeld(pdu) {
-            // Whoever sends another before the confirmation loses it.
+            // A peer that sends another before the confirmation loses it.
             if heldIndication == nil { heldIndication = pdu.copied() } else { bearer.count(.unconfirmedIndications) }
             return
         }
@@ -51,7 +51,7 @@ extension GATTClient {
         releaseIndication()
     }
 
-    /// Takes the indication that waits, if nobody is left for whom it has to.
+    /// Takes the indication that waits, if no client is left for which it has to.
     mutating func releaseIndication() {
         guard end == nil, let pdu = heldIndication, !isHeld(pdu.span.bytes) else { return }
         heldIndication = nil

@@ -37,7 +37,7 @@ struct GATTClient {
         var id: OperationID?
         var client: ClientID
         var procedure: GATTProcedure
-        /// Whether nobody waits for the result: the answer under way ends it.
+        /// Whether the result is not waited for: the answer under way ends it.
         var isAbandoned = false
         var isRetry = false
         /// How many were sent.
@@ -54,7 +54,7 @@ struct GATTClient {
     let settings: GATTClientSettings
     var bearer = ATTBearer()
     var subscriptions = SubscriptionTable()
-    /// The peer's Service Changed, once somebody has found it: what lies in the ranges that it names is void.
+    /// The peer's Service Changed, once a client has found it: what lies in the ranges that it names is void.
     private(set) var serviceChanged: AttributeHandle?
     var early: EarlyNotifications
     /// Clients for which indications are left unconfirmed.

@@ -60,7 +60,7 @@ public enum GATTOperation: Equatable, Sendable {
     ///
     /// The peer is told when the first client asks; each call counts for its client until `unsubscribe` or until the
     /// client leaves (SPEC 5.5 rule 5). Ends with `subscribed`; values that came before follow it. It is over when the
-    /// peer declares the value void by Service Changed, if somebody has discovered that.
+    /// peer declares the value void by Service Changed, if a client has discovered that.
     case subscribe(AttributeHandle, configuration: AttributeHandle, mode: SubscriptionMode)
     /// Undoes one `subscribe` of this client; the peer is told when the last client goes. Ends with `unsubscribed`.
     case unsubscribe(AttributeHandle)

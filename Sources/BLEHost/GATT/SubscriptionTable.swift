@@ -47,7 +47,7 @@ struct SubscriptionTable {
 
     subscript(valueHandle: AttributeHandle) -> Entry? { index(of: valueHandle).map { entries[$0] } }
 
-    /// Somebody is about to hold `valueHandle`: the bits that the configuration then needs; `nil` when it has them.
+    /// A client is about to hold `valueHandle`: the bits that the configuration then needs; `nil` when it has them.
     mutating func claim(_ valueHandle: AttributeHandle, configuration: AttributeHandle, bits: UInt16) -> UInt16? {
         let place = place(of: valueHandle)
         if place == entries.count || entries[place].valueHandle != valueHandle {
@@ -102,14 +102,14 @@ struct SubscriptionTable {
         return changed
     }
 
-    /// The claim on `valueHandle` is over, whether it led to a holder or not; forgets what nobody holds.
+    /// The claim on `valueHandle` is over, whether it led to a holder or not; forgets what no client holds.
     mutating func settle(_ valueHandle: AttributeHandle) {
         guard let index = index(of: valueHandle) else { return }
         entries[index].isClaimed = false
         if entries[index].holders.isEmpty, entries[index].written == 0 { entries.remove(at: index) }
     }
 
-    /// Forgets an entry that nobody holds, whatever the peer's configuration says.
+    /// Forgets an entry that no client holds, whatever the peer's configuration says.
     mutating func forget(_ valueHandle: AttributeHandle) {
         guard let index = index(of: valueHandle), entries[index].holders.isEmpty else { return }
         entries.remove(at: index)

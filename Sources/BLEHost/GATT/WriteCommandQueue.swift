@@ -11,7 +11,7 @@ struct WriteCommandQueue {
 
     private let limit: Int
     private(set) var commands: [Command] = []
-    /// Whether somebody was told that it is full and not yet that there is room.
+    /// Whether a client was told that it is full and not yet that there is room.
     private var isBlocked = false
 
     init(limit: Int) { self.limit = max(1, limit) }

@@ -2,7 +2,7 @@ import BLEPackets
 
 /// The credit-based channels of one link (Core 5.4, Vol 3, Part A, 4.22 to 4.24).
 ///
-/// A machine like the others: events in, actions out. Whoever breaks the protocol loses the channel, never the link.
+/// A machine like the others: events in, actions out. A peer that breaks the protocol loses the channel, never the link.
 struct CreditBasedChannels {
     enum Action: Equatable {
         case signal(LESignallingCommand, identifier: UInt8)

@@ -75,7 +75,7 @@ extension Link {
     /// One packet of the signalling channel.
     /// - Parameter listeners: who takes channels from the peer.
     func receiveSignalling(
-        _ payload: RawSpan, listeners: ChannelListeners, _ pairings: inout Pairings, at now: Instant,
+        _ payload: RawSpan, _ listeners: ChannelListeners, _ pairings: inout Pairings, at now: Instant,
         into effects: inout Effects
     ) throws(DecodingError) {
         switch try signalling.receive(payload, role: role) {
@@ -97,7 +97,7 @@ extension Link {
                 command, identifier: identifier,
                 listener: { spsm in
                     guard let listener = listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
-                    // A peripheral that has not proved itself is nobody from whom a client here wants data.
+                    // No client here wants data from a peripheral that has not proved itself.
                     if isUnproven { return .failure(.refused(.insufficientEncryption)) }
                     if let demand = listener.demand, let refusal = demand.refusal(of: key, hasKeys: hasKeys, policy) {
                         return .failure(.refused(refusal))
@@ -209,7 +209,7 @@ extension ChannelFailure {
 }
 
 extension ChannelSecurity {
-    /// Why a key does not do; `nil` where it does. Whoever has no keys pairs, whoever has them encrypts
+    /// Why a key is not enough; `nil` where it is. A peer without keys has to pair, one with keys to encrypt
     /// (Core 5.4, Vol 3, Part C, 10.3.1).
     /// - Parameter policy: what this side demands of every key.
     fileprivate func refusal(

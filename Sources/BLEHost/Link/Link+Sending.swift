@@ -35,6 +35,24 @@ extension Link {
         send(packet.bytes, on: .leSignalling, into: &effects)
     }
 
+    // MARK: Sent
+
+    /// Tells write queue, channels and the attribute server what of theirs has gone to the controller.
+    func tellPassed(_ server: inout GATTServer, at now: Instant, into effects: inout Effects) {
+        let passed = passedTags
+        passedTags.removeAll(keepingCapacity: true)
+        for tag in passed {
+            switch tag {
+            case .none: break
+            case .command(let command): gatt.commandSent(command)
+            case .server(let tag): server.sent(tag, to: id, at: now)
+            case .channel(let number): signalling.channelFrameGone(number, at: now)
+            }
+        }
+        takeClientActions(into: &effects)
+        takeChannelActions(into: &effects)
+    }
+
     // MARK: Ending
 
     /// Has the link end, for what came on it or did not come.
@@ -54,7 +72,7 @@ extension Link {
         let timeout = Self.closingTimeout.rawValue + Int64(parameters.supervisionTimeout.rawValue) * 10_000
         isToEnd = false
         state = .closing(deadline: now.advanced(by: .microseconds(timeout)))
-        // The bond that it would leave behind, nobody wants any more.
+        // The bond that it would leave behind is not wanted any more.
         security.pairingLost(&attempts, at: now, into: &effects)
         if hasUnconfirmedPackets, security.holdDisconnect(reason: reason, isAsked: isAsked, at: now) { return }
         effects.commands.append(

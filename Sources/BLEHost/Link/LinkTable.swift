@@ -2,7 +2,7 @@ import BLEPackets
 
 /// The links of a controller, found by handle in O(1).
 ///
-/// A link that was found stays what it is for as long as somebody has it: one that has ended is found no more, and a
+/// A link that was found stays what it is for as long as it is referred to: one that has ended is not found any more, and a
 /// handle that is given out again belongs to another `Link`.
 ///
 /// The table knows when the first of its links is due without a walk over them: each link that was lent is asked for its

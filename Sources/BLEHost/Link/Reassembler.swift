@@ -15,13 +15,14 @@ struct Reassembler {
     /// Octets of the basic header: length and channel identifier.
     private static let headerSize = 4
 
+    /// The longest frame that is accepted, header included.
+    var limit = HostLimits().reassembledBytes
     private var frame: [UInt8] = []
     private var isAssembling = false
     /// Octets of a refused frame that are still to come.
     private var skipped = 0
 
-    /// - Parameter limit: longest frame that is accepted, header included.
-    mutating func receive(_ fragment: RawSpan, isStart: Bool, limit: Int) -> Outcome {
+    mutating func receive(_ fragment: RawSpan, isStart: Bool) -> Outcome {
         if isStart {
             let cutOff = isAssembling
             isAssembling = false

@@ -50,7 +50,7 @@ extension Radio {
             connector.heard(address, onAir: report.addressOnAir ?? address, at: now)
             effects.needsConvergence = true
         }
-        // What calls somebody whom the controller does not know may call us, but is nobody's discovery.
+        // An advertisement for an address that the controller does not know may be for us, but is no discovery.
         if !report.hasUnresolvedTarget { scanner.receive(report, data: data, at: now, into: &effects.events) }
         effects.counters.forgottenDevices = scanner.forgottenDevices
         effects.counters.droppedDiscoveries = effects.events.droppedDiscoveries

@@ -61,7 +61,7 @@ extension Radio {
 
     // MARK: Evidence
 
-    /// The controller named somebody, by an identity or as heard.
+    /// The controller named a device, by an identity or as heard.
     mutating func noteNaming(of address: DeviceAddress, into effects: inout Effects) {
         guard address.kind == .publicIdentity || address.kind == .randomIdentity else { return }
         if resolvingList.resolved(address) { effects.needsConvergence = true }

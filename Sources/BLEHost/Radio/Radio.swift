@@ -86,7 +86,7 @@ struct Radio {
 
     // MARK: Wishes
 
-    /// Takes a client's wish; a connection is wished for with `connect`.
+    /// Takes a client's wish.
     /// - Parameter isPresent: whether the device that is called is connected already.
     mutating func perform(
         _ command: RadioCommand, operation: OperationID, client: ClientID, isPresent: Bool, at now: Instant,
@@ -147,7 +147,7 @@ struct Radio {
     /// Brings the controller nearer to what is wanted.
     /// - Parameters:
     ///   - resolving: the bonds whose peers may show private addresses.
-    ///   - present: of those whom the advertiser calls, the ones that are connected.
+    ///   - present: of the devices that the advertiser calls, the ones that are connected.
     mutating func converge(
         resolving: [ResolvingKey], present: [DeviceAddress], at now: Instant, into effects: inout Effects
     ) {

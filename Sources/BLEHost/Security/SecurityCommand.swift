@@ -9,7 +9,7 @@ public enum SecurityCommand: Equatable, Sendable {
     /// and the answer is one to it; one of another kind leaves it open.
     case answerPairing(PairingQuestionID, PairingAnswer)
     /// Lets a fixed passkey be used again that was locked after too many failures, and ends the waits that failed
-    /// pairings cost. For an operator alone: who does so after each failure gives the passkey away.
+    /// pairings cost. Only for an operator: unlocking after each failure gives the passkey away.
     case unlockPasskey
     /// Encrypts a link with the key of its bond; never pairs as the central.
     case encrypt(LinkID)

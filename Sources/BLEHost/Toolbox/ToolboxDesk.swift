@@ -35,12 +35,12 @@ struct ToolboxDesk {
 
     mutating func next() -> ToolboxQuestion? { questions.popFirst() }
 
-    /// Takes the purpose of an answer off the desk; `nil` when nobody asked, or was answered already.
+    /// Takes the purpose of an answer off the desk; `nil` when there was no such question, or it was answered already.
     mutating func take(_ id: UInt64) -> Purpose? {
         guard let index = open.firstIndex(where: { $0.id == id }) else { return nil }
         return open.remove(at: index).purpose
     }
 
-    /// Whether somebody waits for an answer.
+    /// Whether an answer is waited for.
     var isWaiting: Bool { !open.isEmpty }
 }

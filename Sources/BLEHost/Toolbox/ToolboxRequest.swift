@@ -41,7 +41,7 @@ public enum ToolboxFailure: Error, Hashable, Sendable {
 public struct ToolboxQuestion: Equatable, Sendable {
     /// What the answer has to carry.
     public var id: UInt64
-    /// What is to be done.
+    /// What to compute.
     public var request: ToolboxRequest
 }
 

@@ -141,7 +141,7 @@ enum GATTProcedure {
         return step
     }
 
-    /// Nobody waits for the result any more: the request that leaves the server as if nothing had been asked, where
+    /// The result is not waited for any more: the request that leaves the server as if nothing had been asked, where
     /// one is needed.
     mutating func cleanUp() -> [UInt8]? {
         guard case .preparedWrite(var write) = self else { return nil }

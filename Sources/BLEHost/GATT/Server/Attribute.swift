@@ -12,7 +12,7 @@ struct Attribute: Equatable, Sendable {
         case clientConfiguration(ClientConfiguration)
         /// Held here, for each client its own (Core 5.4, Vol 3, Part G, 7.2).
         case clientSupportedFeatures
-        /// A digest that somebody outside computes (Core 5.4, Vol 3, Part G, 7.3).
+        /// A digest that the owner computes (Core 5.4, Vol 3, Part G, 7.3).
         case databaseHash
     }
 

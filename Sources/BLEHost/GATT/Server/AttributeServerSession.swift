@@ -48,7 +48,7 @@ public struct AttributeServerSession {
     /// A value of the server has changed; subscribers are notified.
     ///
     /// - Parameter modes: the ways of telling that are allowed.
-    /// - Returns: the PDUs that follow from it; none where nobody subscribed in one of these ways, or where an
+    /// - Returns: the PDUs that follow from it; none where no client subscribed in one of these ways, or where an
     ///   indication is still to be confirmed.
     public mutating func updateValue(
         _ value: [UInt8], of handle: AttributeHandle, as modes: SubscriptionModes

@@ -23,7 +23,7 @@ public struct GATTDatabase: Sendable {
     private var lastGiven: AttributeHandle = .none
     /// Grows with each change of what a client can discover.
     public internal(set) var revision: UInt64 = 0
-    /// The digest of the present table, once somebody has computed it.
+    /// The digest of the present table, once it has been computed.
     var hash: [UInt8]?
 
     /// A database without a single service.
@@ -62,7 +62,7 @@ public struct GATTDatabase: Sendable {
         services = Self.services(of: rows)
     }
 
-    /// Declarations are there for everybody to read and for nobody to write, whatever is given: what a client may
+    /// Every client may read declarations and none may write them, whatever is given: what a client may
     /// discover does not depend on what it may use (Core 5.4, Vol 3, Part G, 3.1 to 3.3.1).
     private static func permissions(of attribute: RawAttribute) -> AttributePermissions {
         switch attribute.type {

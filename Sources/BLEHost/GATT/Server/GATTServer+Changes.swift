@@ -39,7 +39,7 @@ extension GATTServer {
     ///
     /// - Parameters:
     ///   - appearance: a value of the Assigned Numbers, 2.6.
-    ///   - hasDatabaseHash: whether somebody answers `computeHash`; without it there is no robust caching either.
+    ///   - hasDatabaseHash: whether the owner answers `computeHash`; without it there is no robust caching either.
     /// - Throws: `GATTPublishError.outOfHandles`.
     public mutating func publishGenericServices(
         deviceName: String, appearance: UInt16 = 0, hasDatabaseHash: Bool = false, at now: Instant
@@ -138,7 +138,7 @@ extension GATTServer {
         return true
     }
 
-    /// A client wants the hash: it waits until somebody has computed it.
+    /// A client wants the hash: it waits until the hash has been computed.
     mutating func awaitHash(
         for pdu: RawSpan, _ request: ATTOpcode, _ handle: AttributeHandle, _ slot: Int, _ now: Instant
     ) {
@@ -187,7 +187,7 @@ extension GATTServer {
 
     // MARK: Bonds
 
-    /// What is to be kept of a client for its next connection.
+    /// What is kept of a client for its next connection.
     public mutating func clientRecord(of link: LinkID) -> GATTClientRecord? { slot(of: link).map { record(of: $0) } }
 
     /// A client turned out to be a bonded one: it finds its configuration, but for what it has written on this link.

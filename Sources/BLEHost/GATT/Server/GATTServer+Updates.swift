@@ -74,7 +74,7 @@ extension GATTServer {
 
     // MARK: Updates
 
-    /// Sends a value to its subscribers and to nobody else (SPEC PER-21).
+    /// Sends a value to its subscribers only (SPEC PER-21).
     ///
     /// A client that asked for both gets notifications. A value that is longer than a client's link can carry is cut
     /// there (SPEC PER-23, 2.4). Who waits to learn that the table has changed gets nothing until then.
@@ -85,7 +85,7 @@ extension GATTServer {
     /// - Parameters:
     ///   - links: `nil` means all.
     ///   - allowed: the ways of sending that are allowed.
-    /// - Returns: false when there is no room: then nobody gets the value, and `readyToUpdate` follows once there is
+    /// - Returns: false when there is no room: then no client gets the value, and `readyToUpdate` follows once there is
     ///   (SPEC PER-22).
     public mutating func updateValue(
         _ value: [UInt8], of handle: AttributeHandle, to links: [LinkID]? = nil,

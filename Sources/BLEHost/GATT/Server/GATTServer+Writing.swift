@@ -25,7 +25,7 @@ extension GATTServer {
     /// One for all: an array of its own would be allocated for each write.
     static let writeResponse: [UInt8] = [ATTOpcode.writeResponse.rawValue]
 
-    /// Nobody answers a command, whatever is wrong with it.
+    /// A command has no response, whatever is wrong with it.
     mutating func receiveCommand(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
         guard opcode == .writeCommand else {
             counters.refusedSignedWrites &+= 1

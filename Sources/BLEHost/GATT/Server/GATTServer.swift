@@ -21,7 +21,7 @@ public struct GATTServer {
     /// What the server met and survived since it was made.
     public internal(set) var counters = GATTServerCounters()
     var clients: [ServerClient] = []
-    /// Apps whose values and descriptors nobody may read or write for now, and what who tries it hears.
+    /// Apps whose values and descriptors cannot be read or written for now, and the error for clients that try.
     var disabledOwners: [(owner: ClientID, error: ATTError)] = []
     /// The client that was looked up last.
     private var recent = 0
@@ -32,13 +32,13 @@ public struct GATTServer {
     private var lastQuestion: UInt64 = 0
     /// Whether an update was refused and no room was announced since.
     var owesReadiness = false
-    /// Until when those who have room wait for those who have none; `nil` while nobody has to.
+    /// Until when clients with room wait for those without; `nil` while none has to.
     var slowDeadline: Instant?
     /// How long they wait the next time.
     var currentUpdateTimeout: Microseconds
     /// When a PDU last came.
     var latest = Instant.zero
-    /// When the wait for somebody was last given up.
+    /// When the wait for a client was last given up.
     var lastFallenBehind: Instant?
     /// The revision of the table for which a hash was asked.
     var hashAskedFor: UInt64?
@@ -95,7 +95,7 @@ public struct GATTServer {
     /// A link is gone: its requests, prepared writes and updates are forgotten, and so are its subscriptions.
     ///
     /// - Parameters:
-    ///   - isBonded: whether the client will find its configuration again: then nobody hears that its subscriptions are
+    ///   - isBonded: whether the client will find its configuration again: then no app hears that its subscriptions are
     ///     over (SPEC 2.4).
     ///   - kept: what a client that is not to change it will find all the same.
     /// - Returns: what is to be kept of a bonded client.
@@ -300,7 +300,7 @@ public struct GATTServer {
         return true
     }
 
-    /// Marks the names of questions that nobody waits for.
+    /// Marks the identifiers of questions whose answers go nowhere.
     static let commandMark: UInt64 = 1 << 63
 
     private mutating func answered(

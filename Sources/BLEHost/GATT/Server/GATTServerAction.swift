@@ -111,7 +111,7 @@ public enum GATTServerEvent: Equatable, Sendable {
     case stored(LinkID, GATTWrite)
     /// A client confirmed an indication of this value.
     case confirmed(LinkID, AttributeHandle)
-    /// A client takes updates so slowly that nobody waits for it any more: it misses what it has no room for.
+    /// A client takes updates so slowly that it is not waited for any more: it misses what it has no room for.
     case fellBehind(LinkID)
     /// The app's time for an answer is over; the bearer is gone with it.
     case requestExpired(GATTRequestID, LinkID)

@@ -16,13 +16,13 @@ public struct GATTServerSettings: Equatable, Sendable {
     /// (SPEC PER-22).
     public var updateLimit = 10
     /// How long clients that have room wait for one that has none: then it misses updates, and they go on. Each time
-    /// that somebody is given up, the next wait is half as long.
+    /// that a client is given up, the next wait is half as long.
     public var updateTimeout = Microseconds.seconds(1)
     /// The shortest such wait: what a slow but honest link needs for its next packets.
     public var minimumUpdateTimeout = Microseconds.microseconds(100_000)
-    /// How long after somebody was given up the wait is as long as at first.
+    /// How long after a client was given up the wait is as long as at first.
     public var updateTimeoutRecovery = Microseconds.seconds(60)
-    /// For how long at least nobody waits for a client that was given up; longer where it has not caught up by then.
+    /// For how long at least a client that was given up is not waited for; longer where it has not caught up by then.
     public var fallenBehindSpan = Microseconds.seconds(10)
     /// Prepared writes that a client may have in its queue (Core 5.4, Vol 3, Part F, 3.4.6).
     public var preparedWriteLimit = 64

@@ -115,7 +115,7 @@ public struct GATTPublishedCharacteristic: Equatable, Sendable {
     public var declaration: AttributeHandle
     /// The handle of its value, by which it is known in questions and updates.
     public var valueHandle: AttributeHandle
-    /// Zero where nobody can subscribe.
+    /// Zero where clients cannot subscribe.
     public var configuration: AttributeHandle
     /// Those of the definition, in its order.
     public var descriptors: [AttributeHandle]

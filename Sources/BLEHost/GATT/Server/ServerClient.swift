@@ -2,7 +2,7 @@ import BLEPackets
 
 /// What an attribute server knows of one client: everything that ends with the link.
 struct ServerClient {
-    /// A request that waits for somebody.
+    /// A request that waits for an answer of the app, or for the hash.
     struct Transaction {
         enum Work {
             case read
@@ -17,7 +17,7 @@ struct ServerClient {
         let request: ATTOpcode
         /// The attribute that is asked for at the moment.
         var handle: AttributeHandle
-        /// What the app was asked; `nil` where nobody of it was.
+        /// What the app was asked; `nil` where it was not asked.
         var question: GATTRequestID?
         let deadline: Instant
         var work: Work
@@ -62,7 +62,7 @@ struct ServerClient {
     var unsentNotifications = 0
     /// Indications that have not been sent.
     var indications = Queue<Indication>()
-    /// The indication that is to be confirmed.
+    /// The indication that has not been confirmed.
     var unconfirmed: AttributeHandle?
     var confirmationDeadline: Instant?
     /// Handles of which the client is still to be told that they changed.

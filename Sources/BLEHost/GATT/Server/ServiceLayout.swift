@@ -124,7 +124,7 @@ struct ServiceLayout {
         of valueHandle: AttributeHandle, _ properties: CharacteristicProperties,
         _ characteristic: GATTCharacteristicDefinition
     ) -> AttributeHandle {
-        // Readable by anybody, whatever the value asks for (Core 5.4, Vol 3, Part G, 3.3.3.3).
+        // Readable by every client, whatever the value asks for (Core 5.4, Vol 3, Part G, 3.3.3.3).
         var permissions: AttributePermissions = [.readable, .writeable, .commandWriteable]
         if characteristic.needsEncryptionToSubscribe { permissions.insert(.writeEncryption) }
         let configuration = Attribute.ClientConfiguration(

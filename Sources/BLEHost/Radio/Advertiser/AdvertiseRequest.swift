@@ -21,7 +21,7 @@ public struct AdvertiseRequest: Equatable, Sendable {
     public var interval: AdvertisingInterval?
     /// Whether advertising goes on when a central has connected, as far as the controller can; else the request ends.
     public var resumesAfterConnection: Bool
-    /// Whom the advertising calls; `nil`: any device. A request with a target stands alone while the peer is away, the
+    /// The device that the advertising calls; `nil`: any device. A request with a target stands alone while the peer is away, the
     /// oldest first. `AdvertisingTarget.Form.highDutyCycle` ends when the peer has come, or fails after 1.28 s with
     /// `HostFailure.connectionFailed(.advertisingTimeout)`; the other forms rest while the peer is here, or end when it comes,
     /// as `resumesAfterConnection` says. The content is sent by `AdvertisingTarget.Form.extended` alone, without a scan

@@ -3,7 +3,7 @@ import BLEPackets
 /// What clients want to advertise, merged into the one advertisement that the controller sends.
 ///
 /// Clients in the foreground share the visible octets, the latest first; those in the background are heard in the
-/// overflow area alone (SPEC ADV-3, ADV-4, 3.5 step 7). The foreground begins fast and slows down when nobody came for a
+/// overflow area alone (SPEC ADV-3, ADV-4, 3.5 step 7). The foreground begins fast and slows down when no central came for a
 /// while (SPEC section 4).
 struct Advertiser {
     private struct Wish {
@@ -11,7 +11,7 @@ struct Advertiser {
         var client: ClientID
         var request: AdvertiseRequest
         var since: Instant
-        /// Whom it calls is here.
+        /// The device that it calls is connected.
         var isHeld = false
 
         /// Of a central that was not called by name.
@@ -63,7 +63,7 @@ struct Advertiser {
         return ended
     }
 
-    /// Whom the controller should call now, before it speaks to everybody.
+    /// The device that the controller should call now, before it advertises to all.
     var target: AdvertisingTarget? { directed?.request.target }
 
     /// A device that is here is not called.
@@ -73,7 +73,7 @@ struct Advertiser {
         }
     }
 
-    /// Whom the requests call, here or not.
+    /// The devices that the requests call, connected or not.
     var targets: [DeviceAddress] { wishes.compactMap { $0.request.target?.peer } }
 
     /// The call of a device is over.

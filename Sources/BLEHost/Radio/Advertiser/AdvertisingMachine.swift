@@ -76,7 +76,7 @@ struct AdvertisingMachine {
         if case .idle = state { true } else { false }
     }
 
-    /// The clients' wish; `nil` when nobody advertises.
+    /// The clients' wish; `nil` when no client advertises.
     mutating func want(_ plan: Plan?) -> Action {
         if plan != wanted {
             failures = 0
@@ -231,7 +231,7 @@ struct AdvertisingParameters: Equatable {
     var isScannable: Bool
     var interval: AdvertisingInterval
     var ownAddressType: OwnAddressType
-    /// Whom it calls.
+    /// The device that it calls.
     var target: AdvertisingTarget?
 
     var usesRandomAddress: Bool { ownAddressType == .random || ownAddressType == .resolvableOrRandom }

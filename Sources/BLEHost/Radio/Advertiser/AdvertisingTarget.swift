@@ -3,7 +3,7 @@ import BLEPackets
 /// The one device that directed advertising calls (Core 5.4, Vol 3, Part C, 9.3.3; Vol 6, Part B, 4.4.2.4).
 ///
 /// Everybody else passes over it. Where this device shows private addresses and the controller makes them, the peer is
-/// called by a private address of its own, so that nobody learns who calls whom; a peer that does not resolve those in
+/// called by a private address of its own, so that no observer learns which devices these are; a peer that does not resolve those in
 /// its controller does not notice. Elsewhere it is called by its identity, which a peer that shows private addresses
 /// does not answer to.
 public struct AdvertisingTarget: Hashable, Sendable {

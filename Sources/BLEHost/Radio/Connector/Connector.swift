@@ -165,7 +165,7 @@ struct Connector {
         pausedUntil ?? earliest(turnEnds, sighted?.until)
     }
 
-    /// A device that somebody waits for was heard, and takes connections.
+    /// A device that a client waits for was heard, and takes connections.
     /// - Parameter onAir: the address under which it can be reached now.
     mutating func heard(_ peer: DeviceAddress, onAir: DeviceAddress? = nil, at now: Instant) {
         let peer = peer.withoutIdentityMark
@@ -190,7 +190,7 @@ struct Connector {
         heldBack.append((peer, now.advanced(by: span), span))
     }
 
-    /// Whether somebody waits for a device that can only be connected to when it has been heard.
+    /// Whether a client waits for a device that can only be connected to when it has been heard.
     func needsScan(for resolving: [DeviceAddress]) -> Bool {
         !resolving.isEmpty && pending.contains { resolving.contains($0.request.peer.withoutIdentityMark) }
     }

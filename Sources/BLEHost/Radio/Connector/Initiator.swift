@@ -102,7 +102,7 @@ struct Initiator {
 
     /// Connection Complete came.
     mutating func connectionComplete(_ status: HCIStatus) -> Action {
-        // 0x02 ends a cancelled attempt; one that nobody cancelled goes on.
+        // 0x02 ends a cancelled attempt; one that was not cancelled goes on.
         let endsCancelled = status == .unknownConnectionIdentifier
         switch state {
         case .starting(let plan, _): if !endsCancelled { state = .starting(plan, isComplete: true) }

@@ -54,7 +54,7 @@ struct ScanMachine {
         if case .idle = state { true } else { false }
     }
 
-    /// The clients' wish; `nil` when nobody scans.
+    /// The clients' wish; `nil` when no client scans.
     mutating func want(_ parameters: ScanParameters?) -> Action {
         if parameters != wanted { failures = 0 }
         wanted = parameters

@@ -66,7 +66,7 @@ struct Scanner {
         return true
     }
 
-    /// Whoever heard of every packet has heard of all devices that match.
+    /// A client that heard of every packet has heard of all devices that match.
     private mutating func noteReported(to index: Int) {
         let request = wishes[index].request
         wishes[index].judged = (0..<devices.count).map { slot in
@@ -91,7 +91,7 @@ struct Scanner {
     }
 
     /// What the controller should do for all clients together: the greatest duty that anyone in the foreground wants, the
-    /// background's when nobody is there (SPEC BGC-4).
+    /// background's when no client is there (SPEC BGC-4).
     func parameters(timing: Timing) -> ScanParameters? {
         guard !wishes.isEmpty else { return nil }
         let isInForeground = wishes.contains { !$0.request.isInBackground }

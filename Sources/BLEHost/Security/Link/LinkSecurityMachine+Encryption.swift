@@ -90,7 +90,7 @@ extension LinkSecurityMachine {
         case .on where !end.isGood:
             encryption = .off
             end.isInDoubt = true
-        // Nobody here gave a key: a link that says so all the same is treated as a plain one.
+        // No key was given here: a link that claims to be encrypted all the same is treated as a plain one.
         case .on, .off:
             effects.counters.unexpectedEvents &+= 1
             return nil

@@ -17,7 +17,7 @@ extension LinkSecurityMachine {
         case encrypt(LongTermKey, KeyProperties)
     }
 
-    /// What is to be done with an ATT PDU that came through a closed gate.
+    /// What happens to an ATT PDU that came through a closed gate.
     enum Admission {
         case take
         case drop
@@ -158,7 +158,7 @@ extension LinkSecurityMachine {
     /// At most once in this time a client's configuration alone changes its bond.
     private static let recordInterval: Microseconds = .seconds(1)
 
-    /// Whether what a client configured is to be kept now: not as often as a client can write. Whoever comes in the
+    /// Whether what a client configured is kept now: not as often as a client can write. A client in the
     /// clear may have borrowed the address, and changes nothing that is kept.
     /// - Parameter isLast: whether it is kept whenever it was kept before.
     mutating func takeDueRecord(isLast: Bool, at now: Instant) -> Bool {

@@ -21,7 +21,7 @@ extension LinkSecurityMachine {
     /// How a pairing that is about to begin came about.
     struct Beginning {
         var options: PairingOptions
-        /// Whether the user is to be asked at all before pairing goes on.
+        /// Whether the user is asked before pairing goes on.
         var needsConsent = false
         /// Whether the app asked for this pairing, and no device.
         var isCommanded = false
@@ -165,7 +165,7 @@ extension LinkSecurityMachine {
         return options
     }
 
-    /// What the peer is told that asked for security while its bond's key was tried in vain.
+    /// The peer asked for security while its bond's key was tried, and the key did not fit.
     /// - Returns: whether it has an answer to come.
     mutating func takeOwedAnswer() -> Bool {
         defer { owesRequestAnswer = false }
@@ -198,7 +198,7 @@ extension LinkSecurityMachine {
         at now: Instant, into effects: inout Effects
     ) {
         var options = beginning.options
-        // Where anybody may pair without it, a passkey that stays the same protects nothing, and is only given away.
+        // Where any device may pair without it, a passkey that stays the same protects nothing, and is only given away.
         if !beginning.isCommanded, !options.requiresAuthentication { options.passkey = nil }
         let bond = bonds.bond(for: identity)
         let isUnproven = beginning.mayBond && options.isBonding && !options.replacesBond && !isProven
@@ -308,14 +308,14 @@ extension LinkSecurityMachine {
         pairing = .none
         isBondRefused = false
         hasGivenKeys = true
-        // Without a question anybody succeeds.
+        // Without a question any device succeeds.
         guard outcome.isAuthenticated else { return }
         attempts.failures.succeeded(peer.withoutIdentityMark)
         attempts.failures.succeeded(identity)
     }
 
     /// Pairing failed, or ended with its link.
-    /// - Parameter isTry: whether somebody may have tried to guess.
+    /// - Parameter isTry: whether the peer may have tried to guess.
     mutating func pairingEnded(
         with failure: SecurityFailure, isTry: Bool = true, _ attempts: inout PairingAttempts, at now: Instant,
         into effects: inout Effects

@@ -15,7 +15,7 @@ import BLEPackets
 ///                                                         └─keys of a bonded device─▶ unsettled ──user─▶ none
 ///
 /// While the gate is closed, ATT PDUs of ours wait, and values, notifications, indications and responses of the peer
-/// are dropped: whoever is at the other end has borrowed an address, and they are not the bonded device's (Core 5.4,
+/// are dropped: the device at the other end has borrowed an address, and they are not the bonded device's (Core 5.4,
 /// Vol 3, Part C, 10.3; the attack is known as BLESA). What the peer asks of our server is answered as to a stranger:
 /// as the peripheral at once, as the central once the peer has proved itself. What the bond keeps of the peer as a
 /// client is restored then, and not before. Channels that this side opens wait; those that a peripheral opens to us are

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Whose bond a pairing may touch: anybody can come under a device's address, or say in pairing that it is that device.
+/// Whose bond a pairing may touch: any device can use another's address, or claim in pairing to be it.
 /// A bond is replaced over a link that it has encrypted, or by the operator's word; nothing else ends it.
 extension Bonds {
     /// What a pairing leaves.
@@ -18,7 +18,7 @@ extension Bonds {
         return bond
     }
 
-    /// Why a new bond is not kept, whatever anybody says. Several devices may have one resolving key: it proves
+    /// Why a new bond is not kept, even with the user's consent. Several devices may have one resolving key: it proves
     /// nothing, and is no reason.
     /// - Parameters:
     ///   - own: the identity of this device.
@@ -36,7 +36,7 @@ extension Bonds {
     }
 
     /// The bonded device that a new bond would put an end to, and that the peer has not proven to be.
-    /// - Parameter isAllowed: whether the peer has proven to be the device of `address`, or somebody said that its bond
+    /// - Parameter isAllowed: whether the peer has proven to be the device of `address`, or the user said that its bond
     ///   may be replaced.
     func unprovenClaim(of new: Bond, address: DeviceAddress, isAllowed: Bool) -> DeviceAddress? {
         // What was proven or said is about the device of the link, not about one that it names.

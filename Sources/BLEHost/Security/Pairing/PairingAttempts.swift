@@ -3,7 +3,7 @@ import BLEPackets
 /// What the pairings of all links share: their numbers, those of their questions, what failed, and what is known out of
 /// band.
 struct PairingAttempts {
-    /// Whether there can be any: somebody does the cryptography, and the controller is not shared with another stack.
+    /// Whether there can be any: a toolbox does the cryptography, and the controller is not shared with another stack.
     let areAvailable: Bool
     var failures = PairingGuard()
     var outOfBand = OutOfBandTable()

@@ -30,7 +30,7 @@ public struct PairingQuestion: Hashable, Sendable {
         /// Whether to pair at all: `PairingAnswer.confirm`.
         case consent
         /// Whether the bond with this device may be replaced: the peer says that it is the device, and has not proven
-        /// it by encrypting the link with the bond's key. `PairingAnswer.confirm`; no unless somebody knows that the
+        /// it by encrypting the link with the bond's key. `PairingAnswer.confirm`; no, unless the user knows that the
         /// device has lost its keys.
         case replaceBond(DeviceAddress)
     }
@@ -117,7 +117,7 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     case alreadyPairing
     /// An earlier try failed a moment ago; the next is possible after this time.
     case repeatedAttempts(retryAfter: Microseconds)
-    /// The fixed passkey was tried too often, by whomever: an operator sets another, or unlocks it
+    /// The fixed passkey was tried too often, by any device: an operator sets another, or unlocks it
     /// (`SecurityCommand.unlockPasskey`).
     case passkeyLocked
     /// There is no room for another bond (`HostLimits.bonds`): one has to be removed before a new pairing.

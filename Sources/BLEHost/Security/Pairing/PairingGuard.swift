@@ -152,7 +152,7 @@ struct PairingGuard {
 }
 
 extension SecurityFailure {
-    /// Whether somebody may have tried to guess, however far pairing had come.
+    /// Whether the peer may have tried to guess, however far pairing had come.
     var isSuspicious: Bool {
         switch self {
         case .refusedByUs(let reason), .refusedByPeer(let reason):

@@ -89,12 +89,12 @@ extension PairingMachine {
             distribution.outcome.identityResolvingKey = key == .zero ? nil : key
         case .identityAddressInformation(let address):
             guard address.isPossibleIdentity else { return fail(.invalidParameters) }
-            // Whoever says that it is us would have what we are trusted with.
+            // A peer with our identity would get what we are trusted with.
             guard address != setup.localIdentity?.address, address != localAddress.withoutIdentityMark else {
                 return fail(.keyRejected)
             }
             distribution.outcome.identity = address
-        // Anybody can sign with a key of zeros: it is no key.
+        // Any device can sign with a key of zeros: it is no key.
         case .signingInformation(let key):
             distribution.outcome.peerSigningKey = key == .zero ? nil : SigningKey(key: key)
         case .pairingRequest, .pairingResponse, .pairingConfirm, .pairingRandom, .pairingFailed, .securityRequest,

@@ -35,7 +35,7 @@ struct PairingMachine {
         var outOfBand: OutOfBandData?
         /// What is kept of this peer: a new pairing must not be weaker.
         var bond: Bond?
-        /// Whether the user is to be asked at all before pairing goes on.
+        /// Whether the user is asked before pairing goes on.
         var needsConsent = false
         /// The bonded device that the peer says it is and has not proven to be: without the user's yes the bond stays,
         /// and pairing ends.
@@ -63,7 +63,7 @@ struct PairingMachine {
     static let inboxLimit = 6
 
     let setup: Setup
-    /// What this side would say if nobody had said anything.
+    /// What this side would say if nothing had been exchanged.
     var offer: PairingFeatures
     var state = State.start
     private(set) var deadline: Instant?
@@ -125,7 +125,7 @@ struct PairingMachine {
         do throws(DecodingError) {
             packet = try SMPPacket(pdu)
         } catch {
-            // Codes of the future are passed over.
+            // Codes of later versions are ignored.
             if case .invalidValue(_, .opcode) = error { return }
             return fail(.invalidParameters)
         }
@@ -187,7 +187,7 @@ struct PairingMachine {
         }
     }
 
-    /// The user's answer; one that does not answer the question that is open is passed over.
+    /// The user's answer; one that does not answer the open question is ignored.
     /// - Returns: whether it did.
     @discardableResult
     mutating func userAnswered(_ answer: PairingAnswer, at now: Instant) -> Bool {

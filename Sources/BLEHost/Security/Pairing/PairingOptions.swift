@@ -22,11 +22,11 @@ public struct PairingOptions: Hashable, Sendable {
     /// Octets, 7 to 16.
     public var maximumKeySize: UInt8 = 16
     /// Keys that the initiator shall give, where both sides want that. The identity is given only where this device has
-    /// a resolving key. `link` is passed over: no key for BR/EDR is derived here.
+    /// a resolving key. `link` is ignored: no key for BR/EDR is derived here.
     public var initiatorKeys: KeyDistribution = [.encryption, .identity, .signing]
     /// Keys that the responder shall give.
     public var responderKeys: KeyDistribution = [.encryption, .identity, .signing]
-    /// The passkey that is displayed instead of a random one, and typed without asking anybody: 0 to 999999.
+    /// The passkey that is displayed instead of a random one, and typed without asking the user: 0 to 999999.
     ///
     /// A passkey that stays the same gives away about two bits at each try, and all of it to who overhears one pairing.
     /// So a few failures lock it (`PairingEvent.passkeyLocked`), and a pairing that a peer begins uses it only where

@@ -4,7 +4,7 @@ import BLEPackets
 extension PairingMachine {
     /// What is waited for: one thing at a time. In a box, so that a state is moved and not copied part by part.
     indirect enum State {
-        /// Nobody has said anything.
+        /// Neither side has sent anything.
         case start
         /// A PDU.
         case peer(PeerStep)
