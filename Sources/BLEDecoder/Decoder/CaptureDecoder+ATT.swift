@@ -1,7 +1,7 @@
 import BLECapture
 
 extension CaptureDecoder {
-    /// Writes a PDU of ATT (Core 5.4, Vol 3, Part F, 3.4), with the names that discovery gave to handles.
+    /// Writes an ATT PDU (Core 5.4, Vol 3, Part F, 3.4), with the names of handles that were discovered before.
     /// - Parameter channel: the dynamic channel that carries it; `nil` for the fixed one.
     mutating func writeATT(
         _ index: Int, _ direction: CaptureDirection, _ pdu: RawSpan, _ stated: Int, channel: Int? = nil
@@ -39,7 +39,7 @@ extension CaptureDecoder {
     private mutating func writeRequest(
         _ opcode: UInt8, _ index: Int, _ channel: Int?, _ way: Int, _ pdu: RawSpan
     ) {
-        // The server of requests and commands is on the other side; of notifications and indications on this one.
+        // The receiver of requests and commands is the server, and the sender of notifications and indications.
         let isFromServer = opcode == 0x1B || opcode == 0x1D || opcode == 0x23
         let server = isFromServer ? way : 1 - way
         var request = Link.Request(
@@ -121,7 +121,7 @@ extension CaptureDecoder {
     private mutating func writeResponse(
         _ opcode: UInt8, _ index: Int, _ channel: Int?, _ way: Int, _ pdu: RawSpan
     ) {
-        // A confirmation answers an indication, each response the request before it in number.
+        // A confirmation answers an indication; each response has the opcode of its request plus one.
         let isIndication = opcode == 0x1E
         let asked = table.links[index].request(on: channel, way: 1 - way, isIndication: isIndication)
         let isAnswer = asked.map { opcode == 0x01 ? $0.opcode == pdu.octet(1) : $0.opcode == opcode &- 1 } ?? false
@@ -344,166 +344,5 @@ extension CaptureDecoder {
             if isFirst { out.buffer.append("none") }
         }
         out.end()
-    }
-
-    // MARK: Handles and values
-
-    private mutating func writeMTU(_ pdu: RawSpan) {
-        out.begin("MTU", "mtu")
-        out.number(UInt64(pdu.uint16(1)))
-        out.end()
-    }
-
-    private mutating func writeRange(_ pdu: RawSpan) {
-        out.begin("Handles", "firstHandle")
-        writeHandleNumber(pdu.uint16(1))
-        if out.isJSON {
-            out.begin("", "lastHandle")
-        } else {
-            out.buffer.append(" to ")
-        }
-        writeHandleNumber(pdu.uint16(3))
-        out.end()
-    }
-
-    private mutating func writeHandles(_ first: UInt16, _ last: UInt16, _ index: Int, _ server: Int) {
-        facts.note(attribute: first)
-        out.begin("Handles", "handle")
-        writeHandleNumber(first)
-        if out.isJSON {
-            out.begin("", "endHandle")
-        } else {
-            out.buffer.append(" to ")
-        }
-        writeHandleNumber(last)
-        out.end()
-    }
-
-    private mutating func writeType(_ bytes: RawSpan) {
-        out.begin("Type", "attributeType")
-        out.uuid(bytes, isAttribute: true)
-        out.end()
-    }
-
-    private mutating func writeBytes(_ bytes: RawSpan) {
-        out.begin("Value", "value")
-        out.bytes(bytes)
-        out.end()
-    }
-
-    private mutating func writeHandleNumber(_ handle: UInt16) {
-        out.isJSON ? out.number(UInt64(handle)) : out.hexadecimal(UInt64(handle), width: 2)
-    }
-
-    private mutating func writeHandle(_ handle: UInt16, _ index: Int, _ server: Int) {
-        facts.note(attribute: handle)
-        out.begin("Handle", "handle")
-        writeHandleNumber(handle)
-        if !out.isJSON { appendAttributeName(handle, index, server) }
-        out.end()
-    }
-
-    /// In the headline: the handle that the PDU is about, and what discovery said of it.
-    private mutating func headlineHandle(_ handle: UInt16, _ index: Int, _ server: Int) {
-        facts.note(attribute: handle)
-        if out.isJSON {
-            out.buffer.append(",\"handle\":")
-            out.buffer.append(decimal: UInt64(handle))
-            guard let entry = table.links[index].databases[server][handle] else { return }
-            out.buffer.append(",\"uuid\":\"")
-            entry.type.write(into: &out.buffer)
-            out.buffer.append(UInt8(ascii: "\""))
-            guard let name = entry.name else { return }
-            out.buffer.append(",\"attribute\":\"")
-            out.escaped(name)
-            out.buffer.append(UInt8(ascii: "\""))
-        } else {
-            out.buffer.append(" 0x")
-            out.buffer.append(hexadecimal: UInt64(handle), digits: 4)
-            appendAttributeName(handle, index, server)
-            fieldsOffset = out.buffer.count
-        }
-    }
-
-    /// In the headline of text: the type of the attributes that are searched for.
-    private mutating func headlineType(_ type: AttributeType) {
-        guard !out.isJSON else { return }
-        out.buffer.append(UInt8(ascii: " "))
-        if let name = type.name {
-            unsafe out.buffer.append(name.utf8)
-        } else {
-            type.write(into: &out.buffer)
-        }
-        fieldsOffset = out.buffer.count
-    }
-
-    private mutating func appendAttributeName(_ handle: UInt16, _ index: Int, _ server: Int) {
-        guard let entry = table.links[index].databases[server][handle] else { return }
-        switch entry.kind {
-        case .service: out.buffer.append(" Service ")
-        case .characteristic: out.buffer.append(" Characteristic ")
-        case .value, .descriptor: out.buffer.append(" ")
-        }
-        if let name = entry.name {
-            unsafe out.buffer.append(name.utf8)
-        } else {
-            entry.type.write(into: &out.buffer)
-        }
-    }
-
-    private mutating func writeValue(_ value: RawSpan, of handle: UInt16, _ index: Int, _ server: Int) {
-        let entry = table.links[index].databases[server][handle]
-        writeValue(value, type: entry?.type, kind: entry?.kind)
-    }
-
-    /// Writes a value as octets, and in words where its type is known or it is plain text.
-    private mutating func writeValue(_ value: RawSpan, type: AttributeType?, kind: AttributeDatabase.Kind?) {
-        out.begin("Value", "value")
-        // Encrypted Data Key Material: the key of encrypted advertising data (Core 5.4, Vol 3, Part C, 12.6).
-        if type?.short == 0x2B88, kind == .value {
-            out.withheld()
-            out.end()
-            return
-        }
-        out.bytes(value)
-        guard !out.isJSON else {
-            if Self.isText(value) {
-                out.begin("", "text")
-                out.text(value)
-            }
-            return
-        }
-        switch (kind, type?.short) {
-        case (.service, _) where value.byteCount == 2 || value.byteCount == 16:
-            out.buffer.append(" = ")
-            out.uuid(value)
-        case (.value, 0x2A01) where value.byteCount == 2:
-            out.buffer.append(" = ")
-            out.writeAppearance(value.uint16(0))
-        case (.value, 0x2A19) where value.byteCount == 1:
-            out.buffer.append(" = ")
-            out.number(UInt64(value.octet(0)))
-            out.buffer.append(" %")
-        case (_, 0x2902) where value.byteCount == 2:
-            switch value.uint16(0) {
-            case 0: out.buffer.append(" = off")
-            case 1: out.buffer.append(" = notifications")
-            case 2: out.buffer.append(" = indications")
-            default: out.buffer.append(" = notifications and indications")
-            }
-        default:
-            if Self.isText(value) {
-                out.buffer.append(" = ")
-                out.text(value.part(0, 128))
-            }
-        }
-        out.end()
-    }
-
-    /// Whether octets are four or more printable characters of ASCII.
-    private static func isText(_ value: RawSpan) -> Bool {
-        guard value.byteCount >= 4 else { return false }
-        for index in 0..<value.byteCount where !(0x20..<0x7F).contains(value.octet(index)) { return false }
-        return true
     }
 }

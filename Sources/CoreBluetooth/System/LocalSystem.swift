@@ -1,106 +1,12 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
-import BLESecurity
 import BLEText
-import BLEVirtualTransports
 import Foundation
 
 /// The system in this process: the engine on an adapter, and the life of the one app that runs here.
 ///
 /// It lives on the adapter's own thread. Only values come in and go out, as they would between this process and a daemon.
 actor LocalSystem: BluetoothSystem {
-    struct Configuration: Sendable {
-        var environment: AppEnvironment
-        var adapter: AdapterConfiguration
-        var settings = LifecycleSettings()
-        /// `nil`: nothing outlives the process.
-        var journalPath: String?
-        /// `nil`: one of its own.
-        var loop: EventLoop?
-        /// Who is asked while devices pair.
-        var pairingAgent: (any CBPairingAgent)?
-        /// Gets what is to be said about the app's use of the API; `nil`: as `CBApplication.onLog(_:)` says.
-        var log: (@Sendable (String) -> Void)?
-
-        /// What the environment of a program asks for.
-        init(_ environment: AppEnvironment) {
-            self.environment = environment
-            let state = StateFolder(path: environment.stateDirectory)
-            adapter = AdapterConfiguration(
-                ownAddress: .automatic(fallback: state.staticAddress()), makeVirtualTransport: VirtualTransports.open)
-            adapter.toolbox = CryptoToolbox()
-            adapter.bondStore = FileBondStore(path: environment.stateDirectory + "/security") { notice in
-                MisuseLog.write("\(notice)")
-            }
-            journalPath = state.journalPath(of: environment.identifier)
-            if environment.asksAtTerminal, let terminal = TerminalAgent.ofProcess() {
-                pairingAgent = terminal
-                PairingSettings(capability: .keyboardDisplay).apply(to: &adapter.security.pairing)
-            }
-        }
-
-        init(
-            environment: AppEnvironment, adapter: AdapterConfiguration, journalPath: String? = nil,
-            loop: EventLoop? = nil
-        ) {
-            self.environment = environment
-            self.adapter = adapter
-            self.journalPath = journalPath
-            self.loop = loop
-        }
-    }
-
-    /// The way to one manager, and how far it is with what it was told.
-    private struct Sink {
-        let deliver: @Sendable (ClientEvent) -> Void
-        var delivered: UInt64 = 0
-        var handled: UInt64 = 0
-        /// How many had been delivered when the app was woken: with these the wake is over.
-        var awaited: UInt64 = 0
-        mutating func awaitAll() { awaited = delivered }
-
-        /// What was handled and the machine has not been told of.
-        private var returned = (events: 0, octets: 0)
-        /// The machine holds back what follows: it is told once no more than so many are left to be handled.
-        private var resumesAt: UInt64?
-
-        init(deliver: @escaping @Sendable (ClientEvent) -> Void) { self.deliver = deliver }
-
-        mutating func handle(octets: Int) -> Bool {
-            handled += 1
-            returned.events += 1
-            returned.octets += octets
-            guard let resumesAt, delivered - handled <= resumesAt else { return false }
-            self.resumesAt = nil
-            return true
-        }
-
-        mutating func takeReturned() -> (events: Int, octets: Int) {
-            defer { returned = (0, 0) }
-            return returned
-        }
-
-        /// - Returns: whether everything has been handled meanwhile, so that nothing would tell the machine later.
-        mutating func holdBack() -> Bool {
-            resumesAt = delivered > handled ? (delivered - handled) / 2 : nil
-            return resumesAt == nil
-        }
-    }
-
-    private struct Sinks {
-        var lastManager: UInt32 = 0
-        var lastQuery: UInt32 = 0
-        var managers: [ManagerID: Sink] = [:]
-        /// Whether the app was woken, and is looked at for whether it is done.
-        var isAwaited = false
-        var isDone: Bool { managers.values.allSatisfy { $0.handled >= $0.awaited } }
-        var features: CBCentralManager.Feature = []
-        var launchOptions = LaunchOptions()
-        var onAlert: (@Sendable (CBApplication.Alert) -> Void)?
-        var onExpiration: (@Sendable () -> Void)?
-        var hasStarted = false
-    }
-
     /// Events on the way to one manager, and octets of values in them.
     private static let unhandledEventLimit = 1024
     private static let unhandledOctetLimit = 1 << 19
@@ -109,7 +15,7 @@ actor LocalSystem: BluetoothSystem {
 
     nonisolated private let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-    nonisolated private let sinks = Locked(Sinks())
+    nonisolated private let sinks = Locked(ManagerSinks())
     nonisolated private let configuration: Configuration
     nonisolated let app: AppID
     nonisolated private let journal: JournalFile?
@@ -169,7 +75,7 @@ actor LocalSystem: BluetoothSystem {
         let (id, isFirst) = sinks.with { sinks in
             sinks.lastManager += 1
             let id = ManagerID(rawValue: sinks.lastManager)
-            sinks.managers[id] = Sink(deliver: deliver)
+            sinks.managers[id] = ManagerSink(deliver: deliver)
             defer { sinks.hasStarted = true }
             return (id, !sinks.hasStarted)
         }

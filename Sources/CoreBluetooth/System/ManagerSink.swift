@@ -1,0 +1,38 @@
+import BLEAppLifecycle
+
+/// Delivers events to one manager, and counts which of them it has handled.
+struct ManagerSink {
+    let deliver: @Sendable (ClientEvent) -> Void
+    var delivered: UInt64 = 0
+    var handled: UInt64 = 0
+    /// How many events had been delivered when the app was woken: the wake ends when these are handled.
+    var awaited: UInt64 = 0
+    mutating func awaitAll() { awaited = delivered }
+
+    /// Events that were handled but not yet reported to the apps' machine.
+    private var returned = (events: 0, octets: 0)
+    /// While the machine holds events back: it continues when no more than this many are unhandled.
+    private var resumesAt: UInt64?
+
+    init(deliver: @escaping @Sendable (ClientEvent) -> Void) { self.deliver = deliver }
+
+    mutating func handle(octets: Int) -> Bool {
+        handled += 1
+        returned.events += 1
+        returned.octets += octets
+        guard let resumesAt, delivered - handled <= resumesAt else { return false }
+        self.resumesAt = nil
+        return true
+    }
+
+    mutating func takeReturned() -> (events: Int, octets: Int) {
+        defer { returned = (0, 0) }
+        return returned
+    }
+
+    /// - Returns: whether everything has been handled already, so that no later call would continue the machine.
+    mutating func holdBack() -> Bool {
+        resumesAt = delivered > handled ? (delivered - handled) / 2 : nil
+        return resumesAt == nil
+    }
+}
