@@ -87,7 +87,7 @@ public final class HostStation: Station {
 
     @discardableResult
     public func apply(_ input: HostInput) -> OperationID? {
-        let operation = take(input, at: world.now)
+        let operation = perform(input, at: world.now)
         world.settle()
         return operation
     }
@@ -136,25 +136,21 @@ public final class HostStation: Station {
 
     public var nextDeadline: Instant? { host.nextDeadline }
 
-    public func advance(to now: Instant) { take(.advance, at: now) }
+    public func nextAnswer() -> (question: UInt64, result: ToolboxResult)? {
+        guard let toolbox, let question = host.nextToolboxQuestion() else { return nil }
+        return (question.id, toolbox.answer(question.request))
+    }
 
-    public func exchange(with air: SimulatedAir, at now: Instant) -> Bool {
-        var isBusy = false
-        while let toolbox, let question = host.nextToolboxQuestion() {
-            isBusy = true
-            take(.toolbox(question.id, toolbox.answer(question.request)), at: now)
-        }
+    public func takePackets() -> [[UInt8]] {
         var packets: [[UInt8]] = []
         host.drainPackets { packets.append($0.copied()) }
-        for packet in packets {
-            isBusy = true
-            guard let packet = change(packet) else { continue }
-            air.send(packet.span.bytes, to: controller, at: now.microseconds)
-        }
-        while let packet = air.nextPacket(from: controller) {
-            isBusy = true
-            take(.packet(changeReceived(packet)), at: now)
-        }
+        return packets.compactMap(change)
+    }
+
+    public func received(_ packet: [UInt8]) -> [UInt8] { changeReceived(packet) }
+
+    public func collect(at now: Instant) -> Bool {
+        var isBusy = false
         while let event = host.nextEvent() {
             isBusy = true
             events.append(event)
@@ -163,8 +159,10 @@ public final class HostStation: Station {
         return isBusy
     }
 
+    public func take(_ input: HostInput, at now: Instant) { perform(input, at: now) }
+
     @discardableResult
-    private func take(_ input: HostInput, at now: Instant) -> OperationID? {
+    private func perform(_ input: HostInput, at now: Instant) -> OperationID? {
         watch(input)
         return host.apply(input, at: now)
     }

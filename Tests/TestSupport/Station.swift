@@ -1,14 +1,29 @@
 import BLEHost
 import BLESimulator
 
-/// Anything that drives a controller in a `World`: a bare engine, or one with apps above it.
+/// An engine in a `World`: a bare one, or one with apps above it. The world carries packets and answers questions.
 public protocol Station: AnyObject {
-    /// When `advance` is to be called, if nothing comes before.
+    var controller: SimulatedControllerID { get }
+    /// When time must be given next, if nothing comes before.
     var nextDeadline: Instant? { get }
 
-    func advance(to now: Instant)
+    /// Applies an input to the engine.
+    func take(_ input: HostInput, at now: Instant)
 
-    /// Hands packets over in both directions.
-    /// - Returns: whether there were any.
-    func exchange(with air: SimulatedAir, at now: Instant) -> Bool
+    /// The oldest of the engine's questions that the station answers, with the answer.
+    func nextAnswer() -> (question: UInt64, result: ToolboxResult)?
+
+    /// The H4 packets for the controller, in order.
+    func takePackets() -> [[UInt8]]
+
+    /// What the engine gets for an H4 packet of the controller.
+    func received(_ packet: [UInt8]) -> [UInt8]
+
+    /// Collects what the engine reports.
+    /// - Returns: whether there was anything.
+    func collect(at now: Instant) -> Bool
+}
+
+extension Station {
+    public func received(_ packet: [UInt8]) -> [UInt8] { packet }
 }

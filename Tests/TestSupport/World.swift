@@ -43,7 +43,7 @@ public final class World {
             now = max(now, next)
             air.advance(to: now.microseconds)
             for station in stations {
-                if let deadline = station.nextDeadline, deadline <= now { station.advance(to: now) }
+                if let deadline = station.nextDeadline, deadline <= now { station.take(.advance, at: now) }
             }
             settle()
         }
@@ -55,7 +55,26 @@ public final class World {
         var isQuiet = false
         while !isQuiet {
             isQuiet = true
-            for station in stations where station.exchange(with: air, at: now) { isQuiet = false }
+            for station in stations where exchange(station) { isQuiet = false }
         }
+    }
+
+    /// Answers a station's questions and carries packets between it and its controller.
+    /// - Returns: whether there was anything to do.
+    private func exchange(_ station: any Station) -> Bool {
+        var isBusy = false
+        while let (question, result) = station.nextAnswer() {
+            isBusy = true
+            station.take(.toolbox(question, result), at: now)
+        }
+        for packet in station.takePackets() {
+            isBusy = true
+            air.send(packet.span.bytes, to: station.controller, at: now.microseconds)
+        }
+        while let packet = air.nextPacket(from: station.controller) {
+            isBusy = true
+            station.take(.packet(station.received(packet)), at: now)
+        }
+        return station.collect(at: now) || isBusy
     }
 }

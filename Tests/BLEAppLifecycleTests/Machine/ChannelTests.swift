@@ -1,6 +1,7 @@
 import BLEHost
 import BLEPackets
 import BLESimulator
+import TestSupport
 import Testing
 
 @testable import BLEAppLifecycle
@@ -34,7 +35,7 @@ struct ChannelTests {
         }
         #expect((0x80...0xFF).contains(psm))
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
-        let remote = CentralStation(world)
+        let remote = HostStation.remote(in: world)
         let link = try #require(remote.connect(Profiles.stationAddress))
         let settings = ChannelSettings(maximumTransmissionUnit: 100, credits: 4)
         guard case .success(.channel(let channel))? = remote.result(of: .channel(.open(link, spsm: psm, settings)))
@@ -48,7 +49,7 @@ struct ChannelTests {
 
         // As many units as there are credits arrive; the next ones wait until the app has taken some.
         let unit = [UInt8](repeating: 7, count: 200)
-        for _ in 0..<20 { _ = remote.submit(.channel(.send(channel.id, unit))) }
+        for _ in 0..<20 { remote.submit(.channel(.send(channel.id, unit))) }
         world.run(for: .seconds(5))
         let first = received(manager).count
         #expect(first > 0 && first < 4000)
@@ -85,7 +86,7 @@ struct ChannelTests {
     )
     func opened() throws {
         let station = AppStation(world)
-        let remote = CentralStation(world)
+        let remote = HostStation.remote(in: world)
         guard
             case .success(.listening(let psm))? = remote.result(
                 of: .channel(.listen(spsm: nil, ChannelSettings(), requiresEncryption: false)))
@@ -93,7 +94,7 @@ struct ChannelTests {
             Issue.record("the remote does not listen")
             return
         }
-        _ = remote.submit(
+        remote.submit(
             .radio(.advertise(AdvertiseRequest(.packed(localName: "Remote", serviceUUIDs: [Profiles.lock])))))
         let app = TestApp(station, modes: .central)
         let central = app.central()
@@ -113,7 +114,7 @@ struct ChannelTests {
         var channel: ChannelInformation?
         for case .channel(.opened(let information, _)) in remote.events { channel = information }
         app.leave()
-        _ = remote.submit(.channel(.send(try #require(channel).id, [1, 2, 3])))
+        remote.submit(.channel(.send(try #require(channel).id, [1, 2, 3])))
         central.run(.seconds(2))
         #expect(app.wakeCount == 0)
         app.enterForeground()
@@ -130,7 +131,7 @@ struct ChannelTests {
         let manager = TestApp(station).peripheral()
         #expect(manager.add(Profiles.published) == nil)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
-        let remote = CentralStation(world)
+        let remote = HostStation.remote(in: world)
         let link = try #require(remote.connect(Profiles.stationAddress))
         let list = remote.characteristics(link, Profiles.lock)
         #expect(remote.subscribe(link, list[0]))

@@ -2,6 +2,7 @@ import BLEHost
 import BLEPackets
 import BLESimulator
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BLEAppLifecycle

@@ -1,5 +1,6 @@
 import BLEHost
 import BLEPackets
+import TestSupport
 import Testing
 
 @testable import BLEAppLifecycle
@@ -16,11 +17,11 @@ struct SharedAdvertisingTests {
             app.peripheral().ask(
                 .startAdvertising(AdvertisementRequest(localName: "App \(number)", serviceUUIDs: [service])))
         }
-        let remote = CentralStation(world)
-        _ = remote.submit(.radio(.scan(ScanRequest())))
+        let remote = HostStation.remote(in: world)
+        remote.submit(.radio(.scan(ScanRequest())))
         func visible() -> [BluetoothUUID] {
             world.run(for: .seconds(2))
-            let octets = remote.discoveries().last?.advertisement ?? []
+            let octets = remote.discoveries.last?.advertisement ?? []
             return AdvertisingData(advertisement: octets.span.bytes).serviceUUIDs
         }
         let first = BluetoothUUID(high: 1, low: 5)

@@ -1,6 +1,7 @@
 import BLEHost
 import BLEPackets
 import BLESimulator
+import TestSupport
 import Testing
 
 @testable import BLEAppLifecycle
@@ -65,17 +66,17 @@ struct BackgroundRequirements {
             ])
         #expect(manager.add(service) == nil)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
-        let remote = CentralStation(world)
+        let remote = HostStation.remote(in: world)
         let link = try #require(remote.connect(Profiles.stationAddress))
         let value = try #require(remote.characteristics(link, Profiles.lock).first)
         app.leave()
         manager.forget()
         #expect(remote.attError(link, .read(value.valueHandle)) == .unlikelyError)
         #expect(manager.events.isEmpty)
-        let late = CentralStation(world, address: DeviceAddress("C0:FF:EE:00:00:02"))
-        _ = late.submit(.radio(.scan(ScanRequest())))
+        let late = HostStation.remote(in: world, address: DeviceAddress("C0:FF:EE:00:00:02"))
+        late.submit(.radio(.scan(ScanRequest())))
         world.run(for: .seconds(5))
-        #expect(late.discoveries().isEmpty)
+        #expect(late.discoveries.isEmpty)
     }
 
     enum Happening: CaseIterable {

@@ -1,6 +1,7 @@
 import BLEHost
 import BLEPackets
 import BLESimulator
+import TestSupport
 import Testing
 
 @testable import BLEAppLifecycle
@@ -249,7 +250,7 @@ struct ManagerRequirements {
                     ])) == nil)
         #expect(two.add(Profiles.published) == nil)
         one.ask(.startAdvertising(AdvertisementRequest(localName: "One")))
-        let remote = CentralStation(world)
+        let remote = HostStation.remote(in: world)
         let link = try #require(remote.connect(Profiles.stationAddress))
         guard case .services(let services)? = remote.gatt(link, .discoverServices(uuids: [])) else {
             Issue.record("no services")
@@ -267,13 +268,13 @@ struct ManagerRequirements {
         let list = remote.characteristics(link, Profiles.heartRate)
         // Writable by its properties, not by its permissions.
         #expect(remote.attError(link, .write(list[0].valueHandle, value: [1])) == .writeNotPermitted)
-        _ = remote.submit(.link(link, .gatt(.read(list[0].valueHandle))))
+        remote.submit(.link(link, .gatt(.read(list[0].valueHandle))))
         one.wait { if case .readRequest = $0 { true } else { false } }
         #expect(one.readRequests.map(\.characteristic) == [Profiles.id(5)])
         #expect(two.readRequests.isEmpty)
         one.ask(.respond(try #require(one.readRequests.first).id, code: 0, value: [1]))
         let other = remote.characteristics(link, Profiles.lock)
-        _ = remote.submit(.link(link, .gatt(.read(other[0].valueHandle))))
+        remote.submit(.link(link, .gatt(.read(other[0].valueHandle))))
         two.wait { if case .readRequest = $0 { true } else { false } }
         #expect(two.readRequests.map(\.characteristic) == [Profiles.id(2)])
         #expect(one.readRequests.count == 1)
@@ -287,10 +288,10 @@ struct ManagerRequirements {
         let manager = TestApp(station).peripheral()
         #expect(manager.add(Profiles.published) == nil)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door", serviceUUIDs: [Profiles.lock])))
-        let remote = CentralStation(world)
-        _ = remote.submit(.radio(.scan(ScanRequest(serviceUUIDs: [Profiles.lock]))))
+        let remote = HostStation.remote(in: world)
+        remote.submit(.radio(.scan(ScanRequest(serviceUUIDs: [Profiles.lock]))))
         world.run(for: .seconds(2))
-        #expect(remote.discoveries().map(\.address) == [Profiles.stationAddress])
+        #expect(remote.discoveries.map(\.address) == [Profiles.stationAddress])
         let link = try #require(remote.connect(Profiles.stationAddress))
         let list = remote.characteristics(link, Profiles.lock)
         #expect(remote.subscribe(link, list[0]))
@@ -300,7 +301,7 @@ struct ManagerRequirements {
         _ = remote.gatt(link, .unsubscribe(list[0].valueHandle))
         manager.wait { if case .unsubscribed(_, Profiles.id(2)) = $0 { true } else { false } }
         #expect(remote.subscribe(link, list[0]))
-        _ = remote.submit(.link(link, .disconnect))
+        remote.submit(.link(link, .disconnect))
         world.run(for: .seconds(3))
         var changes: [Bool] = []
         for event in manager.events {
@@ -316,12 +317,12 @@ struct ManagerRequirements {
     func packs() {
         let station = AppStation(world)
         let manager = TestApp(station).peripheral()
-        let remote = CentralStation(world)
-        _ = remote.submit(.radio(.scan(ScanRequest())))
+        let remote = HostStation.remote(in: world)
+        remote.submit(.radio(.scan(ScanRequest())))
         let services = (0..<20).map { BluetoothUUID(UInt16(0xFF00 + $0)) }
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "A long name", serviceUUIDs: services)))
         world.run(for: .seconds(2))
-        guard let found = remote.discoveries().last else {
+        guard let found = remote.discoveries.last else {
             Issue.record("nothing was heard")
             return
         }

@@ -1,6 +1,7 @@
 import BLEHost
 import BLEPackets
 import BLESimulator
+import TestSupport
 import Testing
 
 @testable import BLEAppLifecycle
@@ -25,7 +26,7 @@ struct RestorationRequirements {
         #expect(manager.add(Profiles.published) == nil)
         let advertisement = AdvertisementRequest(localName: "Door", serviceUUIDs: [Profiles.lock])
         manager.ask(.startAdvertising(advertisement))
-        let remote = CentralStation(world)
+        let remote = HostStation.remote(in: world)
         let link = try #require(remote.connect(Profiles.stationAddress))
         let list = remote.characteristics(link, Profiles.lock)
         #expect(remote.subscribe(link, list[0]))
@@ -36,7 +37,7 @@ struct RestorationRequirements {
         let read = remote.submit(.link(link, .gatt(.read(list[0].valueHandle))))
         world.run(for: .seconds(2))
         #expect(app.actions.last == .relaunch(LaunchOptions(peripherals: ["door"])))
-        #expect(remote.result(of: read) == nil)
+        #expect(remote.results(of: read).first == nil)
         app.launch(inForeground: false)
         let again = app.peripheral(named("door"))
         guard case .willRestorePeripheral(let state)? = again.events.first else {
@@ -51,7 +52,7 @@ struct RestorationRequirements {
         let request = try #require(again.readRequests.first)
         again.ask(.respond(request.id, code: 0, value: [6]))
         world.run(for: .seconds(2))
-        #expect(remote.result(of: read) == .success(.gatt(.value([6]))))
+        #expect(remote.results(of: read).first == .success(.gatt(.value([6]))))
         #expect(again.update(Profiles.id(2), [1]))
         world.run(for: .seconds(1))
         #expect(remote.notifications == [[1]])
@@ -186,7 +187,7 @@ struct RestorationRequirements {
         let manager = app.peripheral()
         #expect(manager.add(Profiles.published) == nil)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
-        let remote = CentralStation(world)
+        let remote = HostStation.remote(in: world)
         let link = try #require(remote.connect(Profiles.stationAddress))
         #expect(remote.characteristics(link, Profiles.lock).count == 2)
         app.end(.terminatedBySystem)
@@ -256,7 +257,7 @@ struct RestorationRequirements {
         let known = try street.acquaint(app, named("c"))
         let central = known.central
         let server = app.peripheral(named("p"))
-        var remote: CentralStation?
+        var remote: HostStation?
         switch task {
         case .none: break
         case .scan: central.ask(.scan(ScanOptions(services: [Profiles.battery])))
@@ -270,7 +271,7 @@ struct RestorationRequirements {
         case .advertising:
             #expect(server.add(Profiles.published) == nil)
             server.ask(.startAdvertising(AdvertisementRequest(serviceUUIDs: [Profiles.lock])))
-            remote = CentralStation(world)
+            remote = HostStation.remote(in: world)
         }
         world.run(for: .seconds(1))
         app.leave()
@@ -324,7 +325,7 @@ struct RestorationRequirements {
 
         let again = AppStation(world, journal: station.journal, seed: 2)
         let app = TestApp(again, modes: .peripheral, launches: false)
-        let remote = CentralStation(world)
+        let remote = HostStation.remote(in: world)
         let link = try #require(remote.connect(Profiles.stationAddress))
         guard case .services(let found)? = remote.gatt(link, .discoverServices(uuids: [Profiles.heartRate])),
             let service = found.first,

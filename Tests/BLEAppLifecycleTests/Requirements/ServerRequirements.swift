@@ -1,6 +1,7 @@
 import BLEHost
 import BLEPackets
 import BLESimulator
+import TestSupport
 import Testing
 
 @testable import BLEAppLifecycle
@@ -22,11 +23,11 @@ struct ServerRequirements {
     /// A manager that advertises one characteristic, and a central that has found it.
     private func serving(
         _ properties: UInt16, _ permissions: UInt8
-    ) throws -> (manager: TestManager, remote: CentralStation, link: LinkID, value: DiscoveredCharacteristic) {
+    ) throws -> (manager: TestManager, remote: HostStation, link: LinkID, value: DiscoveredCharacteristic) {
         let manager = TestApp(AppStation(world)).peripheral()
         #expect(manager.add(service(properties, permissions)) == nil)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
-        let remote = CentralStation(world)
+        let remote = HostStation.remote(in: world)
         let link = try #require(remote.connect(Profiles.stationAddress))
         return (manager, remote, link, try #require(remote.characteristics(link, Profiles.lock).first))
     }
@@ -79,7 +80,7 @@ struct ServerRequirements {
             manager.wait { if case .readRequest = $0 { true } else { false } }
             manager.ask(.respond(try #require(manager.readRequests.first).id, code: 0, value: [4]))
             world.run(for: .seconds(2))
-            #expect(remote.result(of: operation) == .success(.gatt(.value([4]))))
+            #expect(remote.results(of: operation).first == .success(.gatt(.value([4]))))
         }
         if let error = access.write {
             #expect(remote.attError(link, .write(value.valueHandle, value: [5])) == error)
@@ -90,7 +91,7 @@ struct ServerRequirements {
             #expect(group.writes.map(\.value) == [[5]])
             manager.ask(.respond(group.id, code: 0, value: []))
             world.run(for: .seconds(2))
-            #expect(remote.result(of: operation) == .success(.gatt(.written)))
+            #expect(remote.results(of: operation).first == .success(.gatt(.written)))
         }
         #expect(manager.readRequests.count == (access.read == nil ? 1 : 0))
         #expect(manager.writeRequests.count == (access.write == nil ? 1 : 0))
@@ -102,9 +103,9 @@ struct ServerRequirements {
         let manager = TestApp(station).peripheral()
         #expect(manager.add(Profiles.published) == nil)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
-        var remotes: [CentralStation] = []
+        var remotes: [HostStation] = []
         for number in 1...3 {
-            let remote = CentralStation(world, address: DeviceAddress("C0:FF:EE:00:00:0\(number)"))
+            let remote = HostStation.remote(in: world, address: DeviceAddress("C0:FF:EE:00:00:0\(number)"))
             let link = try #require(remote.connect(Profiles.stationAddress))
             let list = remote.characteristics(link, Profiles.lock)
             // The third is connected and has not subscribed.
@@ -136,7 +137,7 @@ struct ServerRequirements {
         let manager = TestApp(station).peripheral()
         #expect(manager.add(service(0x02 | 0x10 | 0x100, 0x04)) == nil)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
-        let remote = CentralStation(world, configuration: configuration)
+        let remote = HostStation.remote(in: world, configuration: configuration)
         let link = try #require(remote.connect(Profiles.stationAddress))
         let value = try #require(remote.characteristics(link, Profiles.lock).first)
         #expect(remote.subscribe(link, value))
@@ -150,14 +151,14 @@ struct ServerRequirements {
     func refusedAdvertising() {
         let station = AppStation(world)
         let manager = TestApp(station).peripheral()
-        let remote = CentralStation(world)
-        _ = remote.submit(.radio(.scan(ScanRequest())))
+        let remote = HostStation.remote(in: world)
+        remote.submit(.radio(.scan(ScanRequest())))
         manager.ask(
             .startAdvertising(
                 AdvertisementRequest(localName: "Door", unsupportedKeys: ["kCBAdvDataManufacturerData"])))
         world.run(for: .seconds(5))
         #expect(manager.events.last == .advertisingStarted(.coreBluetooth(.invalidParameters)))
         #expect(station.logs == [.advertisementKeyNotAllowed("kCBAdvDataManufacturerData")])
-        #expect(remote.discoveries().isEmpty)
+        #expect(remote.discoveries.isEmpty)
     }
 }

@@ -1,6 +1,7 @@
 import BLEHost
 import BLEPackets
 import BLESimulator
+import TestSupport
 import Testing
 
 @testable import BLEAppLifecycle
@@ -14,7 +15,7 @@ struct PeripheralScenarios {
     private func serving(
         modes: BackgroundModes = [], attMTU: UInt16 = 517
     ) throws -> (
-        app: TestApp, manager: TestManager, remote: CentralStation, link: LinkID, list: [DiscoveredCharacteristic]
+        app: TestApp, manager: TestManager, remote: HostStation, link: LinkID, list: [DiscoveredCharacteristic]
     ) {
         let station = AppStation(world)
         let app = TestApp(station, modes: modes)
@@ -23,7 +24,7 @@ struct PeripheralScenarios {
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door", serviceUUIDs: [Profiles.lock])))
         var timing = Timing.gateway
         timing.attMTU = attMTU
-        let remote = CentralStation(world, configuration: HostConfiguration(timing: timing))
+        let remote = HostStation.remote(in: world, configuration: HostConfiguration(timing: timing))
         let link = try #require(remote.connect(Profiles.stationAddress))
         let list = remote.characteristics(link, Profiles.lock)
         #expect(list.count == 2)
@@ -47,8 +48,8 @@ struct PeripheralScenarios {
             let isIn = request.offset <= value.count
             manager.ask(
                 .respond(request.id, code: isIn ? 0 : 7, value: isIn ? Array(value.dropFirst(request.offset)) : []))
-            world.run(for: .seconds(5)) { remote.result(of: operation) != nil }
-            return remote.result(of: operation)
+            world.run(for: .seconds(5)) { !remote.results(of: operation).isEmpty }
+            return remote.results(of: operation).first
         }
         #expect(read(from: 1) == .success(.gatt(.value([2, 3]))))
         #expect(read(from: 3) == .success(.gatt(.value([]))))
@@ -69,7 +70,7 @@ struct PeripheralScenarios {
             id: Profiles.id(3), uuid: Profiles.lockName, properties: 0x0A, permissions: 0x03)
         #expect(manager.add(service) == nil)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
-        let remote = CentralStation(world)
+        let remote = HostStation.remote(in: world)
         let link = try #require(remote.connect(Profiles.stationAddress))
         let list = remote.characteristics(link, Profiles.lock)
         let writes = [
@@ -85,11 +86,11 @@ struct PeripheralScenarios {
             #expect(group.writes.map(\.characteristic) == [Profiles.id(2), Profiles.id(3)])
             #expect(group.writes.map(\.value) == [[1, 2], [3]])
             manager.ask(.respond(group.id, code: code, value: []))
-            world.run(for: .seconds(5)) { remote.result(of: operation) != nil }
+            world.run(for: .seconds(5)) { !remote.results(of: operation).isEmpty }
             if code == 0 {
-                #expect(remote.result(of: operation) == .success(.gatt(.written)))
+                #expect(remote.results(of: operation).first == .success(.gatt(.written)))
             } else {
-                guard case .failure(.gatt(.att(let error, _)))? = remote.result(of: operation) else {
+                guard case .failure(.gatt(.att(let error, _)))? = remote.results(of: operation).first else {
                     Issue.record("the refusal did not arrive")
                     continue
                 }
@@ -108,9 +109,9 @@ struct PeripheralScenarios {
         manager.ask(.respond(request.id, code: 0, value: [6]))
         #expect(app.station.logs == [.requestAlreadyAnswered])
         world.run(for: .seconds(2))
-        #expect(remote.result(of: operation) == .success(.gatt(.value([5]))))
+        #expect(remote.results(of: operation).first == .success(.gatt(.value([5]))))
 
-        _ = remote.submit(.link(link, .gatt(.read(list[0].valueHandle))))
+        remote.submit(.link(link, .gatt(.read(list[0].valueHandle))))
         world.run(for: .seconds(31))
         #expect(app.station.logs.last == .requestNotAnswered)
         world.run(for: .seconds(2))
@@ -184,16 +185,16 @@ struct PeripheralScenarios {
     func scenario20() {
         let station = AppStation(world)
         let manager = TestApp(station).peripheral()
-        let remote = CentralStation(world)
-        _ = remote.submit(.radio(.scan(ScanRequest())))
+        let remote = HostStation.remote(in: world)
+        remote.submit(.radio(.scan(ScanRequest())))
         manager.ask(.startAdvertising(AdvertisementRequest(unsupportedKeys: ["kCBAdvDataTxPowerLevel"])))
         world.run(for: .seconds(2))
         #expect(manager.events.last == .advertisingStarted(.coreBluetooth(.invalidParameters)))
-        #expect(remote.discoveries().isEmpty)
+        #expect(remote.discoveries.isEmpty)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door", serviceUUIDs: [Profiles.lock])))
         world.run(for: .seconds(2))
         #expect(manager.events.last == .advertisingStarted(nil))
-        #expect(remote.discoveries().count == 1)
+        #expect(remote.discoveries.count == 1)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
         #expect(manager.events.last == .advertisingStarted(.coreBluetooth(.alreadyAdvertising)))
         manager.ask(.stopAdvertising)
@@ -210,17 +211,17 @@ struct PeripheralScenarios {
         let station = AppStation(world, configuration: configuration)
         let app = TestApp(station, modes: .peripheral)
         let manager = app.peripheral()
-        let remote = CentralStation(world)
-        _ = remote.submit(.radio(.scan(ScanRequest())))
+        let remote = HostStation.remote(in: world)
+        remote.submit(.radio(.scan(ScanRequest())))
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door", serviceUUIDs: [Profiles.lock])))
         world.run(for: .seconds(2))
-        #expect(remote.discoveries().last?.advertisement == [2, 1, 6, 3, 3, 0xE0, 0xFF, 5, 9] + Array("Door".utf8))
+        #expect(remote.discoveries.last?.advertisement == [2, 1, 6, 3, 3, 0xE0, 0xFF, 5, 9] + Array("Door".utf8))
         func interval() -> UInt8 { station.commands(LESetExtendedAdvertisingParameters.opcode).last?[3] ?? 0 }
         let inFront = interval()
         app.enterBackground()
         world.run(for: .seconds(3))
         let mask = OverflowArea(hashing: [Profiles.lock])
-        let octets = remote.discoveries().last?.advertisement ?? []
+        let octets = remote.discoveries.last?.advertisement ?? []
         let data = AdvertisingData(advertisement: octets.span.bytes)
         #expect(data.localName == nil)
         #expect(data.serviceUUIDs.isEmpty)
@@ -228,10 +229,10 @@ struct PeripheralScenarios {
         #expect(interval() > inFront)
         app.suspend()
         world.run(for: .seconds(3))
-        #expect(remote.discoveries().count == 2, "what is suspended with the mode is still advertised")
+        #expect(remote.discoveries.count == 2, "what is suspended with the mode is still advertised")
         app.enterForeground()
         world.run(for: .seconds(2))
-        #expect(remote.discoveries().count == 3)
+        #expect(remote.discoveries.count == 3)
         #expect(interval() == inFront)
     }
 

@@ -1,6 +1,7 @@
 import BLEHost
 import BLEPackets
 import BLESimulator
+import TestSupport
 import Testing
 
 @testable import BLEAppLifecycle
@@ -303,7 +304,7 @@ struct PreservationScenarios {
         peripheral.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
         world.run(for: .seconds(1))
 
-        let remote = CentralStation(world)
+        let remote = HostStation.remote(in: world)
         let first = try #require(remote.connect(Profiles.stationAddress))
         let now = world.now
         station.apps { $0.setPower(false, at: now) }

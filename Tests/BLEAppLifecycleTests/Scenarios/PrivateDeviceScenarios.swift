@@ -1,6 +1,7 @@
 import BLEHost
 import BLEPackets
 import BLESimulator
+import TestSupport
 import Testing
 
 @testable import BLEAppLifecycle

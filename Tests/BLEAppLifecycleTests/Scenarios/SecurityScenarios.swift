@@ -1,6 +1,7 @@
 import BLEHost
 import BLEPackets
 import BLESimulator
+import TestSupport
 import Testing
 
 @testable import BLEAppLifecycle
@@ -13,7 +14,7 @@ struct SecurityScenarios {
     private func serving(
         pairing: Bool = false
     ) throws -> (
-        manager: TestManager, remote: CentralStation, link: LinkID, value: DiscoveredCharacteristic
+        manager: TestManager, remote: HostStation, link: LinkID, value: DiscoveredCharacteristic
     ) {
         let configuration = HostConfiguration(hasToolbox: pairing)
         let station = AppStation(world, configuration: configuration)
@@ -26,7 +27,7 @@ struct SecurityScenarios {
             ])
         #expect(manager.add(secret) == nil)
         manager.ask(.startAdvertising(AdvertisementRequest(localName: "Door")))
-        let remote = CentralStation(world, configuration: configuration)
+        let remote = HostStation.remote(in: world, configuration: configuration)
         let link = try #require(remote.connect(Profiles.stationAddress))
         return (manager, remote, link, try #require(remote.characteristics(link, Profiles.lock).first))
     }
@@ -48,6 +49,6 @@ struct SecurityScenarios {
         manager.wait { if case .readRequest = $0 { true } else { false } }
         manager.ask(.respond(try #require(manager.readRequests.first).id, code: 0, value: [1]))
         world.run(for: .seconds(5))
-        #expect(remote.result(of: operation) == .success(.gatt(.value([1]))))
+        #expect(remote.results(of: operation).first == .success(.gatt(.value([1]))))
     }
 }

@@ -3,6 +3,7 @@ import BLEPackets
 import BLESecurity
 import BLESimulator
 import Foundation
+import TestSupport
 
 @testable import BLEAppLifecycle
 
@@ -49,7 +50,7 @@ final class AppStation: Station {
     }
 
     func start() {
-        engine.transportOpened(at: world.now)
+        take(.transportOpened, at: world.now)
         world.run(for: .seconds(5)) { engine.isReady }
     }
 
@@ -69,8 +70,7 @@ final class AppStation: Station {
     }
 
     func closeTransport() {
-        engine.transportClosed(at: world.now)
-        drain()
+        take(.transportClosed, at: world.now)
     }
 
     // MARK: Outputs
@@ -128,30 +128,31 @@ final class AppStation: Station {
 
     var nextDeadline: Instant? { engine.nextDeadline }
 
-    func advance(to now: Instant) {
-        engine.advance(to: now)
+    func take(_ input: HostInput, at now: Instant) {
+        switch input {
+        case .advance: engine.advance(to: now)
+        case .transportClosed: engine.transportClosed(at: now)
+        case .transportOpened, .packet, .command, .toolbox: _ = engine.withHost(at: now) { $0.apply(input, at: now) }
+        }
         drain()
     }
 
-    func exchange(with air: SimulatedAir, at now: Instant) -> Bool {
-        while let question = engine.nextToolboxQuestion() {
-            engine.answer(question.id, with: CryptoToolbox().answer(question.request), at: now)
-        }
+    func nextAnswer() -> (question: UInt64, result: ToolboxResult)? {
+        engine.nextToolboxQuestion().map { ($0.id, CryptoToolbox().answer($0.request)) }
+    }
+
+    func takePackets() -> [[UInt8]] {
         var packets: [[UInt8]] = []
         engine.drainPackets { packets.append($0.copied()) }
-        for packet in packets {
-            if packet.first == H4PacketType.command.rawValue, packet.count >= 4 {
-                let opcode = HCIOpcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)
-                sentCommands.append((opcode, Array(packet[4...])))
-            }
-            air.send(packet.span.bytes, to: controller, at: now.microseconds)
+        for packet in packets where packet.first == H4PacketType.command.rawValue && packet.count >= 4 {
+            let opcode = HCIOpcode(rawValue: UInt16(packet[1]) | UInt16(packet[2]) << 8)
+            sentCommands.append((opcode, Array(packet[4...])))
         }
-        var isBusy = !packets.isEmpty
-        while let packet = air.nextPacket(from: controller) {
-            isBusy = true
-            engine.receive(packet.span.bytes, at: now)
-        }
+        return packets
+    }
+
+    func collect(at now: Instant) -> Bool {
         drain()
-        return isBusy
+        return false
     }
 }
