@@ -70,7 +70,7 @@ struct BackgroundTests {
             await measure(number, device, stage)
             try await probe.wait(for: "value 2A37 00\(String(number, radix: 16))")
             // Longer than a wake may last: it is over by then.
-            try await Task.sleep(for: .milliseconds(600))
+            await stage.pass(milliseconds: 600)
         }
         #expect(strikes == [])
         try await expectAlive(probe)
@@ -86,10 +86,7 @@ struct BackgroundTests {
             let busy = DispatchSemaphore(value: 0)
             probe.queue.async { busy.wait() }
             await measure(UInt8(200 + number), device, stage)
-            let end = ContinuousClock.now.advanced(by: .seconds(120))
-            while expirations.current < number, ContinuousClock.now < end {
-                try await Task.sleep(for: .milliseconds(2))
-            }
+            try await waitUntil("expiration \(number)") { expirations.current >= number }
             busy.signal()
             try await probe.wait(for: "value 2A37 00\(String(200 + number, radix: 16))")
         }
@@ -144,7 +141,7 @@ struct BackgroundTests {
         await probe.settle(probe.system)
         await stage.failHardware()
         try await witness.wait(for: "state poweredOn", count: 2)
-        while await !probe.system.isControllerReady { try await Task.sleep(for: .milliseconds(2)) }
+        try await waitUntil("the controller") { await probe.system.isControllerReady }
         #expect(probe.lines == [] && central.lines == [])
         probe.system.move(.foreground)
         #expect(try await probe.wait(for: "state") == "state poweredOn")

@@ -60,8 +60,7 @@ struct CentralRequestTests {
         let listener = PlainListener()
         let manager = CurrentSystem.$override.withValue(system) { CBCentralManager(delegate: listener, queue: nil) }
         system.tell(.stateChanged(.poweredOn, .allowedAlways))
-        let end = ContinuousClock.now.advanced(by: .seconds(120))
-        while listener.states.current.isEmpty, .now < end { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil("a state") { !listener.states.current.isEmpty }
         #expect(listener.states.current == [.poweredOn])
         #expect(listener.wasOnMain.current)
         #expect(manager.state == .poweredOn)

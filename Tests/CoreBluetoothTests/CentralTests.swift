@@ -79,7 +79,8 @@ struct CentralTests {
         try await probe.wait(for: "state poweredOn")
         await probe.run { probe.manager.scanForPeripherals(withServices: nil) }
         try await probe.wait(for: "discovered", count: 3)
-        try await Task.sleep(for: .milliseconds(300))
+        await stage.pass(milliseconds: 300)
+        await probe.settle(probe.system)
         #expect(probe.lines.filter { $0.hasPrefix("discovered") }.count == 3)
         let beacon = await probe.run {
             probe.advertisements.compactMap { $0[CBAdvertisementDataManufacturerDataKey] as? Data }.first
@@ -314,10 +315,7 @@ struct CentralTests {
             probe.peripheral.delegate = nil
             probe.peripheral.discoverServices(nil)
         }
-        let end = ContinuousClock.now.advanced(by: .seconds(120))
-        while await probe.run({ probe.peripheral.services == nil }), .now < end {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await waitUntil("services") { await probe.run { probe.peripheral.services != nil } }
         #expect(await probe.run { probe.peripheral.services?.isEmpty == false })
         #expect(!probe.lines.contains { $0.hasPrefix("services") })
         await probe.run {
@@ -336,7 +334,8 @@ struct CentralTests {
             probe.manager.cancelPeripheralConnection(probe.peripheral)
         }
         try await probe.wait(for: "disconnected")
-        try await Task.sleep(for: .milliseconds(200))
+        await stage.pass(milliseconds: 200)
+        await probe.settle(probe.system)
         #expect(probe.lines.last == "disconnected nil disconnected")
     }
 
@@ -446,7 +445,8 @@ struct CentralTests {
         probe.manager.scanForPeripherals(withServices: nil)
         #expect(!probe.manager.isScanning)
         try await probe.wait(for: "state poweredOn")
-        try await Task.sleep(for: .milliseconds(200))
+        await stage.pass(milliseconds: 200)
+        await probe.settle(probe.system)
         #expect(!probe.lines.contains { $0.hasPrefix("discovered") })
     }
 

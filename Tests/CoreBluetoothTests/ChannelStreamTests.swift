@@ -25,11 +25,12 @@ struct ChannelStreamTests {
             case .openCompleted: event = "open"
             case .hasBytesAvailable:
                 var buffer = [UInt8](repeating: 0, count: 512)
-                let count = (aStream as? InputStream)?.read(&buffer, maxLength: buffer.count) ?? -1
+                let count = unsafe (aStream as? InputStream)?.read(&buffer, maxLength: buffer.count) ?? -1
                 octets = Array(buffer.prefix(max(0, count)))
                 event = "bytes \(count)"
             case .hasSpaceAvailable:
-                let count = (aStream as? OutputStream)?.write([UInt8](repeating: 7, count: 600), maxLength: 600) ?? -1
+                let octets = [UInt8](repeating: 7, count: 600)
+                let count = unsafe (aStream as? OutputStream)?.write(octets, maxLength: 600) ?? -1
                 event = "space \(count)"
             case .endEncountered:
                 aStream.close()
@@ -49,10 +50,7 @@ struct ChannelStreamTests {
 
         /// Waits, for a bounded time, until so many events have come.
         func wait(for count: Int) async -> [String] {
-            let end = ContinuousClock.now.advanced(by: .seconds(120))
-            while seen.current.events.count < count, ContinuousClock.now < end {
-                try? await Task.sleep(for: .milliseconds(2))
-            }
+            try? await waitUntil("\(count) events") { seen.current.events.count >= count }
             return seen.current.events
         }
     }
@@ -77,8 +75,7 @@ struct ChannelStreamTests {
         }
 
         func waitForEnd() async -> Bool {
-            let end = ContinuousClock.now.advanced(by: .seconds(120))
-            while !hasEnded.current, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(2)) }
+            try? await waitUntil("the end of the loop") { hasEnded.current }
             return hasEnded.current
         }
     }

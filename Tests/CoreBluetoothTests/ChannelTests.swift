@@ -55,24 +55,24 @@ struct ChannelTests {
     /// Writes all octets as fast as there is room.
     private func write(_ octets: [UInt8], to stream: OutputStream) async throws {
         var rest = octets[...]
-        let end = ContinuousClock.now.advanced(by: .seconds(120))
         while !rest.isEmpty {
-            let count = rest.withUnsafeBufferPointer { stream.write($0.baseAddress!, maxLength: $0.count) }
-            guard count >= 0, ContinuousClock.now < end else { throw Missing(description: "\(rest.count) left") }
+            try await waitUntil("room for \(rest.count) octets") { stream.hasSpaceAvailable }
+            let count = unsafe rest.withUnsafeBufferPointer {
+                unsafe stream.write($0.baseAddress!, maxLength: $0.count)
+            }
+            guard count >= 0 else { throw Missing(description: "\(rest.count) left") }
             rest = rest.dropFirst(count)
-            if count == 0 { try await Task.sleep(for: .milliseconds(1)) }
         }
     }
 
     private func read(_ count: Int, from stream: InputStream) async throws -> [UInt8] {
         var octets: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 333)
-        let end = ContinuousClock.now.advanced(by: .seconds(120))
         while octets.count < count {
-            let read = stream.read(&buffer, maxLength: buffer.count)
-            guard read >= 0, ContinuousClock.now < end else { throw Missing(description: "\(octets.count) read") }
+            try await waitUntil("\(count - octets.count) octets") { stream.hasBytesAvailable }
+            let read = unsafe stream.read(&buffer, maxLength: buffer.count)
+            guard read >= 0 else { throw Missing(description: "\(octets.count) read") }
             octets += buffer[..<read]
-            if read == 0 { try await Task.sleep(for: .milliseconds(1)) }
         }
         return octets
     }
@@ -94,11 +94,7 @@ struct ChannelTests {
     func closing() async throws {
         let ends = try await open()
         ends.central.outputStream.close()
-        let end = ContinuousClock.now.advanced(by: .seconds(120))
-        while ends.peripheral.inputStream.streamStatus != .atEnd, ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        #expect(ends.peripheral.inputStream.streamStatus == .atEnd)
+        try await waitUntil("the end") { ends.peripheral.inputStream.streamStatus == .atEnd }
         #expect(!ends.peripheral.outputStream.hasSpaceAvailable)
     }
 
@@ -106,28 +102,20 @@ struct ChannelTests {
     func tail() async throws {
         let ends = try await open()
         let octets = (0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-        let count = octets.withUnsafeBufferPointer {
-            ends.central.outputStream.write($0.baseAddress!, maxLength: $0.count)
+        let count = unsafe octets.withUnsafeBufferPointer {
+            unsafe ends.central.outputStream.write($0.baseAddress!, maxLength: $0.count)
         }
         #expect(count > 2048)
         ends.central.outputStream.close()
         #expect(try await read(count, from: ends.peripheral.inputStream) == Array(octets.prefix(count)))
-        let end = ContinuousClock.now.advanced(by: .seconds(120))
-        while ends.peripheral.inputStream.streamStatus != .atEnd, ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        #expect(ends.peripheral.inputStream.streamStatus == .atEnd)
+        try await waitUntil("the end") { ends.peripheral.inputStream.streamStatus == .atEnd }
     }
 
     @Test("unpublishing ends the offer and its channels (SPEC 2.4)")
     func unpublishing() async throws {
         let ends = try await open()
         await ends.server.run { ends.server.manager.unpublishL2CAPChannel(0x80) }
-        let end = ContinuousClock.now.advanced(by: .seconds(120))
-        while ends.central.inputStream.streamStatus != .atEnd, ContinuousClock.now < end {
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        #expect(ends.central.inputStream.streamStatus == .atEnd)
+        try await waitUntil("the end") { ends.central.inputStream.streamStatus == .atEnd }
         await ends.client.run { ends.client.peripheral.openL2CAPChannel(0x80) }
         #expect(try await ends.client.wait(for: "channel", count: 3) == "channel nil CBErrorDomain 13")
     }

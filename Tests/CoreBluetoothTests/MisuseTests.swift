@@ -27,7 +27,7 @@ struct MisuseTests {
     /// the system says of itself.
     private func misuse(_ system: LocalSystem, count: Int = 1) async -> [String] {
         var lines: [String] { said.current.filter { !$0.hasPrefix("no Bluetooth") } }
-        for _ in 0..<60_000 where lines.count < count { try? await Task.sleep(for: .milliseconds(2)) }
+        try? await waitUntil("\(count) lines") { lines.count >= count }
         await system.barrier()
         return lines
     }

@@ -34,12 +34,14 @@ struct PairingTests {
         func enterPasskey(for peer: CBPairingPeer) async -> UInt32? {
             note("enter \(peer)")
             guard let reads else { return answer ? 0 : nil }
-            while !Task.isCancelled {
-                if let passkey = reads.shown.current { return answer ? passkey : (passkey + 1) % 1_000_000 }
-                try? await Task.sleep(for: .milliseconds(2))
+            // The only other way out is the cancellation of the question.
+            guard (try? await waitUntil("a passkey") { reads.shown.current != nil }) != nil,
+                let passkey = reads.shown.current
+            else {
+                note("withdrawn")
+                return nil
             }
-            note("withdrawn")
-            return nil
+            return answer ? passkey : (passkey + 1) % 1_000_000
         }
 
         func compare(_ number: UInt32, with peer: CBPairingPeer) async -> Bool {
@@ -60,8 +62,7 @@ struct PairingTests {
         var number: UInt32? { shown.current }
 
         func wait(for line: String) async throws {
-            for _ in 0..<60_000 where !lines.contains(line) { try await Task.sleep(for: .milliseconds(2)) }
-            guard lines.contains(line) else { throw Missing(description: "\(line) in \(lines)") }
+            try await waitUntil("\(line) in \(lines)") { lines.contains(line) }
         }
     }
 
@@ -228,7 +229,7 @@ struct PairingTests {
         setAgent(Person(), .display, of: client.system, demands: true)
         setAgent(types, .keyboard, of: server.system)
         let reading = Task { try await read() }
-        while !types.lines.contains(where: { $0.hasPrefix("enter") }) { try await Task.sleep(for: .milliseconds(2)) }
+        try await waitUntil("the question") { types.lines.contains { $0.hasPrefix("enter") } }
         await client.run { client.manager.cancelPeripheralConnection(client.peripheral) }
         try await types.wait(for: "withdrawn")
         try await types.wait(for: "not paired")
@@ -316,32 +317,33 @@ struct TerminalAgentTests {
     @Test("what was typed before a question, or for one that has just gone away, answers nothing")
     func typedBefore() async throws {
         var (person, device): (Int32, Int32) = (-1, -1)
-        guard openpty(&person, &device, nil, nil, nil) == 0 else { return #expect(Bool(false), "no terminal") }
+        guard unsafe openpty(&person, &device, nil, nil, nil) == 0 else { return #expect(Bool(false), "no terminal") }
         defer {
             close(person)
             close(device)
         }
         _ = fcntl(person, F_SETFL, O_NONBLOCK)
-        func type(_ text: String) { _ = text.withCString { write(person, $0, strlen($0)) } }
+        func type(_ text: String) { _ = unsafe text.withCString { unsafe write(person, $0, strlen($0)) } }
         var screen = ""
         func waitFor(_ text: String) async throws {
-            let end = ContinuousClock.now.advanced(by: .seconds(60))
-            while !screen.contains(text), .now < end {
+            try await waitUntil("“\(text)” in “\(screen)”") {
                 var octets = [UInt8](repeating: 0, count: 1024)
-                let count = read(person, &octets, octets.count)
+                let count = unsafe read(person, &octets, octets.count)
                 if count > 0 { screen += String(decoding: octets.prefix(count), as: UTF8.self) }
-                try await Task.sleep(for: .milliseconds(5))
+                return screen.contains(text)
             }
         }
         let agent = TerminalAgent(input: device, output: device, isForeground: { true })
         let peers = ["One", "Two"].map { CBPairingPeer(identifier: UUID(), name: $0) }
         type("y\n")
-        try await Task.sleep(for: .milliseconds(100))
+        try await waitUntil("what was typed") {
+            var waiting = pollfd(fd: device, events: Int16(POLLIN), revents: 0)
+            return unsafe poll(&waiting, 1, 0) == 1
+        }
         let first = Task { await agent.consents(to: peers[0]) }
         try await waitFor("Pair with ‘One’")
         let second = Task { await agent.consents(to: peers[1]) }
-        try await Task.sleep(for: .milliseconds(200))
-        // Neither has been answered: the first stands there, and now goes away while somebody types.
+        // The first question has not been answered, and goes away while the person types.
         first.cancel()
         try await waitFor("The pairing has ended")
         type("y\n")

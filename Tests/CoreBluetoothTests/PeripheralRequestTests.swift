@@ -75,9 +75,7 @@ struct PeripheralRequestTests {
         let onMain = Listener()
         onMain.manager = CurrentSystem.$override.withValue(system) { CBPeripheralManager(delegate: onMain, queue: nil) }
         system.tell(.stateChanged(.poweredOn, .allowedAlways))
-        let end = ContinuousClock.now.advanced(by: .seconds(120))
-        while !onMain.wasOnMain.current, .now < end { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(onMain.wasOnMain.current)
+        try await waitUntil("a call on the main queue") { onMain.wasOnMain.current }
     }
 
     @Test(

@@ -15,7 +15,7 @@ struct PlantedFilesTests {
 
     init() throws {
         state = FileManager.default.temporaryDirectory.appendingPathComponent("planted-\(UUID().uuidString)").path
-        try #require(mkdir(state, 0o700) == 0 && mkdir(state + "/apps", 0o700) == 0)
+        try #require(unsafe mkdir(state, 0o700) == 0 && mkdir(state + "/apps", 0o700) == 0)
         try "private".write(toFile: state + "/victim", atomically: false, encoding: .utf8)
     }
 
@@ -40,8 +40,8 @@ struct PlantedFilesTests {
     func link() {
         defer { try? FileManager.default.removeItem(atPath: state) }
         for target in ["/victim", "/missing"] {
-            unlink(journal)
-            symlink(state + target, journal)
+            unsafe unlink(journal)
+            unsafe symlink(state + target, journal)
             let said = told()
             #expect(said.count == 1)
             #expect(said.first?.hasPrefix("the journal ‘\(journal)’ is a symbolic link, not a file: remove it") == true)
@@ -53,7 +53,7 @@ struct PlantedFilesTests {
     @Test("links under the names that a journal has meanwhile are not followed")
     func temporaryNames() throws {
         defer { try? FileManager.default.removeItem(atPath: state) }
-        for name in [".new", ".damaged"] { symlink(state + "/victim", journal + name) }
+        for name in [".new", ".damaged"] { unsafe symlink(state + "/victim", journal + name) }
         let file = JournalFile(path: journal, log: { _ in })
         for number in 1...3 { file.append(entry(UInt64(number))) }
         // Damaged, so that it is kept aside and written again.
@@ -67,7 +67,7 @@ struct PlantedFilesTests {
     @Test("a pipe in the journal's place does not hold the app up")
     func pipe() {
         defer { try? FileManager.default.removeItem(atPath: state) }
-        mkfifo(journal, 0o600)
+        unsafe mkfifo(journal, 0o600)
         #expect(told().count == 1)
     }
 
@@ -76,11 +76,11 @@ struct PlantedFilesTests {
         defer { try? FileManager.default.removeItem(atPath: state) }
         JournalFile(path: journal, log: { _ in }).append(entry(1))
         let before = try Data(contentsOf: URL(fileURLWithPath: journal))
-        chown(journal, Self.stranger, Self.stranger)
+        unsafe chown(journal, Self.stranger, Self.stranger)
         #expect(told().first?.contains("is owned by user 65534, not by you") == true)
         #expect(try Data(contentsOf: URL(fileURLWithPath: journal)) == before)
-        chown(journal, 0, 0)
-        chown(state + "/apps", Self.stranger, Self.stranger)
+        unsafe chown(journal, 0, 0)
+        unsafe chown(state + "/apps", Self.stranger, Self.stranger)
         #expect(told().first?.contains("/apps’ is owned by user 65534") == true)
     }
 
@@ -95,8 +95,8 @@ struct PlantedFilesTests {
             let mode = try FileManager.default.attributesOfItem(atPath: state + name)[.posixPermissions] as? Int
             #expect(mode == 0o700, "\(name)")
         }
-        unlink(state + "/a/b/static-address")
-        symlink(state + "/missing", state + "/a/b/static-address")
+        unsafe unlink(state + "/a/b/static-address")
+        unsafe symlink(state + "/missing", state + "/a/b/static-address")
         #expect(folder.staticAddress() != address)
         #expect(!FileManager.default.fileExists(atPath: state + "/missing"))
     }

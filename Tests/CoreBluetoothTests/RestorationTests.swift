@@ -233,7 +233,8 @@ struct RestorationTests {
         probe.system.move(.suspended)
         await probe.settle(probe.system)
         await stage.onAir { $0.disconnect(device) }
-        try await Task.sleep(for: .milliseconds(300))
+        await stage.pass(milliseconds: 300)
+        await probe.settle(probe.system)
         #expect(!probe.lines.contains { $0.hasPrefix("disconnected") })
         probe.system.move(.foreground)
         #expect(try await probe.wait(for: "disconnected") == "disconnected CBErrorDomain 7 disconnected")

@@ -60,7 +60,8 @@ struct SlowAppTests {
         await client.run { client.peripheral.setNotifyValue(true, for: client.characteristic("FFF1")) }
         try await client.wait(for: "value", count: 3)
         let gate = block(client)
-        try await Task.sleep(for: .seconds(2))
+        // A thousand notifications: far more than the system keeps.
+        await stage.pass(milliseconds: 2000)
         let before = client.lines.count { $0.hasPrefix("value") }
         gate.signal()
         // Closed again at once behind what had been handed over: the rest is what the system keeps.
@@ -85,7 +86,7 @@ struct SlowAppTests {
         let gate = block(server)
         // As fast as the link takes them: the app's own side drops none.
         var sent = 0
-        for _ in 0..<6000 where sent < 150 {
+        try await waitUntil("\(sent) of 150 writes") {
             let left = 150 - sent
             sent += await client.run {
                 var count = 0
@@ -96,9 +97,8 @@ struct SlowAppTests {
                 }
                 return count
             }
-            try await Task.sleep(for: .milliseconds(10))
+            return sent == 150
         }
-        #expect(sent == 150)
         await client.run {
             client.peripheral.writeValue(Data([2]), for: client.characteristic("FFF1"), type: .withResponse)
             client.peripheral.readValue(for: client.characteristic("FFF1"))
@@ -111,9 +111,7 @@ struct SlowAppTests {
         await server.settle(server.system)
         #expect(server.lines.count { $0.hasPrefix("write") } == 16 + 32)
         // The count is told behind what waited.
-        for _ in 0..<6000 where await server.run({ server.manager.lostEventCount }) < 102 {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await waitUntil("the loss") { await server.run { server.manager.lostEventCount } >= 102 }
         #expect(await server.run { server.manager.lostEventCount } == 102)
         // It keeps up again, and is asked again.
         await client.run {
@@ -147,7 +145,8 @@ struct SlowAppTests {
             server.onReady = send
             send()
         }
-        try await Task.sleep(for: .seconds(3))
+        try await waitUntil("\(sent.current) indications") { sent.current >= 30 }
+        await stage.pass(milliseconds: 2000)
         // On the way, waiting, unconfirmed, and the sender's own queue: no more has left the sending app.
         #expect((30...16 + 32 + 1 + 12).contains(sent.current))
         gate.signal()

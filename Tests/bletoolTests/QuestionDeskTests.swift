@@ -14,7 +14,7 @@ struct QuestionDeskTests {
 
         init() throws {
             var ends: (Int32, Int32) = (-1, -1)
-            guard openpty(&ends.0, &ends.1, nil, nil, nil) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            guard unsafe openpty(&ends.0, &ends.1, nil, nil, nil) == 0 else { throw CocoaError(.fileWriteUnknown) }
             (person, device) = ends
         }
 
@@ -23,17 +23,23 @@ struct QuestionDeskTests {
             close(device)
         }
 
-        func type(_ text: String) { _ = text.withCString { write(person, $0, strlen($0)) } }
+        func type(_ text: String) { _ = unsafe text.withCString { unsafe write(person, $0, strlen($0)) } }
 
-        /// - Returns: `nil` when the task is cancelled, and after so long.
+        /// Whether what was typed has arrived.
+        var hasInput: Bool {
+            var waited = pollfd(fd: device, events: Int16(POLLIN), revents: 0)
+            return unsafe poll(&waited, 1, 0) > 0
+        }
+
+        /// - Returns: `nil` when the task is cancelled, and after the timeout.
         func line(within seconds: Double = 3) -> String? {
             let end = Date().addingTimeInterval(seconds)
             var octets: [UInt8] = []
             while !Task.isCancelled, Date() < end {
                 var waited = pollfd(fd: device, events: Int16(POLLIN), revents: 0)
-                guard poll(&waited, 1, 20) > 0 else { continue }
+                guard unsafe poll(&waited, 1, 20) > 0 else { continue }
                 var octet: UInt8 = 0
-                guard read(device, &octet, 1) == 1 else { return nil }
+                guard unsafe read(device, &octet, 1) == 1 else { return nil }
                 if octet == 0x0A { return String(decoding: octets, as: UTF8.self) }
                 octets.append(octet)
             }
@@ -46,7 +52,7 @@ struct QuestionDeskTests {
         let keyboard = try Keyboard()
         let desk = QuestionDesk(input: keyboard.device)
         keyboard.type("y\n")
-        try await Task.sleep(for: .milliseconds(100))
+        while !keyboard.hasInput { try await Task.sleep(for: .milliseconds(2)) }
         let answer = await desk.turn { keyboard.line(within: 0.3) }
         #expect(answer == nil)
     }

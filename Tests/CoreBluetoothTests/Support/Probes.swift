@@ -6,11 +6,6 @@ import Testing
 
 @testable import CoreBluetooth
 
-/// What a probe waited for in vain.
-struct Missing: Error, CustomStringConvertible {
-    let description: String
-}
-
 /// A delegate that writes down every call, on a queue of its own.
 class Probe: NSObject, @unchecked Sendable {
     // @unchecked Sendable holds because everything but the lines is touched on `queue` alone, the lines under a lock.
@@ -42,16 +37,12 @@ class Probe: NSObject, @unchecked Sendable {
 
     /// Waits for so many lines that begin so, and gives the last of them.
     @discardableResult
-    func wait(for beginning: String, count: Int = 1, seconds: Int = 120) async throws -> String {
-        let end = ContinuousClock.now.advanced(by: .seconds(seconds))
-        while true {
-            let found = lines.filter { $0.hasPrefix(beginning) }
-            if found.count >= count { return found[count - 1] }
-            guard ContinuousClock.now < end else {
-                throw Missing(description: "\(found.count) of \(count) × “\(beginning)” in \(lines)")
-            }
-            try await Task.sleep(for: .milliseconds(2))
+    func wait(for beginning: String, count: Int = 1, seconds: Int = 300) async throws -> String {
+        var found: [String] { lines.filter { $0.hasPrefix(beginning) } }
+        try await waitUntil("\(found.count) of \(count) × “\(beginning)” in \(lines)", seconds: seconds) {
+            found.count >= count
         }
+        return found[count - 1]
     }
 
     /// Waits until all that was asked for before has been carried out and told.

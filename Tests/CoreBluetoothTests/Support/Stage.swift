@@ -70,6 +70,21 @@ final class Stage: @unchecked Sendable {
         }
     }
 
+    /// Lets time pass on the air. When this returns, everything that happened in that time has been delivered.
+    func pass(milliseconds: Int) async {
+        await withCheckedContinuation { continuation in
+            loop.run {
+                var deadline: EventLoop.Deadline?
+                deadline = self.loop.makeDeadline {
+                    deadline?.cancel()
+                    self.play()
+                    self.loop.runLater { continuation.resume() }
+                }
+                deadline?.set(atMicroseconds: self.loop.nowMicroseconds + UInt64(milliseconds) * 1000)
+            }
+        }
+    }
+
     /// Changes how the controllers of all apps misbehave.
     func changeFaults(_ change: @escaping @Sendable (inout SimulatedControllerFaults) -> Void) async {
         await withCheckedContinuation { continuation in
