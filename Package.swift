@@ -1,14 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Settings of every Swift target: language mode 6 comes with the tools version.
+/// Settings of every Swift target: language mode 6 comes with the tools version. All code says where it leaves memory
+/// safety.
 let common: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
     .enableUpcomingFeature("ExistentialAny"),
+    .strictMemorySafety(),
 ]
 
-/// What we ship, and what tests build on, says where it leaves memory safety. Tests themselves call the system at will.
-let strict = common + [.strictMemorySafety()]
+let strict = common
 
 let package = Package(
     name: "jelling",
@@ -111,21 +112,21 @@ let package = Package(
         // The samples of Tools/Examples/core-bluetooth, which the tests run.
         .executableTarget(
             name: "heart-rate-central", dependencies: ["CoreBluetooth"],
-            path: "Tools/Examples/core-bluetooth/Sources/heart-rate-central"),
+            path: "Tools/Examples/core-bluetooth/Sources/heart-rate-central", swiftSettings: [.strictMemorySafety()]),
         .executableTarget(
             name: "transfer-peripheral", dependencies: ["CoreBluetooth"],
             path: "Tools/Examples/core-bluetooth/Sources/transfer-peripheral",
-            swiftSettings: [.swiftLanguageMode(.v5)]),
+            swiftSettings: [.swiftLanguageMode(.v5), .strictMemorySafety()]),
         .executableTarget(
             name: "transfer-central", dependencies: ["CoreBluetooth"],
             path: "Tools/Examples/core-bluetooth/Sources/transfer-central",
-            swiftSettings: [.swiftLanguageMode(.v5)]),
+            swiftSettings: [.swiftLanguageMode(.v5), .strictMemorySafety()]),
         .executableTarget(
             name: "heart-rate-relay", dependencies: ["CoreBluetooth"],
-            path: "Tools/Examples/core-bluetooth/Sources/heart-rate-relay"),
+            path: "Tools/Examples/core-bluetooth/Sources/heart-rate-relay", swiftSettings: [.strictMemorySafety()]),
         .executableTarget(
             name: "protected-reader", dependencies: ["CoreBluetooth"],
-            path: "Tools/Examples/core-bluetooth/Sources/protected-reader"),
+            path: "Tools/Examples/core-bluetooth/Sources/protected-reader", swiftSettings: [.strictMemorySafety()]),
         // Killed by the tests while it writes.
         .executableTarget(
             name: "journal-writer", dependencies: ["CoreBluetooth"], path: "Tests/JournalWriter",

@@ -52,7 +52,7 @@ struct CaptureWriterTests {
 
     @Test("a full disk is told once, and what comes after it is counted")
     func fullDisk() throws {
-        let full = open("/dev/full", O_WRONLY)
+        let full = unsafe open("/dev/full", O_WRONLY)
         try #require(full >= 0, "/dev/full is missing")
         var writer = try CaptureWriter(fileDescriptor: full, format: .packetLogger)
         var errors: [CaptureError] = []
@@ -73,7 +73,7 @@ struct CaptureWriterTests {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 100, rlim_max: 100)
-            #expect(setrlimit(__rlimit_resource_t(1), &limit) == 0)  // RLIMIT_FSIZE
+            #expect(unsafe setrlimit(__rlimit_resource_t(1), &limit) == 0)  // RLIMIT_FSIZE
             try withTemporaryPath { path in
                 var writer = try CaptureWriter(path: path, format: .btsnoop)
                 var error: CaptureError?
@@ -92,7 +92,7 @@ struct CaptureWriterTests {
     @Test("a pipe that takes no more is an error and no endless wait")
     func fullPipe() {
         var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
+        #expect(unsafe pipe(&ends) == 0)
         #expect(fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0)
         defer { close(ends[0]) }
         do throws(CaptureError) {
@@ -105,7 +105,7 @@ struct CaptureWriterTests {
     @Test("a reader of the pipe that goes away is an error and not the end of the process")
     func brokenPipe() throws {
         var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
+        #expect(unsafe pipe(&ends) == 0)
         var writer = try CaptureWriter(fileDescriptor: ends[1], format: .btsnoop)
         close(ends[0])
         do throws(CaptureError) {
@@ -121,7 +121,7 @@ struct CaptureWriterTests {
     @Test("captures are read from a pipe as they come")
     func readingPipe() throws {
         var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
+        #expect(unsafe pipe(&ends) == 0)
         var writer = try CaptureWriter(fileDescriptor: ends[1], format: .btsnoop)
         var reader = try CaptureReader(fileDescriptor: ends[0])
         for packet in Sample.packets {

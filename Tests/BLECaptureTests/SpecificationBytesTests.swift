@@ -32,7 +32,7 @@ private struct Line {
     private static func uuid(_ text: String) throws -> [UInt8] {
         let full = text.count == 4 ? "0000\(text)-0000-1000-8000-00805F9B34FB" : text
         let uuid = try #require(UUID(uuidString: full)).uuid
-        return withUnsafeBytes(of: uuid) { [UInt8]($0) }
+        return unsafe withUnsafeBytes(of: uuid) { unsafe [UInt8]($0) }
     }
 
     /// The advertising data of a line that has any.

@@ -22,7 +22,7 @@ struct CaptureDecoderTests {
         var reader = try CaptureReader(bytes: CaptureBytes.btsnoop(packets) { received.contains($0) })
         var decoder = CaptureDecoder(style: style, filter: filter)
         while let record = try reader.next() { decoder.decode(record) }
-        return decoder.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        return unsafe decoder.output.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
             .split(separator: "\n").map(String.init)
     }
 
@@ -47,7 +47,7 @@ struct CaptureDecoderTests {
             var reader = try CaptureReader(bytes: bytes)
             var decoder = CaptureDecoder(style: .text(isColoured: false))
             while let record = try reader.next() { decoder.decode(record) }
-            let text = decoder.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            let text = unsafe decoder.output.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
             #expect(text.contains(expected) && text.contains("Reset"), "\(text)")
         }
     }
@@ -193,7 +193,7 @@ struct CaptureDecoderTests {
         page.begin(title: "a<b>")
         while let record = try reader.next() { page.add(record) }
         page.end()
-        let text = page.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        let text = unsafe page.output.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
         #expect(page.rowCount == 1)
         #expect(text.split(separator: "</script>").count == 3)
         #expect(text.contains("\\x3c/script>\\x3cb>"))

@@ -22,7 +22,7 @@ struct ChannelDecodingTests {
         var reader = try CaptureReader(bytes: CaptureBytes.btsnoop(packets) { received.contains($0) })
         var decoder = CaptureDecoder(style: style)
         while let record = try reader.next() { decoder.decode(record) }
-        return decoder.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        return unsafe decoder.output.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
             .split(separator: "\n").map(String.init)
     }
 

@@ -167,14 +167,14 @@ struct KeySecrecyTests {
             var reader = try CaptureReader(bytes: file)
             var decoder = CaptureDecoder(style: style)
             while let record = try reader.next() { decoder.decode(record) }
-            outputs.append(decoder.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+            unsafe outputs.append(decoder.output.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) })
         }
         var reader = try CaptureReader(bytes: file)
         var page = HTMLReport()
         page.begin(title: "keys")
         while let record = try reader.next() { page.add(record) }
         page.end()
-        outputs.append(page.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+        unsafe outputs.append(page.output.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) })
         var found: [String] = []
         for output in outputs {
             #expect(output.utf8.count > 100)
@@ -229,7 +229,7 @@ struct KeySecrecyTests {
         var reader = try CaptureReader(bytes: file)
         var decoder = CaptureDecoder(style: .text(isColoured: false))
         while let record = try reader.next() { decoder.decode(record) }
-        let text = decoder.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        let text = unsafe decoder.output.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
         #expect(text.split(separator: "abcdef").count == 4, "\(text)")
         let log = Array("GATT 0000180d-0000-1000-8000-00805f9b34fb at 12:34:56".utf8)
         #expect(NoteText.withoutKeys(log.span.bytes) == log)

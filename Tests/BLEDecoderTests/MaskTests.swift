@@ -9,7 +9,7 @@ struct MaskTests {
         var reader = try CaptureReader(bytes: CaptureBytes.btsnoop([packet]) { _ in packet[0] == 4 })
         var decoder = CaptureDecoder(style: style)
         while let record = try reader.next() { decoder.decode(record) }
-        return decoder.output.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        return unsafe decoder.output.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
     @Test("LE features are counted and named; in JSON the octets stay, with the names beside them")

@@ -13,7 +13,7 @@ struct PlantedFilesTests {
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("planted-\(UUID().uuidString)").path
-        try #require(mkdir(folder, 0o700) == 0)
+        try #require(unsafe mkdir(folder, 0o700) == 0)
     }
 
     private func refusal() -> String? {
@@ -30,11 +30,11 @@ struct PlantedFilesTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for path in [files.packets, files.inputs] {
             try "theirs".write(toFile: path, atomically: false, encoding: .utf8)
-            chown(path, 65534, 65534)
+            unsafe chown(path, 65534, 65534)
             #expect(
                 refusal() == "‘\(path)’ is owned by user 65534, not by you (user 0): remove it, or choose another file")
             #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs")
-            unlink(path)
+            unsafe unlink(path)
             // What was made for the other file is gone again.
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
         }
@@ -46,14 +46,15 @@ struct PlantedFilesTests {
         let other = folder + "/other"
         try "private".write(toFile: other, atomically: false, encoding: .utf8)
         let plants: [(String, (String) -> Void)] = [
-            ("is a symbolic link", { symlink(other, $0) }), ("is a symbolic link", { symlink(folder + "/none", $0) }),
-            ("is a pipe", { mkfifo($0, 0o600) }), ("has other names", { link(other, $0) }),
+            ("is a symbolic link", { unsafe symlink(other, $0) }),
+            ("is a symbolic link", { unsafe symlink(folder + "/none", $0) }),
+            ("is a pipe", { unsafe mkfifo($0, 0o600) }), ("has other names", { unsafe link(other, $0) }),
         ]
         for path in [files.packets, files.inputs] {
             for (word, plant) in plants {
                 plant(path)
                 #expect(refusal()?.contains(word) == true)
-                unlink(path)
+                unsafe unlink(path)
             }
         }
         #expect(try String(contentsOfFile: other, encoding: .utf8) == "private")
@@ -65,7 +66,7 @@ struct PlantedFilesTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for path in [files.packets, files.inputs] {
             try "old".write(toFile: path, atomically: false, encoding: .utf8)
-            chmod(path, 0o644)
+            unsafe chmod(path, 0o644)
         }
         let writer = try RecordingWriter(files)
         for path in [files.packets, files.inputs] {
@@ -74,8 +75,8 @@ struct PlantedFilesTests {
         }
         writer.observe(.packet([0x04, 0x10, 0x01, 0x00]), at: .zero)
         // What takes its name meanwhile gets nothing.
-        rename(files.packets, folder + "/moved")
-        symlink(folder + "/victim", files.packets)
+        unsafe rename(files.packets, folder + "/moved")
+        unsafe symlink(folder + "/victim", files.packets)
         try writer.finish()
         #expect(!FileManager.default.fileExists(atPath: folder + "/victim"))
         var reader = try CaptureReader(path: folder + "/moved")

@@ -105,11 +105,11 @@ struct FileBondStoreTests {
     @Test("nobody but the owner can look into file and folder")
     func modes() throws {
         let folder = try Folder()
-        chmod(folder.path, 0o755)
+        unsafe chmod(folder.path, 0o755)
         try folder.store().save(Self.full)
         #expect(try folder.mode("") == 0o700)
         #expect(try folder.mode("/bonds") == 0o600)
-        chmod(folder.path + "/bonds", 0o644)
+        unsafe chmod(folder.path + "/bonds", 0o644)
         _ = try folder.store().load()
         #expect(try folder.mode("/bonds") == 0o600)
     }
@@ -252,7 +252,7 @@ struct FileBondStoreTests {
     func lockIsLetGo() throws {
         let folder = try Folder()
         let store = FileBondStore(path: folder.path, lockTimeoutMilliseconds: 600_000)
-        let lock = open(folder.path + "/lock", O_RDWR | O_CREAT, 0o600)
+        let lock = unsafe open(folder.path + "/lock", O_RDWR | O_CREAT, 0o600)
         #expect(flock(lock, LOCK_EX) == 0)
         // Lets go while the store waits, or before: both must do.
         Thread.detachNewThread {
@@ -267,7 +267,7 @@ struct FileBondStoreTests {
     func lockIsKept() throws {
         let folder = try Folder()
         let store = FileBondStore(path: folder.path, lockTimeoutMilliseconds: 30)
-        let lock = open(folder.path + "/lock", O_RDWR | O_CREAT, 0o600)
+        let lock = unsafe open(folder.path + "/lock", O_RDWR | O_CREAT, 0o600)
         #expect(flock(lock, LOCK_EX) == 0)
         for _ in 0..<3 {
             #expect(throws: BondStoreError.busy(path: folder.path + "/lock")) { try store.save(Self.full) }

@@ -15,7 +15,7 @@ struct PlantedFilesTests {
 
     init() throws {
         path = FileManager.default.temporaryDirectory.appendingPathComponent("planted-\(UUID().uuidString)").path
-        try #require(mkdir(path, 0o700) == 0)
+        try #require(unsafe mkdir(path, 0o700) == 0)
     }
 
     /// What each way to the bonds says; the same word for all, and bonds are never told of.
@@ -49,12 +49,12 @@ struct PlantedFilesTests {
     @Test("a pipe named bonds, or lock, holds nobody up")
     func pipes() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
-        mkfifo(path + "/bonds", 0o600)
+        unsafe mkfifo(path + "/bonds", 0o600)
         #expect(isRefused("is a pipe, not a file", at: "/bonds"))
-        unlink(path + "/bonds")
+        unsafe unlink(path + "/bonds")
         try FileBondStore(path: path).save(bond)
-        unlink(path + "/lock")
-        mkfifo(path + "/lock", 0o600)
+        unsafe unlink(path + "/lock")
+        unsafe mkfifo(path + "/lock", 0o600)
         #expect(isRefused("is a pipe, not a file", at: "/lock"))
     }
 
@@ -62,12 +62,12 @@ struct PlantedFilesTests {
     func links() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try FileBondStore(path: path + "/other").save(bond)
-        symlink(path + "/other/bonds", path + "/bonds")
+        unsafe symlink(path + "/other/bonds", path + "/bonds")
         #expect(isRefused("is a symbolic link", at: "/bonds"))
-        unlink(path + "/bonds")
+        unsafe unlink(path + "/bonds")
         try FileBondStore(path: path).save(bond)
-        unlink(path + "/lock")
-        symlink(path + "/victim", path + "/lock")
+        unsafe unlink(path + "/lock")
+        unsafe symlink(path + "/victim", path + "/lock")
         #expect(isRefused("is a symbolic link", at: "/lock"))
         #expect(!FileManager.default.fileExists(atPath: path + "/victim"))
     }
@@ -76,7 +76,7 @@ struct PlantedFilesTests {
     func temporaryNames() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try "private".write(toFile: path + "/victim", atomically: false, encoding: .utf8)
-        for name in ["/bonds.new", "/.bonds.0123456789abcdef"] { symlink(path + "/victim", path + name) }
+        for name in ["/bonds.new", "/.bonds.0123456789abcdef"] { unsafe symlink(path + "/victim", path + name) }
         try FileBondStore(path: path).save(bond)
         #expect(try String(contentsOfFile: path + "/victim", encoding: .utf8) == "private")
         #expect(try FileBondStore(path: path).load().bonds == [bond])
@@ -86,12 +86,12 @@ struct PlantedFilesTests {
     func foreign() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try FileBondStore(path: path).save(bond)
-        chown(path + "/bonds", Self.stranger, Self.stranger)
+        unsafe chown(path + "/bonds", Self.stranger, Self.stranger)
         #expect(isRefused("is owned by user 65534, not by you", at: "/bonds"))
-        chown(path + "/bonds", 0, 0)
-        chown(path, Self.stranger, Self.stranger)
+        unsafe chown(path + "/bonds", 0, 0)
+        unsafe chown(path, Self.stranger, Self.stranger)
         #expect(isRefused("is owned by user 65534, not by you", at: ""))
-        chown(path, 0, 0)
+        unsafe chown(path, 0, 0)
         #expect(refusals() == [nil])
     }
 
@@ -99,10 +99,10 @@ struct PlantedFilesTests {
     func writable() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try FileBondStore(path: path).save(bond)
-        chmod(path + "/bonds", 0o666)
+        unsafe chmod(path + "/bonds", 0o666)
         #expect(isRefused("may be written by other users (mode 666)", at: "/bonds"))
-        chmod(path + "/bonds", 0o600)
-        link(path + "/bonds", path + "/second")
+        unsafe chmod(path + "/bonds", 0o600)
+        unsafe link(path + "/bonds", path + "/second")
         #expect(isRefused("has other names", at: "/bonds"))
     }
 }

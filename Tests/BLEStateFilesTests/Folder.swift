@@ -7,8 +7,8 @@ final class Folder: Sendable {
 
     init(mode: mode_t = 0o700) throws {
         path = FileManager.default.temporaryDirectory.appendingPathComponent("state-\(UUID().uuidString)").path
-        try #require(mkdir(path, 0o700) == 0)
-        chmod(path, mode)
+        try #require(unsafe mkdir(path, 0o700) == 0)
+        unsafe chmod(path, mode)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
@@ -17,14 +17,14 @@ final class Folder: Sendable {
 
     func write(_ text: String, _ name: String, mode: mode_t = 0o600) throws {
         try text.write(toFile: place(name), atomically: false, encoding: .utf8)
-        chmod(place(name), mode)
+        unsafe chmod(place(name), mode)
     }
 
     func read(_ name: String) -> String? { try? String(contentsOfFile: place(name), encoding: .utf8) }
 
     func mode(_ name: String) -> mode_t {
         var information = stat()
-        return lstat(place(name), &information) == 0 ? information.st_mode & 0o7777 : 0
+        return unsafe lstat(place(name), &information) == 0 ? information.st_mode & 0o7777 : 0
     }
 
     var names: Set<String> { Set((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []) }

@@ -32,13 +32,13 @@ struct OutputPlaceTests {
         let folder = try Folder()
         for target in ["file", "new"] {
             if target == "file" { try folder.write("text", target) }
-            symlink(folder.place(target), folder.place("link"))
+            unsafe symlink(folder.place(target), folder.place("link"))
             #expect(failure(folder.place("link"), isSecret: false) == nil)
             #expect(
                 failure(folder.place("link"), isSecret: true)
                     == .unexpected(path: folder.place("link"), .link, wanted: .file))
             #expect(folder.names.contains(target))
-            unlink(folder.place("link"))
+            unsafe unlink(folder.place("link"))
         }
         #expect(failure("/dev/null", isSecret: false) == nil)
         #expect(failure("/dev/null", isSecret: true) == .unexpected(path: "/dev/null", .device, wanted: .file))
@@ -49,12 +49,12 @@ struct OutputPlaceTests {
     @Test("keys go into no pipe and no file with a second name", .timeLimit(.minutes(10)))
     func secrets() throws {
         let folder = try Folder()
-        mkfifo(folder.place("pipe"), 0o600)
+        unsafe mkfifo(folder.place("pipe"), 0o600)
         #expect(
             failure(folder.place("pipe"), isSecret: true)
                 == .unexpected(path: folder.place("pipe"), .pipe, wanted: .file))
         try folder.write("private", "one")
-        link(folder.place("one"), folder.place("two"))
+        unsafe link(folder.place("one"), folder.place("two"))
         #expect(failure(folder.place("two"), isSecret: true) == .severalNames(path: folder.place("two")))
         #expect(failure(folder.place("two"), isSecret: false) == nil)
     }
@@ -62,14 +62,14 @@ struct OutputPlaceTests {
     @Test("a pipe that the user named is written into", .timeLimit(.minutes(10)))
     func pipes() throws {
         let folder = try Folder()
-        mkfifo(folder.place("pipe"), 0o600)
-        let reader = open(folder.place("pipe"), O_RDONLY | O_NONBLOCK)
+        unsafe mkfifo(folder.place("pipe"), 0o600)
+        let reader = unsafe open(folder.place("pipe"), O_RDONLY | O_NONBLOCK)
         defer { close(reader) }
         let file = try OutputPlace.open(folder.place("pipe"), isSecret: false).descriptor
         defer { close(file) }
         #expect(SafeFolder.write([7], to: file) == 0)
         var byte: UInt8 = 0
-        #expect(read(reader, &byte, 1) == 1 && byte == 7)
+        #expect(unsafe read(reader, &byte, 1) == 1 && byte == 7)
     }
 
     @Test(
@@ -81,29 +81,29 @@ struct OutputPlaceTests {
         try home.write("private", "secret")
         let path = folder.place("capture.btsnoop")
         func plant(_ make: () -> Void) -> [StateFileError?] {
-            unlink(path)
+            unsafe unlink(path)
             make()
-            lchown(path, stranger, stranger)
+            unsafe lchown(path, stranger, stranger)
             return [failure(path, isSecret: false)]
         }
         let foreign = [StateFileError.foreign(path: path, owner: stranger)]
-        #expect(plant { symlink(home.place("secret"), path) } == foreign)
-        #expect(plant { symlink(home.place("missing"), path) } == foreign)
-        #expect(plant { mkfifo(path, 0o666) } == foreign)
-        #expect(plant { close(open(path, O_CREAT | O_WRONLY, 0o666)) } == foreign)
+        #expect(plant { unsafe symlink(home.place("secret"), path) } == foreign)
+        #expect(plant { unsafe symlink(home.place("missing"), path) } == foreign)
+        #expect(plant { unsafe mkfifo(path, 0o666) } == foreign)
+        #expect(plant { close(unsafe open(path, O_CREAT | O_WRONLY, 0o666)) } == foreign)
         #expect(failure(path, isSecret: true) == foreign[0])
         // Where the kernel lets others link to our files, they are ours all the same.
-        unlink(path)
-        link(home.place("secret"), path)
+        unsafe unlink(path)
+        unsafe link(home.place("secret"), path)
         #expect(failure(path, isSecret: false) == .severalNames(path: path))
         #expect(home.read("secret") == "private" && home.names == ["secret"])
         // This user's own file there, and a new one, are.
-        unlink(path)
+        unsafe unlink(path)
         #expect(failure(path, isSecret: false) == nil)
         #expect(failure(path, isSecret: false) == nil)
         // A link of our own: in a folder without the sticky bit anybody could have put another in its place.
-        unlink(path)
-        symlink(home.place("secret"), path)
+        unsafe unlink(path)
+        unsafe symlink(home.place("secret"), path)
         #expect((failure(path, isSecret: false) == nil) == (mode & 0o1000 != 0))
     }
 
@@ -111,7 +111,7 @@ struct OutputPlaceTests {
     func foreign() throws {
         let folder = try Folder()
         try folder.write("", "file")
-        chown(folder.place("file"), stranger, stranger)
+        unsafe chown(folder.place("file"), stranger, stranger)
         #expect(failure(folder.place("file"), isSecret: false) == nil)
         #expect(failure(folder.place("file"), isSecret: true) == .foreign(path: folder.place("file"), owner: stranger))
     }

@@ -35,8 +35,8 @@ struct SafeFolderTests {
         "another user's folder is refused, with the user, the cause and the remedy", .enabled(if: isRoot, "needs root"))
     func foreign() throws {
         let folder = try Folder()
-        mkdir(folder.place("theirs"), 0o700)
-        chown(folder.place("theirs"), stranger, stranger)
+        unsafe mkdir(folder.place("theirs"), 0o700)
+        unsafe chown(folder.place("theirs"), stranger, stranger)
         let error = try #require(failure(opening: folder.place("theirs")))
         #expect(error == .foreign(path: folder.place("theirs"), owner: stranger))
         #expect(error.description.contains("is owned by user 65534, not by you"))
@@ -49,7 +49,7 @@ struct SafeFolderTests {
     @Test("a folder in which everybody may write is refused and left as it is", arguments: [0o777, 0o1777, 0o702])
     func everybodys(_ mode: mode_t) throws {
         let folder = try Folder(mode: mode)
-        defer { chmod(folder.path, 0o700) }
+        defer { unsafe chmod(folder.path, 0o700) }
         #expect(failure(opening: folder.path) == .writableByOthers(path: folder.path, mode: UInt32(mode)))
         #expect(folder.mode("") == mode)
         // One that holds nothing else is closed, but for those that a system shares.
@@ -67,7 +67,7 @@ struct SafeFolderTests {
         let folder = try Folder(mode: 0o775)
         #expect(failure(opening: folder.path) == nil)
         #expect(folder.mode("") == 0o755)
-        mkdir(folder.place("security"), 0o755)
+        unsafe mkdir(folder.place("security"), 0o755)
         _ = try SafeFolder(path: folder.path, isMade: false).folder("security")
         #expect(folder.mode("security") == 0o700)
     }
@@ -75,8 +75,8 @@ struct SafeFolderTests {
     @Test("the user's own folder may be a link; one below it may not")
     func links() throws {
         let folder = try Folder()
-        mkdir(folder.place("real"), 0o700)
-        symlink(folder.place("real"), folder.place("link"))
+        unsafe mkdir(folder.place("real"), 0o700)
+        unsafe symlink(folder.place("real"), folder.place("link"))
         #expect(failure(opening: folder.place("link")) == nil)
         let state = try SafeFolder(path: folder.path, isMade: false)
         #expect(
@@ -87,26 +87,26 @@ struct SafeFolderTests {
     @Test("a link that another user made is not followed", .enabled(if: isRoot, "needs root"))
     func foreignLink() throws {
         let folder = try Folder()
-        mkdir(folder.place("real"), 0o700)
-        symlink(folder.place("real"), folder.place("link"))
-        lchown(folder.place("link"), stranger, stranger)
+        unsafe mkdir(folder.place("real"), 0o700)
+        unsafe symlink(folder.place("real"), folder.place("link"))
+        unsafe lchown(folder.place("link"), stranger, stranger)
         #expect(failure(opening: folder.place("link")) == .foreign(path: folder.place("link"), owner: stranger))
     }
 
     @Test("a folder that others could replace is refused, with the one above it")
     func parents() throws {
         let folder = try Folder()
-        mkdir(folder.place("state"), 0o700)
+        unsafe mkdir(folder.place("state"), 0o700)
         let path = folder.place("state")
-        chmod(folder.path, 0o777)
+        unsafe chmod(folder.path, 0o777)
         #expect(failure(opening: path) == .writableByOthers(path: path + "/..", mode: 0o777))
         // As in /tmp, and with a mask of 002.
         for mode: mode_t in [0o1777, 0o775] {
-            chmod(folder.path, mode)
+            unsafe chmod(folder.path, mode)
             #expect(failure(opening: path) == nil)
         }
         guard isRoot else { return }
-        chown(folder.path, stranger, stranger)
+        unsafe chown(folder.path, stranger, stranger)
         #expect(failure(opening: path) == .foreign(path: path + "/..", owner: stranger))
     }
 

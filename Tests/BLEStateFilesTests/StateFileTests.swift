@@ -41,8 +41,8 @@ struct StateFileTests {
     func links() throws {
         try folder.write("private", "target", mode: 0o644)
         for target in [folder.place("target"), folder.place("missing"), "/dev/null", "/", "bonds"] {
-            unlink(folder.place(name))
-            symlink(target, folder.place(name))
+            unsafe unlink(folder.place(name))
+            unsafe symlink(target, folder.place(name))
             #expect(try errors() == [.unexpected(path: folder.place(name), .link, wanted: .file)])
         }
         #expect(folder.read("target") == "private")
@@ -52,13 +52,13 @@ struct StateFileTests {
 
     @Test("a pipe, a device or a folder in its place is an error at once", .timeLimit(.minutes(10)))
     func kinds() throws {
-        mkfifo(folder.place(name), 0o600)
+        unsafe mkfifo(folder.place(name), 0o600)
         #expect(try errors() == [.unexpected(path: folder.place(name), .pipe, wanted: .file)])
-        unlink(folder.place(name))
-        mkdir(folder.place(name), 0o700)
+        unsafe unlink(folder.place(name))
+        unsafe mkdir(folder.place(name), 0o700)
         #expect(try errors() == [.unexpected(path: folder.place(name), .folder, wanted: .file)])
-        rmdir(folder.place(name))
-        if isRoot, mknod(folder.place(name), S_IFCHR | 0o600, 0x0103) == 0 {
+        unsafe rmdir(folder.place(name))
+        if isRoot, unsafe mknod(folder.place(name), S_IFCHR | 0o600, 0x0103) == 0 {
             let errors = try errors()
             // A mount without devices refuses by itself.
             #expect(
@@ -72,7 +72,7 @@ struct StateFileTests {
     @Test("another user's file is neither read nor written", .enabled(if: isRoot, "needs root"))
     func foreign() throws {
         try folder.write("theirs", name)
-        chown(folder.place(name), stranger, stranger)
+        unsafe chown(folder.place(name), stranger, stranger)
         #expect(try errors() == [.foreign(path: folder.place(name), owner: stranger)])
         #expect(folder.read(name) == "theirs")
     }
@@ -93,7 +93,7 @@ struct StateFileTests {
     @Test("a file with a second name is refused: what is written here would be written there")
     func hardLinks() throws {
         try folder.write("private", "other")
-        link(folder.place("other"), folder.place(name))
+        unsafe link(folder.place("other"), folder.place(name))
         #expect(try errors() == [.severalNames(path: folder.place(name))])
         #expect(folder.read("other") == "private")
     }
@@ -102,7 +102,7 @@ struct StateFileTests {
     func killedMaker() throws {
         let left = ".\(name).0123456789abcdef"
         try folder.write("whole", left)
-        link(folder.place(left), folder.place(name))
+        unsafe link(folder.place(left), folder.place(name))
         let state = try SafeFolder(path: folder.path, isMade: false)
         let content = try state.read(name, limit: 100)
         #expect(content == Array("whole".utf8))
@@ -120,7 +120,7 @@ struct StateFileTests {
         #expect(folder.mode(name) == 0o600)
         #expect(folder.names == [name])
         var byte: UInt8 = 0
-        #expect(read(held, &byte, 1) == 1 && byte == UInt8(ascii: "o"))
+        #expect(unsafe read(held, &byte, 1) == 1 && byte == UInt8(ascii: "o"))
     }
 
     @Test("what cannot be replaced stays, and no part of the new one is left")
@@ -152,7 +152,7 @@ struct StateFileTests {
         #expect(folder.names == [name, ".\(name).other"])
         try folder.write("part", left)
         let old = [timespec(tv_sec: 1000, tv_nsec: 0), timespec(tv_sec: 1000, tv_nsec: 0)]
-        utimensat(AT_FDCWD, folder.place(left), old, 0)
+        unsafe utimensat(AT_FDCWD, folder.place(left), old, 0)
         try state.replace(name, with: [])
         #expect(folder.names == [name, ".\(name).other"])
     }
@@ -174,7 +174,7 @@ struct StateFileTests {
         #expect(!isMade)
         #expect(folder.read("file").map { Array($0.utf8) } == content)
         // A link that leads nowhere is a name as well.
-        symlink(folder.place("missing"), folder.place("link"))
+        unsafe symlink(folder.place("missing"), folder.place("link"))
         isMade = try state.create("link", with: [1])
         #expect(!isMade)
         #expect(folder.names == ["file", "link"])
@@ -183,7 +183,7 @@ struct StateFileTests {
     @Test("what is kept gets the first free name, and does not follow what stands there")
     func keeping() throws {
         let state = try SafeFolder(path: folder.path, isMade: false)
-        symlink(folder.place("missing"), folder.place("\(name).damaged-1"))
+        unsafe symlink(folder.place("missing"), folder.place("\(name).damaged-1"))
         let first = try state.keep([1], of: name, "damaged")
         let second = try state.keep([2], of: name, "damaged")
         #expect(first == folder.place("\(name).damaged-2"))

@@ -124,23 +124,23 @@ private final class Feed: Sendable {
         store = GatedStore(bond, error: error)
         loop = try EventLoop(name: "keeper")
         var configuration = HostConfiguration()
-        keeper = try BondKeeper(store, into: &configuration, on: loop)
-        keeper.onKept = { [unowned self] in
+        unsafe keeper = try BondKeeper(store, into: &configuration, on: loop)
+        unsafe keeper.onKept = { [unowned self] in
             drain()
-            if !keeper.isKeeping { kept.continuation.yield() }
+            if unsafe !keeper.isKeeping { kept.continuation.yield() }
         }
         try loop.start()
     }
 
     /// Texts of all that was told.
-    var told: [String] { get async { await onLoop { $0.heard } } }
-    var isKeeping: Bool { get async { await onLoop { $0.keeper.isKeeping } } }
+    var told: [String] { get async { await onLoop { unsafe $0.heard } } }
+    var isKeeping: Bool { get async { await onLoop { unsafe $0.keeper.isKeeping } } }
 
     func tell(_ events: [HostEvent]) async -> [String] {
         await onLoop {
-            $0.untold += events
+            unsafe $0.untold += events
             $0.drain()
-            return $0.heard
+            return unsafe $0.heard
         }
     }
 
@@ -149,9 +149,9 @@ private final class Feed: Sendable {
     }
 
     private func drain() {
-        while let event = keeper.nextEvent({ untold.popFirst() }) {
-            let isBusy = keeper.takeStoreError() != nil
-            heard.append(event.text + (isBusy ? " (busy)" : ""))
+        while let event = unsafe keeper.nextEvent({ unsafe untold.popFirst() }) {
+            let isBusy = unsafe keeper.takeStoreError() != nil
+            unsafe heard.append(event.text + (isBusy ? " (busy)" : ""))
         }
     }
 

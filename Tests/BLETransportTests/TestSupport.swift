@@ -25,7 +25,7 @@ actor TransportUser {
     }
 
     nonisolated let loop: EventLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
     nonisolated let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
     private var transport: (any HCITransport)?
@@ -116,7 +116,7 @@ struct SocketPair {
 
     init(kind: __socket_type = SOCK_STREAM) {
         var ends: [Int32] = [-1, -1]
-        socketpair(AF_UNIX, Int32(kind.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+        unsafe socketpair(AF_UNIX, Int32(kind.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
         (ours, peer) = (ends[0], ends[1])
     }
 
@@ -131,7 +131,7 @@ struct SocketPair {
 func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
     var rest = bytes[...]
     while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
         guard count > 0 else { return }
         rest = rest.dropFirst(count)
     }
@@ -142,7 +142,7 @@ func readBytes(_ count: Int, from descriptor: Int32) -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while bytes.count < count {
-        let read = Glibc.read(descriptor, &buffer, min(buffer.count, count - bytes.count))
+        let read = unsafe Glibc.read(descriptor, &buffer, min(buffer.count, count - bytes.count))
         guard read > 0 else { break }
         bytes += buffer[..<read]
     }

@@ -64,15 +64,15 @@ struct BondCommandTests {
         let folder = try TestFolder()
         try FileBondStore(path: folder.path + "/security").save(Self.bond)
         let file = folder.path + "/security/bonds"
-        try #require(chmod(file, 0o666) == 0)
+        try #require(unsafe chmod(file, 0o666) == 0)
         let run = try await ToolRun(
             plain: ["--state", folder.path, "-t", "sim", "--json", "gatt", "Jelling Heart", "read", "2A19"])
         #expect(run.status == 1)
         #expect(!run.output.contains(#""event":"value""#))
         #expect((run.errors + run.output).contains("chmod go-w"))
         // Where there are none and none can be kept, a value is read all the same.
-        chmod(file, 0o600)
-        try #require(unlink(file) == 0)
+        unsafe chmod(file, 0o600)
+        try #require(unsafe unlink(file) == 0)
         let other = try await ToolRun(
             plain: ["--state", folder.path, "-t", "sim", "--json", "gatt", "Jelling Heart", "read", "2A19"])
         #expect(other.status == 0)

@@ -60,7 +60,7 @@ struct OutputTests {
     func brokenPipe() throws {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
+        #expect(unsafe pipe(&ends) == 0)
         close(ends[0])
         let count = Counter()
         let interruption = Interruption()
@@ -76,7 +76,7 @@ struct OutputTests {
     func fullOutput() async throws {
         let folder = try TestFolder()
         for arguments in [["-t", "sim", "--state", folder.path, "--json", "lescan"], ["--help"]] {
-            let full = open("/dev/full", O_WRONLY)
+            let full = unsafe open("/dev/full", O_WRONLY)
             defer { close(full) }
             let errors = try folder.open("errors")
             defer { close(errors) }

@@ -26,7 +26,7 @@ struct StalledTests {
 
     private func makePipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [0, 0]
-        try #require(pipe(&ends) == 0)
+        try #require(unsafe pipe(&ends) == 0)
         return (ends[0], ends[1])
     }
 
@@ -52,7 +52,7 @@ struct StalledTests {
     @Test("a terminal that takes nothing more is no reason to stay")
     func unreadTerminal() throws {
         var (terminal, device): (Int32, Int32) = (-1, -1)
-        try #require(openpty(&terminal, &device, nil, nil, nil) == 0)
+        try #require(unsafe openpty(&terminal, &device, nil, nil, nil) == 0)
         defer { for descriptor in [terminal, device] { close(descriptor) } }
         let interruption = Interruption()
         let console = Console(isJSON: false, output: device, errors: device, interruption: interruption)
@@ -92,9 +92,9 @@ struct StalledTests {
     func silentWriter(arguments: [String], hasWriter: Bool) async throws {
         let folder = try TestFolder()
         let path = folder.path + "/pipe"
-        try #require(mkfifo(path, 0o600) == 0)
-        let writing = hasWriter ? open(path, O_RDWR | O_CLOEXEC) : -1
-        if hasWriter { #expect(write(writing, "btsnoop\0", 8) == 8) }
+        try #require(unsafe mkfifo(path, 0o600) == 0)
+        let writing = unsafe hasWriter ? open(path, O_RDWR | O_CLOEXEC) : -1
+        if hasWriter { #expect(unsafe write(writing, "btsnoop\0", 8) == 8) }
         let output = try folder.open("output")
         let errors = try folder.open("errors")
         defer { for descriptor in [writing, output, errors] { close(descriptor) } }
@@ -110,7 +110,7 @@ struct StalledTests {
         let flags = fcntl(descriptor, F_GETFL)
         _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
         let page = [UInt8](repeating: 0x0A, count: 4096)
-        while write(descriptor, page, page.count) > 0 {}
+        while unsafe write(descriptor, page, page.count) > 0 {}
         _ = fcntl(descriptor, F_SETFL, flags)
     }
 }

@@ -71,7 +71,7 @@ final class TestFolder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     func open(_ name: String) throws -> Int32 {
-        let descriptor = Glibc.open(path + "/" + name, O_RDWR | O_CREAT | O_TRUNC, 0o600)
+        let descriptor = unsafe Glibc.open(path + "/" + name, O_RDWR | O_CREAT | O_TRUNC, 0o600)
         guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
         return descriptor
     }

@@ -11,7 +11,7 @@ struct FileBuilder {
     mutating func raw(_ octets: [UInt8]) { bytes += octets }
 
     private mutating func integer<Value: FixedWidthInteger>(_ value: Value) {
-        withUnsafeBytes(of: isBigEndian ? value.bigEndian : value.littleEndian) { bytes += $0 }
+        unsafe withUnsafeBytes(of: isBigEndian ? value.bigEndian : value.littleEndian) { unsafe bytes += $0 }
     }
 
     // MARK: pcap
@@ -88,7 +88,7 @@ struct FileBuilder {
 
     /// A number in the order of this file, as the value of an option.
     func octets<Value: FixedWidthInteger>(_ value: Value) -> [UInt8] {
-        withUnsafeBytes(of: isBigEndian ? value.bigEndian : value.littleEndian) { [UInt8]($0) }
+        unsafe withUnsafeBytes(of: isBigEndian ? value.bigEndian : value.littleEndian) { unsafe [UInt8]($0) }
     }
 
     // MARK: PacketLogger and btsnoop

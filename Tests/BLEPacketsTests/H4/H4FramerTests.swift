@@ -52,13 +52,13 @@ struct H4FramerTests {
     func lendsWithoutCopy() throws {
         let stream = Array(Self.packets.joined())
         let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: stream.count, alignment: 1)
-        defer { chunk.deallocate() }
-        chunk.copyBytes(from: stream)
+        defer { unsafe chunk.deallocate() }
+        unsafe chunk.copyBytes(from: stream)
         var framer = H4Framer()
         var offset = 0
-        try framer.receive(UnsafeRawBufferPointer(chunk).bytes) { packet in
-            let expected = chunk.baseAddress.map { UnsafeRawPointer($0 + offset) }
-            packet.withUnsafeBytes { #expect($0.baseAddress == expected) }
+        try unsafe framer.receive(UnsafeRawBufferPointer(chunk).bytes) { packet in
+            let expected = unsafe chunk.baseAddress.map { unsafe UnsafeRawPointer($0 + offset) }
+            unsafe packet.withUnsafeBytes { #expect(unsafe $0.baseAddress == expected) }
             offset += packet.byteCount
         }
         #expect(offset == stream.count)

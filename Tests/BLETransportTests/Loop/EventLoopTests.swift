@@ -7,7 +7,7 @@ import Testing
 /// An actor that lives on a loop, as the adapter's does.
 actor Resident {
     nonisolated let loop: EventLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private(set) var count = 0
     private var fired: [Int] = []
@@ -55,7 +55,7 @@ actor Resident {
         let byte = await withCheckedContinuation { (continuation: CheckedContinuation<UInt8, Never>) in
             registration = try? loop.register(descriptor, for: .readable) { _ in
                 var byte: UInt8 = 0
-                read(descriptor, &byte, 1)
+                unsafe read(descriptor, &byte, 1)
                 self.registration?.cancel()
                 continuation.resume(returning: byte)
             }
@@ -114,12 +114,12 @@ struct EventLoopTests {
         let loop = try EventLoop()
         try loop.start()
         var ends: [Int32] = [0, 0]
-        pipe(&ends)
+        unsafe pipe(&ends)
         let resident = Resident(loop: loop)
         let writer = ends[1]
         loop.run {
             var byte: UInt8 = 42
-            write(writer, &byte, 1)
+            unsafe write(writer, &byte, 1)
         }
         #expect(await resident.readByte(from: ends[0]) == 42)
         loop.stop()
@@ -131,7 +131,7 @@ struct EventLoopTests {
     func idle() async throws {
         let loop = try EventLoop()
         var ends: [Int32] = [0, 0]
-        pipe(&ends)
+        unsafe pipe(&ends)
         _ = try loop.register(ends[0], for: .readable) { _ in Issue.record("nothing was written") }
         loop.makeDeadline { Issue.record("an hour has not passed") }
             .set(atMicroseconds: loop.nowMicroseconds + 3_600_000_000)

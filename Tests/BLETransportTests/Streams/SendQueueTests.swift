@@ -21,14 +21,14 @@ struct SendQueueTests {
             guard room > 0 else { return -1 }
             let taken = min(room, bytes.count)
             room -= taken
-            writes.append(Array(bytes[..<taken]))
+            unsafe writes.append(Array(bytes[..<taken]))
             return taken
         }
-        queue.flush(write: write)
+        unsafe queue.flush(write: write)
         #expect(writes == [[2, 3]])
         #expect(!queue.isEmpty)
         room = 100
-        queue.flush(write: write)
+        unsafe queue.flush(write: write)
         #expect(writes == [[2, 3], [4], [5, 6]])
         #expect(queue.isEmpty)
         #expect(queue.byteCount == 0)
@@ -40,8 +40,8 @@ struct SendQueueTests {
         #expect(append([1, 2], alreadySent: 1, to: &queue))
         #expect(append([3, 4], to: &queue))
         var sent: [UInt8] = []
-        queue.flush {
-            sent += $0
+        unsafe queue.flush {
+            unsafe sent += $0
             return $0.count
         }
         #expect(sent == [2, 3, 4])

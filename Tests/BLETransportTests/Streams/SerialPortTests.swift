@@ -11,13 +11,13 @@ private final class PseudoTerminal {
     let observer: Int32
 
     init() {
-        controller = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        controller = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var locked: Int32 = 0
-        _ = ioctl(controller, 0x4004_5431, &locked)  // TIOCSPTLCK, a macro that Swift does not import
+        _ = unsafe ioctl(controller, 0x4004_5431, &locked)  // TIOCSPTLCK, a macro that Swift does not import
         var number: Int32 = -1
-        _ = ioctl(controller, 0x8004_5430, &number)  // TIOCGPTN
+        _ = unsafe ioctl(controller, 0x8004_5430, &number)  // TIOCGPTN
         device = "/dev/pts/\(number)"
-        observer = open(device, O_RDWR | O_NOCTTY)
+        observer = unsafe open(device, O_RDWR | O_NOCTTY)
     }
 
     deinit {
@@ -35,8 +35,8 @@ private final class PseudoTerminal {
     /// The settings that matter: line discipline and echo, speed, flow control.
     var settings: [UInt32] {
         var settings = termios()
-        tcgetattr(observer, &settings)
-        return [
+        unsafe tcgetattr(observer, &settings)
+        return unsafe [
             settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag, cfgetispeed(&settings),
             cfgetospeed(&settings),
         ]
@@ -116,14 +116,14 @@ struct SerialPortTests {
     @Test("the process that holds a port is named (pain 8)")
     func holder() throws {
         let terminal = PseudoTerminal()
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawn_file_actions_adddup2(&actions, terminal.observer, 0)
-        defer { posix_spawn_file_actions_destroy(&actions) }
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawn_file_actions_adddup2(&actions, terminal.observer, 0)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         var child: pid_t = 0
-        let arguments = [strdup("sleep"), strdup("30"), nil]
-        defer { for argument in arguments { free(argument) } }
-        try #require(posix_spawn(&child, "/bin/sleep", &actions, nil, arguments, nil) == 0)
+        let arguments = unsafe [strdup("sleep"), strdup("30"), nil]
+        defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
+        try #require(unsafe posix_spawn(&child, "/bin/sleep", &actions, nil, arguments, nil) == 0)
         defer {
             kill(child, SIGKILL)
             waitpid(child, nil, 0)

@@ -15,8 +15,8 @@ private final class Listener {
         address.sun_family = sa_family_t(AF_UNIX)
         var name = Array(path.utf8)
         if path.hasPrefix("@") { name[0] = 0 }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        listen(on: &address, byteCount: 2 + name.count + (path.hasPrefix("@") ? 0 : 1))
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
+        unsafe listen(on: &address, byteCount: 2 + name.count + (path.hasPrefix("@") ? 0 : 1))
     }
 
     init(tcpFamily family: Int32) {
@@ -26,22 +26,22 @@ private final class Listener {
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)
             address.sin6_addr = in6addr_loopback
-            listen(on: &address, byteCount: MemoryLayout<sockaddr_in6>.size)
+            unsafe listen(on: &address, byteCount: MemoryLayout<sockaddr_in6>.size)
         } else {
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            listen(on: &address, byteCount: MemoryLayout<sockaddr_in>.size)
+            unsafe listen(on: &address, byteCount: MemoryLayout<sockaddr_in>.size)
         }
     }
 
     deinit {
         close(descriptor)
-        if let path { unlink(path) }
+        if let path { unsafe unlink(path) }
     }
 
     private func listen(on address: UnsafeRawPointer, byteCount: Int) {
-        bind(descriptor, address.assumingMemoryBound(to: sockaddr.self), socklen_t(byteCount))
+        unsafe bind(descriptor, address.assumingMemoryBound(to: sockaddr.self), socklen_t(byteCount))
         Glibc.listen(descriptor, 1)
     }
 
@@ -49,12 +49,12 @@ private final class Listener {
     var port: UInt16 {
         var address = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
-        return withUnsafeMutablePointer(to: &address) { pointer in
-            let result = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                getsockname(descriptor, $0, &length)
+        return unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            let result = unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getsockname(descriptor, $0, &length)
             }
             // The port stands at the same place in both families.
-            return result == 0 ? UInt16(bigEndian: pointer.pointee.sin6_port) : 0
+            return unsafe result == 0 ? UInt16(bigEndian: pointer.pointee.sin6_port) : 0
         }
     }
 
@@ -126,7 +126,7 @@ struct StreamSocketTests {
         #expect(error(opening: "unix:@\(path)") == .connectionRefused(.unix(path: "@\(path)")))
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
         #expect(error(opening: "unix:\(path)") == .connectionRefused(.unix(path: path)))
-        unlink(path)
+        unsafe unlink(path)
         #expect(error(opening: "tcp:127.0.0.1:\(port)")?.description.contains("nothing is listening") == true)
     }
 

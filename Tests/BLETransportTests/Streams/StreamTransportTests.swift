@@ -84,7 +84,7 @@ struct StreamTransportTests {
             try await user.send([Sample.reset, Sample.acl])
             var buffer = [UInt8](repeating: 0, count: 1024)
             for packet in [Sample.reset, Sample.acl] {
-                let count = read(pair.peer, &buffer, buffer.count)
+                let count = unsafe read(pair.peer, &buffer, buffer.count)
                 #expect(Array(buffer[..<count]) == packet)
             }
             try await user.close()
@@ -97,7 +97,7 @@ struct StreamTransportTests {
         try await withLoop { loop in
             let pair = SocketPair()
             var size: Int32 = 8 * 1024
-            setsockopt(pair.ours, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+            unsafe setsockopt(pair.ours, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
             let packets = (0..<200).map { Sample.numberedACL($0, dataByteCount: 1_000 + $0) }
             let user = TransportUser(loop: loop)
             try await user.start(pair.transport())

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Programs as they are written for Apple's system: nothing in their sources knows of Linux. Two are in the language mode of
-// older tutorials, one is in today's.
+// Programs as they are written for Apple's systems: nothing in their sources is about Linux. Two use the language mode of
+// older tutorials, the others the current one.
 let package = Package(
     name: "core-bluetooth",
     dependencies: [
@@ -12,22 +12,22 @@ let package = Package(
         .executableTarget(
             name: "heart-rate-central",
             dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
-            swiftSettings: [.swiftLanguageMode(.v6)]),
+            swiftSettings: [.swiftLanguageMode(.v6), .strictMemorySafety()]),
         .executableTarget(
             name: "heart-rate-relay",
             dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
-            swiftSettings: [.swiftLanguageMode(.v6)]),
+            swiftSettings: [.swiftLanguageMode(.v6), .strictMemorySafety()]),
         .executableTarget(
             name: "protected-reader",
             dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
-            swiftSettings: [.swiftLanguageMode(.v6)]),
+            swiftSettings: [.swiftLanguageMode(.v6), .strictMemorySafety()]),
         .executableTarget(
             name: "transfer-peripheral",
             dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
-            swiftSettings: [.swiftLanguageMode(.v5)]),
+            swiftSettings: [.swiftLanguageMode(.v5), .strictMemorySafety()]),
         .executableTarget(
             name: "transfer-central",
             dependencies: [.product(name: "CoreBluetooth", package: "jelling")],
-            swiftSettings: [.swiftLanguageMode(.v5)]),
+            swiftSettings: [.swiftLanguageMode(.v5), .strictMemorySafety()]),
     ]
 )

@@ -20,7 +20,7 @@ class TransferCentral: NSObject {
 
     private func report(_ line: String) {
         print(line)
-        fflush(stdout)
+        unsafe fflush(stdout)
     }
 
     private func findSource() {
@@ -57,7 +57,7 @@ class TransferCentral: NSObject {
             let mtu = source.maximumWriteValueLength(for: .withoutResponse)
             let bytesToCopy: size_t = min(mtu, data.count)
             var octets = [UInt8](data.prefix(bytesToCopy))
-            let answer = Data(bytes: &octets, count: bytesToCopy)
+            let answer = unsafe Data(bytes: &octets, count: bytesToCopy)
             source.writeValue(answer, for: transferCharacteristic, type: .withoutResponse)
             answersSent += 1
         }

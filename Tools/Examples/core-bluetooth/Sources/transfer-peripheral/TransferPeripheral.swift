@@ -19,7 +19,7 @@ class TransferPeripheral: NSObject {
 
     private func report(_ line: String) {
         print(line)
-        fflush(stdout)
+        unsafe fflush(stdout)
     }
 
     private func sendMore() {
