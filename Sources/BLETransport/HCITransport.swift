@@ -1,18 +1,18 @@
 import BLEPackets
 
-/// A way to one controller that carries whole H4 packets.
+/// A connection to one controller that carries whole H4 packets.
 ///
-/// It is opened before (`Transports.open`), and from `start` on used only on the loop's thread. `receive` and `closed`
-/// are called by the loop itself, never from within `start`, `send` or `close`: what calls those may hold its state open.
-/// A started transport stays alive until it is closed.
+/// `Transports.open` creates it; from `start` on it is used on the loop's thread only. The loop calls `receive` and
+/// `closed`, never within `start`, `send` or `close`, whose callers may be in the middle of a mutation. A started
+/// transport stays alive until it is closed.
 public protocol HCITransport: AnyObject {
-    /// What was opened.
+    /// The address that was opened.
     var address: TransportAddress { get }
 
     /// Begins to deliver packets.
     /// - Parameters:
     ///   - receive: gets each packet of the controller, type octet first; the span ends with the call.
-    ///   - closed: called once, as the last thing: with `nil` after `close()`, else with the reason.
+    ///   - closed: called once, last: with `nil` after `close()`, otherwise with the reason.
     /// - Precondition: called once, on the loop's thread or before the loop starts.
     func start(
         on loop: EventLoop,
@@ -20,8 +20,8 @@ public protocol HCITransport: AnyObject {
         closed: @escaping (_ error: TransportError?) -> Void
     ) throws(TransportError)
 
-    /// Sends one packet, type octet first. What the controller cannot take now is queued, in order; when too much waits,
-    /// the transport ends with `TransportError.sendQueueFull`. After the end packets are dropped.
+    /// Sends one packet, type octet first. Packets that the controller cannot accept now are queued in order; if too
+    /// many bytes wait, the transport ends with `TransportError.sendQueueFull`. After the end, packets are dropped.
     func send(_ packet: RawSpan)
 
     /// Ends the transport. Packets that wait to be sent are dropped.

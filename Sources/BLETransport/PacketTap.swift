@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Which way a packet goes.
+/// The direction of a packet.
 public enum PacketDirection: Sendable { case hostToController, controllerToHost }
 
 /// Sees a packet that crosses HCI: its direction, its bytes with the type octet first, and microseconds since
@@ -12,13 +12,13 @@ public final class TappedTransport: HCITransport {
     private let transport: any HCITransport
     private let tap: PacketTap
 
-    /// - Parameter transport: one that has not been started; it belongs to this one from now on.
+    /// - Parameter transport: one that has not been started; this transport takes it over.
     public init(_ transport: any HCITransport, tap: @escaping PacketTap) {
         self.transport = transport
         self.tap = tap
     }
 
-    /// The other transport's.
+    /// The address of the other transport.
     public var address: TransportAddress { transport.address }
 
     /// Starts the other transport. The tap sees each packet of the controller before `receive` does.

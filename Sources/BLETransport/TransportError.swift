@@ -1,52 +1,52 @@
 import CLinux
 
-/// Why a transport could not be opened or came to its end. Each names its cause and what helps.
+/// Why a transport could not be opened, or ended. The description of each names the cause and the remedy.
 public enum TransportError: Error, Equatable, Sendable {
     /// The text names no transport.
     case invalidAddress(String)
-    /// A transport of this kind is not made by this program.
+    /// This program does not offer transports of this kind.
     case notOffered(TransportAddress)
 
     /// The kernel was built or started without Bluetooth.
     case noBluetoothInKernel
-    /// No adapter has this index; `present` names those that there are.
+    /// No adapter has this index; `present` has the names of the existing ones.
     case noSuchAdapter(index: UInt16, present: [String])
-    /// No adapter at all.
+    /// The machine has no adapter.
     case noAdapter
-    /// The process lacks a capability that this channel asks for.
+    /// The process lacks a capability that this channel requires.
     case permissionDenied(TransportAddress, capability: Capability, program: String)
-    /// The user channel takes only an adapter that is down. `daemon` is BlueZ's, when it runs.
+    /// The user channel requires an adapter that is down. `daemon` is BlueZ's daemon, if it runs.
     case adapterUp(index: UInt16, daemon: HoldingProcess?)
-    /// Another process holds the adapter's user channel. `holders` are those with HCI sockets, as the kernel does not
-    /// say which of them it is; empty when this process may not look into others.
+    /// Another process holds the adapter's user channel. `holders` are all processes with HCI sockets, because the
+    /// kernel does not say which one it is; empty if this process may not inspect others.
     case adapterBusy(index: UInt16, holders: [HoldingProcess])
     /// The kernel is still setting the adapter up.
     case adapterInSetup(index: UInt16)
-    /// The raw channel sends only through an adapter that is up.
+    /// The raw channel requires an adapter that is up.
     case adapterDown(index: UInt16)
     /// The radio is switched off by rfkill.
     case adapterBlocked(index: UInt16)
-    /// The adapter went away while it was open.
+    /// The adapter was removed while it was open.
     case adapterRemoved(index: UInt16)
 
     /// The host's name could not be resolved; `reason` is the resolver's.
     case hostNotFound(String, reason: String)
-    /// Nobody listens at that place.
+    /// No process listens at this address.
     case connectionRefused(TransportAddress)
-    /// Nobody answered within `Transports.connectTimeoutSeconds`.
+    /// No process answered within `Transports.connectTimeoutSeconds`.
     case connectionTimedOut(TransportAddress)
     /// The file, socket or device does not exist.
     case pathNotFound(String)
     /// The file's mode forbids it.
     case pathForbidden(String)
-    /// The path names something that is no serial port.
+    /// The path is not a serial port.
     case notASerialPort(String)
     /// The serial port is in use: by these processes, or by the kernel's own Bluetooth (`holders` is empty).
     case serialPortBusy(String, holders: [HoldingProcess])
-    /// The serial port cannot do this speed; `nearest` is what its driver chose instead.
+    /// The serial port does not support this speed; `nearest` is what its driver chose instead.
     case unsupportedBaud(String, requested: UInt32, nearest: UInt32)
 
-    /// A file that plays the controller, a scenario or a capture, cannot be used: where and why.
+    /// A scenario or a capture that plays the controller cannot be used: the file and the reason.
     case unusableFile(String, reason: String)
 
     /// No daemon listens at this path.
@@ -56,24 +56,24 @@ public enum TransportError: Error, Equatable, Sendable {
 
     /// The other side closed the stream.
     case closedByPeer
-    /// The stream lost its framing: this octet is no packet type.
+    /// The stream lost its framing: this octet is not a packet type.
     case framingLost(packetType: UInt8)
-    /// The controller reads nothing any more: so many bytes wait to be sent.
+    /// The controller has stopped reading: this many bytes wait to be sent.
     case sendQueueFull(byteCount: Int)
-    /// A system call failed in a way that has no case of its own.
+    /// A system call failed with an error that has no case here.
     case system(call: String, code: Int32)
 
     /// A Linux capability (capabilities(7)).
     public enum Capability: String, Sendable {
-        /// What the user channel asks for.
+        /// Required by the user channel.
         case netAdmin = "CAP_NET_ADMIN"
-        /// What the raw channel asks for.
+        /// Required by the raw channel.
         case netRaw = "CAP_NET_RAW"
     }
 }
 
 extension TransportError: CustomStringConvertible {
-    /// The cause, then what helps.
+    /// The cause, then the remedy.
     public var description: String {
         switch self {
         case .invalidAddress(let text):
@@ -166,9 +166,9 @@ extension TransportError.Capability {
     var setcapName: String { self == .netAdmin ? "cap_net_admin" : "cap_net_raw" }
 }
 
-/// A process that stands in the way.
+/// A process that holds the adapter or the device.
 public struct HoldingProcess: Hashable, Sendable, CustomStringConvertible {
-    /// The process's number.
+    /// The process identifier.
     public let identifier: Int32
     /// The process's short name, as `ps` prints it.
     public let name: String

@@ -1,11 +1,11 @@
 /// Opens transports by their address.
 public enum Transports {
-    /// How long a connection may take to come about.
+    /// How long connecting may take.
     public static let connectTimeoutSeconds = 10
 
-    /// Opens what `address` names. It may block while it resolves and connects, but needs no loop yet: the result is
-    /// started on one afterwards.
-    /// - Parameter makeVirtual: makes `sim` and `replay`, whose controllers stand in modules above this one.
+    /// Opens a transport. It may block while it resolves and connects, and needs no loop: start the result on one
+    /// afterwards.
+    /// - Parameter makeVirtual: creates `sim` and `replay`, whose controllers are in modules above this one.
     /// - Throws: the reason why it cannot be opened.
     public static func open(
         _ address: TransportAddress,

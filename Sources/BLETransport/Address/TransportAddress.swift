@@ -1,4 +1,4 @@
-/// Which way leads to a controller. One string names it, and prints back the same.
+/// How to reach a controller. Its text form parses back to the same value.
 public enum TransportAddress: Hashable, Sendable {
     /// `user:N`: the HCI user channel of adapter N, for this process alone.
     case userChannel(adapter: UInt16)
@@ -6,18 +6,18 @@ public enum TransportAddress: Hashable, Sendable {
     case rawChannel(adapter: UInt16)
     /// `unix:PATH`: H4 over a Unix socket; a path that begins with `@` is an abstract name.
     case unix(path: String)
-    /// `tcp:HOST:PORT`: H4 over TCP; an IPv6 address stands in brackets.
+    /// `tcp:HOST:PORT`: H4 over TCP; write an IPv6 address in brackets.
     case tcp(host: String, port: UInt16)
     /// `uart:DEVICE@BAUD`: H4 over a serial port, with RTS/CTS unless `,noflow` follows.
     case serialPort(device: String, baud: UInt32, hasFlowControl: Bool)
     /// `sim` or `sim:FILE`: the simulator in this process.
     case simulator(scenario: String?)
-    /// `replay:FILE`: a capture plays the controller; `replay:FILE@RATE`: so many times faster.
+    /// `replay:FILE`: a capture plays the controller; `replay:FILE@RATE` plays it RATE times faster.
     case replay(path: String)
     /// `bled` or `bled:PATH`: the controller of the daemon that listens at the path, shared with other programs.
     case daemon(path: String?)
 
-    /// What leads to a controller, for usage texts. What begins with `sim`, `replay` or `bled` is for programs that open it.
+    /// The forms of addresses, for usage texts. `sim`, `replay` and `bled` only work in programs that offer them.
     public static let forms = [
         "user:N", "raw:N", "unix:PATH", "unix:@NAME", "tcp:HOST:PORT", "tcp:[IPV6]:PORT", "uart:DEVICE@BAUD",
         "uart:DEVICE@BAUD,noflow", "sim", "sim:FILE", "replay:FILE", "replay:FILE@RATE",
@@ -94,7 +94,7 @@ public enum TransportAddress: Hashable, Sendable {
         number(text, as: UInt16.self).flatMap { $0 < UInt16.max ? $0 : nil }
     }
 
-    /// Decimal digits only: the initializer of integers takes signs as well.
+    /// Decimal digits only: the integer initializer also accepts signs.
     private static func number<Value: FixedWidthInteger>(_ text: Substring, as type: Value.Type) -> Value? {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         return Value(text)

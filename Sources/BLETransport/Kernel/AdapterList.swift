@@ -12,7 +12,7 @@ public enum AdapterList {
         var indexes = [UInt16](repeating: 0, count: Int(CLINUX_HCI_MAX_ADAPTERS))
         let count = unsafe clinux_hci_list_adapters(descriptor, &indexes)
         guard count >= 0 else { throw .system(call: "HCIGETDEVLIST", code: errno) }
-        // An adapter that goes away between the two questions is left out.
+        // An adapter that was removed between the two calls is left out.
         return indexes[..<Int(count)].sorted().compactMap { read($0, through: descriptor) }
     }
 
@@ -29,7 +29,7 @@ public enum AdapterList {
         return adapter
     }
 
-    /// The first adapter that can do LE: what is used when no transport is named.
+    /// The first adapter with LE: the default transport.
     /// - Throws: `TransportError.noAdapter`, `noBluetoothInKernel`, or `system`.
     public static func first() throws(TransportError) -> KernelAdapter {
         guard let adapter = try adapters().first(where: { $0.kind != .amp }) else { throw .noAdapter }
@@ -58,7 +58,7 @@ public enum AdapterList {
         }
     }
 
-    /// A socket of the kernel's Bluetooth, bound to nothing.
+    /// An unbound socket of the kernel's Bluetooth subsystem.
     static func openSocket() throws(TransportError) -> Int32 {
         let descriptor = clinux_hci_socket()
         guard descriptor >= 0 else {
@@ -81,7 +81,7 @@ public enum AdapterList {
             index: index, name: name,
             address: DeviceAddress(value: unsafe clinux_hci_address(&info.bdaddr), kind: .public),
             isUp: unsafe clinux_hci_is_up(&info) != 0,
-            // Bus in the low four bits, kind in the two above.
+            // The bus is in the low four bits, the kind in the next two.
             bus: KernelAdapter.Bus(rawValue: info.type & 0x0F) ?? .other,
             kind: KernelAdapter.Kind(rawValue: info.type >> 4 & 0x03) ?? .other,
             aclByteCount: info.acl_mtu, aclPacketCount: info.acl_pkts)

@@ -2,19 +2,19 @@ import BLEPackets
 import CLinux
 import Glibc
 
-/// An adapter of the kernel's, through an HCI socket. The kernel keeps packets whole.
+/// One of the kernel's adapters, through an HCI socket. The kernel preserves packet boundaries.
 ///
-/// - `user:N`: the kernel's own stack lets go of the adapter while the socket is open. It takes only an adapter that is
+/// - `user:N`: exclusive: the kernel's stack does not use the adapter while the socket is open. The adapter must be
 ///   down; the kernel brings it up without initializing it, and takes it down again when the socket closes.
-/// - `raw:N`: the kernel's stack goes on using the adapter; both see all events, and commands of both go through the
-///   kernel's queue. Nothing is changed but a filter on this socket.
+/// - `raw:N`: shared: the kernel's stack goes on using the adapter; both see all events, and commands of both go
+///   through the kernel's queue. Only a filter on this socket is set.
 ///
-/// Either way the adapter is left in the state that it was found in (`adapterBefore`).
+/// Either way the adapter keeps the state in which it was found (`adapterBefore`).
 @safe
 public final class HCISocketTransport: HCITransport {
-    /// What was opened: `user:` or `raw:` and the adapter's number.
+    /// The address that was opened: `user:` or `raw:` and the adapter's number.
     public let address: TransportAddress
-    /// The adapter as it was found.
+    /// The state of the adapter before it was opened.
     public let adapterBefore: KernelAdapter
 
     private let port: PacketDescriptor
@@ -22,7 +22,7 @@ public final class HCISocketTransport: HCITransport {
     private let isShared: Bool
     private var receive: ((RawSpan) -> Void)?
 
-    /// So many packets at one time before other work gets its turn.
+    /// The number of packets that are read before other work gets its turn.
     private static let packetsPerTurn = 16
 
     /// Claims adapter `index` for this process.
@@ -58,9 +58,9 @@ public final class HCISocketTransport: HCITransport {
         return HCISocketTransport(descriptor: descriptor, address: address, adapter: adapter)
     }
 
-    /// Opens adapter `index` beside the kernel.
-    /// - Throws: `noBluetoothInKernel`, `noSuchAdapter`, `permissionDenied` (CAP_NET_RAW), `adapterDown`,
-    ///   `adapterBusy` (another process holds the user channel), or `system`.
+    /// Opens adapter `index` and shares it with the kernel.
+    /// - Throws: `noBluetoothInKernel`, `noSuchAdapter`, `permissionDenied` (CAP_NET_RAW), `adapterDown`, `adapterBusy`
+    ///   (another process holds the user channel), or `system`.
     public static func openRawChannel(_ index: UInt16) throws(TransportError) -> sending HCISocketTransport {
         let adapter = try AdapterList.adapter(index)
         let address = TransportAddress.rawChannel(adapter: index)
@@ -81,7 +81,7 @@ public final class HCISocketTransport: HCITransport {
         guard unsafe clinux_hci_set_filter_events_and_acl(descriptor, &isNarrowed) == 0 else {
             throw .system(call: "setsockopt", code: errno)
         }
-        // Without the capability the kernel takes the filter, but lets through only what it holds harmless.
+        // Without the capability the kernel accepts the filter, but passes only packets that it considers harmless.
         guard isNarrowed == 0 else {
             throw .permissionDenied(address, capability: .netRaw, program: HoldingProcesses.ownProgram())
         }
@@ -98,7 +98,7 @@ public final class HCISocketTransport: HCITransport {
             default: throw .system(call: "bind", code: code)
             }
         }
-        // The kernel would let both send, each in the midst of the other's procedures.
+        // The kernel would let both send, each in the middle of the other's procedures.
         guard clinux_hci_is_taken_by_user_channel(descriptor) == 0 else {
             throw .adapterBusy(index: adapter.index, holders: HoldingProcesses.withHCISockets())
         }
@@ -120,7 +120,7 @@ public final class HCISocketTransport: HCITransport {
             descriptor: descriptor, isSocket: true,
             nameError: { call, code in
                 switch code {
-                // Somebody took a shared adapter down; one that this process has taken only goes down as it goes away.
+                // Another process took the shared adapter down. An exclusive one goes down only when it is removed.
                 case ENETDOWN where isShared: .adapterDown(index: adapter.index)
                 case ENETDOWN, EPIPE, ENODEV, ENXIO, EBADFD: .adapterRemoved(index: adapter.index)
                 default: .system(call: call, code: code)
@@ -131,7 +131,7 @@ public final class HCISocketTransport: HCITransport {
 
     deinit { unsafe buffer.deallocate() }
 
-    /// Begins to deliver packets; of a shared adapter what its controller sends, not what the kernel does.
+    /// Begins to deliver packets of the controller; on a shared adapter, those that the kernel sends are left out.
     /// - Throws: when the loop cannot watch the socket.
     public func start(
         on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
@@ -140,10 +140,10 @@ public final class HCISocketTransport: HCITransport {
         self.receive = receive
     }
 
-    /// Sends a packet in one piece, at once or as soon as the kernel takes it.
+    /// Sends a packet in one write, at once or as soon as the kernel accepts it.
     public func send(_ packet: RawSpan) { port.send(packet) }
 
-    /// Ends the transport; the kernel has the adapter again as it was found.
+    /// Ends the transport; the adapter returns to its previous state.
     public func close() {
         receive = nil
         port.close()
@@ -161,7 +161,7 @@ public final class HCISocketTransport: HCITransport {
                 }
                 return
             }
-            // A shared adapter's socket sees what the kernel sends, as well.
+            // The socket of a shared adapter also sees what the kernel sends.
             guard count > 0, !isShared || isOutgoing == 0 else { continue }
             unsafe receive?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]).bytes)
             guard port.isOpen else { return }

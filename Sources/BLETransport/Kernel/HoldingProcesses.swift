@@ -1,14 +1,14 @@
 import Glibc
 
-/// Finds out which processes stand in the way, as far as `/proc` shows them to this user.
+/// Finds processes that hold an adapter or a device, as far as `/proc` shows them to this user.
 enum HoldingProcesses {
-    /// BlueZ's daemon, when it runs. It powers adapters up on its own.
+    /// BlueZ's daemon, if it runs. It powers adapters up by itself.
     static func bluetoothDaemon() -> HoldingProcess? {
         processIdentifiers().lazy.compactMap(named).first { $0.name == "bluetoothd" }
     }
 
-    /// Other processes that have HCI sockets open. The kernel lists the sockets, but not what they are bound to; the
-    /// daemon is left out where there are others, as it never takes a user channel.
+    /// Other processes with open HCI sockets. The kernel lists the sockets, but not what they are bound to. The daemon
+    /// is left out if there are others, because it never opens a user channel.
     static func withHCISockets() -> [HoldingProcess] {
         let inodes = Set(hciSocketInodes().map { "socket:[\($0)]" })
         guard !inodes.isEmpty else { return [] }
@@ -25,7 +25,7 @@ enum HoldingProcesses {
         return processes { $0 == name }
     }
 
-    /// This program's file, for a remedy that can be pasted.
+    /// The path of this program, for a remedy that can be pasted.
     static func ownProgram() -> String { linkTarget("/proc/self/exe") ?? "PROGRAM" }
 
     private static func processes(withDescriptor isWanted: (String) -> Bool) -> [HoldingProcess] {
@@ -75,7 +75,7 @@ enum HoldingProcesses {
         }
     }
 
-    /// At most 64 KiB: what is read here are short lists of the kernel's.
+    /// At most 64 KiB: the kernel's lists are short.
     private static func contents(of path: String) -> String {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }

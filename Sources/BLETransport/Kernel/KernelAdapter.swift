@@ -2,7 +2,7 @@ import BLEPackets
 
 /// What the kernel knows about one of its Bluetooth adapters.
 public struct KernelAdapter: Hashable, Sendable {
-    /// The number in `hci0`, `user:0` and `raw:0`; another after the adapter was unplugged and came back.
+    /// The number in `hci0`, `user:0` and `raw:0`; it may change when the adapter is unplugged and plugged in again.
     public let index: UInt16
     /// `hci0`.
     public let name: String
@@ -14,7 +14,7 @@ public struct KernelAdapter: Hashable, Sendable {
     public let bus: Bus
     /// What sort of controller it is.
     public let kind: Kind
-    /// The largest ACL packet that the controller takes, in bytes of data; 0 while it was never up.
+    /// The largest ACL packet that the controller accepts, in bytes of data; 0 if it was never up.
     public let aclByteCount: UInt16
     /// How many ACL packets the controller buffers.
     public let aclPacketCount: UInt16
@@ -23,7 +23,7 @@ public struct KernelAdapter: Hashable, Sendable {
     public enum Bus: UInt8, Sendable, CustomStringConvertible {
         /// The kernel's numbers, from 0 on.
         case virtual, usb, pcCard, uart, rs232, pci, sdio, spi, i2c, smd, virtio
-        /// A bus that this library has no name for.
+        /// A bus without a name in this library.
         case other = 0xFF
 
         /// As `bletool dev` prints it.
@@ -49,24 +49,24 @@ public struct KernelAdapter: Hashable, Sendable {
     public enum Kind: UInt8, Sendable {
         /// An ordinary one, BR/EDR, LE or both.
         case primary = 0
-        /// An alternate MAC/PHY controller, which has no LE.
+        /// An alternate MAC/PHY controller, without LE.
         case amp = 1
-        /// A sort that this library has no name for.
+        /// A kind without a name in this library.
         case other = 0xFF
     }
 }
 
-/// A connection that the kernel's own stack holds, as `raw:` shares it.
+/// A connection of the kernel's own stack, which `raw:` shares.
 public struct KernelConnection: Hashable, Sendable {
     /// As the controller names the connection.
     public let handle: UInt16
-    /// The peer's address, most significant byte first; the kernel does not tell its type here.
+    /// The peer's address, most significant byte first; the kernel does not report its type here.
     public let addressValue: UInt64
     /// What kind of connection it is.
     public let link: Link
-    /// Whether this side asked for the connection.
+    /// Whether this side initiated the connection.
     public let isOutgoing: Bool
-    /// How far it has come.
+    /// The state of the connection.
     public let state: State
     /// Role and security.
     public let mode: Mode
@@ -81,7 +81,7 @@ public struct KernelConnection: Hashable, Sendable {
         case esco = 0x02
         /// LE data.
         case le = 0x80
-        /// A kind that this library has no name for.
+        /// A kind without a name in this library.
         case other = 0xFF
 
         public var description: String {
@@ -95,15 +95,15 @@ public struct KernelConnection: Hashable, Sendable {
         }
     }
 
-    /// The kernel's socket states, as far as links use them.
+    /// Those of the kernel's socket states that links use.
     public enum State: UInt16, Sendable, CustomStringConvertible {
         /// It can be used.
         case connected = 1
-        /// It was made, and nothing was done with it yet.
+        /// Created, but not used yet.
         case open = 2
-        /// This side has asked for it.
+        /// This side has requested the connection.
         case connecting = 5
-        /// The peer has asked for it.
+        /// The peer has requested the connection.
         case accepting = 6
         /// The two sides are agreeing on it.
         case configuring = 7
@@ -111,7 +111,7 @@ public struct KernelConnection: Hashable, Sendable {
         case disconnecting = 8
         /// It is gone.
         case closed = 9
-        /// A state that this library has no name for.
+        /// A state without a name in this library.
         case other = 0xFFFF
 
         public var description: String {
@@ -128,12 +128,12 @@ public struct KernelConnection: Hashable, Sendable {
         }
     }
 
-    /// What holds for the link: role and security.
+    /// The role and security of a link.
     public struct Mode: OptionSet, Hashable, Sendable {
         public let rawValue: UInt32
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// This side is central; else peripheral.
+        /// This side is central; otherwise it is peripheral.
         public static let central = Mode(rawValue: 0x0001)
         /// The link was authenticated.
         public static let authenticated = Mode(rawValue: 0x0002)

@@ -17,8 +17,7 @@ extension EventLoop {
             self.handler = handler
         }
 
-        /// Sets the time, in place of one that was set before. A time that has passed is due at once, but never within
-        /// this call.
+        /// Sets the time and replaces the previous one. A time in the past is due at once, but never within this call.
         /// - Parameter microseconds: absolute, on the loop's clock.
         public func set(atMicroseconds microseconds: UInt64) {
             loop.checkOnLoop()
@@ -27,7 +26,7 @@ extension EventLoop {
             loop.confined.deadlinesChanged = true
         }
 
-        /// Takes the time away.
+        /// Removes the time: the handler is not called.
         public func clear() {
             loop.checkOnLoop()
             guard microseconds != nil else { return }
@@ -50,8 +49,8 @@ extension EventLoop {
         }
     }
 
-    /// Makes a deadline that is not set yet. The loop holds it until it is cancelled.
-    /// - Parameter handler: runs on the loop once each time that a set deadline is due.
+    /// Creates a deadline without a time. The loop keeps it until it is cancelled.
+    /// - Parameter handler: runs on the loop once each time the deadline is due.
     /// - Precondition: called on the loop's thread, or before `start()`.
     public func makeDeadline(handler: @escaping () -> Void) -> Deadline {
         checkOnLoop()
@@ -62,7 +61,7 @@ extension EventLoop {
 
     func fireDeadlines() {
         let now = nowMicroseconds
-        // What a handler sets again waits for the next round, so that a deadline in the past cannot hold the loop.
+        // A deadline that a handler sets again waits for the next round, so that one in the past cannot block the loop.
         let due = confined.deadlines.filter { $0.isDue(at: now) }
         for deadline in due.sorted(by: { ($0.microseconds ?? 0) < ($1.microseconds ?? 0) }) {
             deadline.fireIfDue(at: now)
@@ -76,7 +75,7 @@ extension EventLoop {
         for deadline in confined.deadlines {
             if let due = deadline.microseconds, due < earliest { earliest = due }
         }
-        // Zero disarms the kernel's timer, and the clock was never there.
+        // Zero disarms the kernel's timer; it is never a time of the clock.
         let wanted = earliest == .max ? 0 : max(earliest, 1)
         guard wanted != confined.armedDeadline else { return }
         confined.armedDeadline = wanted

@@ -2,18 +2,17 @@ import CLinux
 import Glibc
 
 extension EventLoop: SerialExecutor {
-    /// Runs a job of an actor on the loop, after what is queued already. May be called from any thread.
+    /// Runs an actor's job on the loop, after everything that is queued. Callable from any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         enqueue(.job(UnownedJob(job)))
     }
 
-    /// For an actor that lives on this loop. It does not keep the loop: the actor has to.
+    /// The executor of an actor on this loop. The actor must keep the loop alive.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         unsafe UnownedSerialExecutor(ordinary: self)
     }
 
-    /// Ends the program unless it is called on the loop's thread; what `assumeIsolated` comes to on an actor of this
-    /// loop.
+    /// Ends the program unless it is called on the loop's thread; `assumeIsolated` of an actor on this loop calls it.
     public func checkIsolated() {
         precondition(isOnLoop, "not on the event loop's thread")
     }
@@ -21,12 +20,12 @@ extension EventLoop: SerialExecutor {
     /// Whether this is the loop's thread; never `nil`.
     public func isIsolatingCurrentContext() -> Bool? { isOnLoop }
 
-    /// Runs `work` on the loop, after what is queued already. May be called from any thread.
+    /// Runs `work` on the loop, after everything that is queued. Callable from any thread.
     public func run(_ work: @escaping @Sendable () -> Void) {
         enqueue(.closure(work))
     }
 
-    /// Runs `work` when the present handler or job has returned: the way to call back without re-entering the caller.
+    /// Runs `work` when the current handler or job has returned: a way to call back without re-entering the caller.
     /// - Precondition: called on the loop's thread.
     public func runLater(_ work: @escaping () -> Void) {
         checkOnLoop()
@@ -40,7 +39,8 @@ extension EventLoop: SerialExecutor {
             $0.queue.append(work)
             switch $0.phase {
             case .created, .draining: return .nothing
-            // Whoever made the queue non-empty has woken the thread, or is the thread and looks before it sleeps.
+            // The caller that made the queue non-empty wakes the thread, unless it is the thread, which looks before it
+            // sleeps.
             case .running, .stopping: return $0.queue.count == 1 && !isOnLoop ? .wakeUp : .nothing
             case .stopped:
                 $0.phase = .draining
@@ -51,7 +51,7 @@ extension EventLoop: SerialExecutor {
         case .nothing: break
         case .wakeUp: signal(wakeUp)
         case .drainThread:
-            // Out of threads, the caller's own serves: late is better than never.
+            // Without a new thread, the caller's thread runs the work.
             if startThread({ $0.drain() }) != 0 { drain() }
         }
     }
@@ -83,19 +83,20 @@ extension EventLoop {
         finish()
     }
 
-    /// The body of the short-lived thread that runs work which came after the end.
+    /// The body of the short-lived thread that runs work queued after the end.
     private func drain() {
         owner.store(UInt(pthread_self()), ordering: .relaxed)
         runQueuedWork()
         finish()
     }
 
-    /// Hands the loop over to nobody; work that slipped in runs first.
+    /// Releases the loop; work that was queued meanwhile runs first.
     private func finish() {
         while !end(if: { $0.queue.isEmpty && confined.deferred.isEmpty }) { runQueuedWork() }
     }
 
-    /// One round of what is queued now; what it adds waits for the next, so that descriptors are served in between.
+    /// Runs the work that is queued now. Work that it adds waits for the next round, so that descriptors are served in
+    /// between.
     private func runQueuedWork() {
         var batch = confined.batch
         confined.batch = []
@@ -112,7 +113,7 @@ extension EventLoop {
         runDeferredWork()
     }
 
-    /// What was deferred until now; what that defers again waits for the next round.
+    /// Runs the work that was deferred so far. Work that it defers waits for the next round.
     private func runDeferredWork() {
         guard !confined.deferred.isEmpty else { return }
         let work = confined.deferred
@@ -132,7 +133,7 @@ extension EventLoop {
             fireDeadlines()
         default:
             let index = Int(UInt32(truncatingIfNeeded: token))
-            // The generation keeps an event of this round from reaching a registration that a handler just replaced.
+            // The generation keeps an event of this round away from a registration that a handler has just replaced.
             guard index < confined.registrations.count, let registration = confined.registrations[index],
                 registration.token == token
             else { return }

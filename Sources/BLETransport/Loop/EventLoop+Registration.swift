@@ -7,9 +7,9 @@ extension EventLoop {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// There is something to read, or the end.
+        /// Data to read, or the end of the stream.
         public static let readable = Interest(rawValue: 1)
-        /// There is room to write.
+        /// Room to write.
         public static let writable = Interest(rawValue: 2)
 
         var events: UInt32 {
@@ -26,7 +26,7 @@ extension EventLoop {
         public static let readable = Readiness(rawValue: 1)
         /// Writing does not block.
         public static let writable = Readiness(rawValue: 2)
-        /// An error or a hang-up is pending; reported without being asked for. Reading tells which.
+        /// An error or a hang-up is pending; always reported. Reading shows which.
         public static let failed = Readiness(rawValue: 4)
 
         init(events: UInt32) {
@@ -66,7 +66,7 @@ extension EventLoop {
             _ = clinux_epoll_control(loop.epoll, EPOLL_CTL_MOD, descriptor, interest.events, token)
         }
 
-        /// Ends the watch; the handler is not called again and is let go. To be called before the descriptor is closed.
+        /// Ends the watch and releases the handler, which is not called again. Call it before you close the descriptor.
         public func cancel() {
             loop.checkOnLoop()
             guard isActive else { return }
@@ -91,7 +91,7 @@ extension EventLoop {
             index = confined.registrations.count
             confined.registrations.append(nil)
         }
-        // 31 bits, so that no token ever equals those of the timer and the wake-up.
+        // 31 bits, so that no token equals those of the timer and the wake-up.
         confined.lastGeneration = (confined.lastGeneration &+ 1) & 0x7FFF_FFFF
         let token = UInt64(confined.lastGeneration) << 32 | UInt64(index)
         guard clinux_epoll_control(epoll, EPOLL_CTL_ADD, descriptor, interest.events, token) == 0 else {

@@ -2,22 +2,22 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// One thread that waits for descriptors, deadlines and jobs, and runs what comes, one thing after another.
+/// One thread that waits for descriptors, deadlines and jobs and handles them one after the other.
 ///
-/// It is a `SerialExecutor`: an actor that returns it as its `unownedExecutor` lives on this thread, so a packet goes
-/// from the socket into the actor's state without a hop. Nothing polls: while no descriptor is ready, no deadline is due
-/// and no job is queued, the thread sleeps in the kernel.
+/// It is a `SerialExecutor`: an actor that returns it as its `unownedExecutor` runs on this thread, so a packet reaches
+/// the actor's state without a thread switch. Nothing polls: while no descriptor is ready, no deadline is due and no
+/// job is queued, the thread sleeps in the kernel.
 ///
 ///     created ──start──▶ running ──stop──▶ stopping ──queue empty──▶ stopped ⇄ draining
 ///
-/// A job that arrives after the end still runs, on a short-lived thread and never beside another (`draining`): an actor
-/// must not hang because its adapter is gone.
+/// A job that arrives after the end still runs, on a short-lived thread and never in parallel with another
+/// (`draining`): an actor must not hang because its adapter is gone.
 ///
-/// Time is `CLOCK_BOOTTIME`, which goes on during suspension: peers and controllers do not wait for a sleeping host, so
-/// transaction and link timers must be due at once when it wakes, and cached observations must have aged.
+/// Time is `CLOCK_BOOTTIME`, which continues during suspension: peers and controllers do not wait for a suspended host,
+/// so transaction and link timers must be due when it resumes, and cached observations must have aged.
 public final class EventLoop: @unchecked Sendable {
     // @unchecked Sendable holds because `shared` is under its mutex, the counters are atomic, descriptors never change,
-    // and `confined` is touched only on the thread that `owner` names, or by the one who holds the loop before `start`.
+    // and `confined` is accessed only on the thread that `owner` names, or by the holder of the loop before `start`.
 
     enum Phase { case created, running, stopping, stopped, draining }
 
@@ -32,7 +32,7 @@ public final class EventLoop: @unchecked Sendable {
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// What only the loop's thread touches.
+    /// State that only the loop's thread accesses.
     struct Confined {
         var registrations: [Registration?] = []
         var lastGeneration: UInt32 = 0
@@ -56,7 +56,7 @@ public final class EventLoop: @unchecked Sendable {
     static let wakeUpToken = UInt64.max
     static let timerToken = UInt64.max - 1
 
-    /// - Parameter name: what the thread is called, at most 15 bytes.
+    /// - Parameter name: the name of the thread, at most 15 bytes.
     /// - Throws: `TransportError.system` when the process is out of descriptors or memory.
     public init(name: String = "jelling") throws(TransportError) {
         self.name = name
@@ -81,10 +81,10 @@ public final class EventLoop: @unchecked Sendable {
 extension EventLoop {
     /// Starts the thread. It keeps the loop alive until `stop()`.
     /// - Precondition: called once, before `stop()`.
-    /// - Throws: `TransportError.system` when no thread can be made.
+    /// - Throws: `TransportError.system` when no thread can be created.
     public func start() throws(TransportError) {
         shared.withLock {
-            // A mistake of the caller: no input from outside starts a loop.
+            // A programming error: no input from outside starts a loop.
             precondition($0.phase == .created, "an event loop can start only once")
             $0.phase = .running
         }
@@ -95,7 +95,7 @@ extension EventLoop {
         }
     }
 
-    /// Asks the thread to end after the work that is queued. Registrations end without a call to their handlers: close
+    /// Asks the thread to end after the queued work. Registrations end without a call of their handlers: close
     /// transports first.
     public func stop() {
         guard !end(if: { $0.phase == .created }) else { return }
@@ -126,7 +126,7 @@ extension EventLoop {
     /// Whether the caller runs on the loop's thread.
     public var isOnLoop: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-    /// How often the thread has woken from sleep: flat while idle.
+    /// How often the thread has woken up; constant while idle.
     public var wakeUpCount: UInt64 { wakeUps.load(ordering: .relaxed) }
 
     /// Microseconds on the loop's clock: since the machine started, suspension included.
@@ -135,10 +135,10 @@ extension EventLoop {
     /// Microseconds on the loop's clock: since the machine started, suspension included.
     public var nowMicroseconds: UInt64 { clinux_boottime_microseconds() }
 
-    /// Microseconds since 1970-01-01 00:00 UTC, for captures; this clock may be set and jump.
+    /// Microseconds since 1970-01-01 00:00 UTC, for captures; this clock can be set and can jump.
     public static var unixMicroseconds: UInt64 { clinux_unix_microseconds() }
 
-    /// Handlers, deadlines and deferred work belong to the loop's thread; before `start` the loop has one holder.
+    /// Handlers, deadlines and deferred work belong to the loop's thread; before `start` only one holder uses the loop.
     func checkOnLoop() {
         precondition(isOnLoop || shared.withLock { $0.phase == .created }, "only the loop's own thread may do this")
     }
@@ -163,7 +163,7 @@ extension EventLoop {
         while unsafe write(descriptor, &one, 8) < 0, errno == EINTR {}
     }
 
-    /// Marks the loop as stopped when `condition` holds, and wakes those who wait for the end.
+    /// Marks the loop as stopped when `condition` holds, and wakes everyone who waits for the end.
     @discardableResult
     func end(if condition: (borrowing Shared) -> Bool) -> Bool {
         var waiters: [CheckedContinuation<Void, Never>] = []

@@ -2,9 +2,9 @@ import BLEPackets
 import CLinux
 import Glibc
 
-/// A descriptor on the loop that packets go out through: one write each, queued while the kernel is full, ended once.
+/// A descriptor on the loop that sends packets: one write each, queued while the kernel accepts no more, ended once.
 ///
-/// Transports give it their way of reading and of naming errors.
+/// Transports supply the reading and the names of errors.
 final class PacketDescriptor {
     let descriptor: Int32
     private let isSocket: Bool
@@ -18,8 +18,8 @@ final class PacketDescriptor {
     private var isClosed = false
 
     /// - Parameters:
-    ///   - descriptor: taken over; made non-blocking.
-    ///   - nameError: what a failed call with this errno value means here.
+    ///   - descriptor: owned from now on; made non-blocking.
+    ///   - nameError: the error for a failed call with this errno value.
     ///   - cleanUp: runs right before the descriptor is closed.
     init(
         descriptor: Int32, isSocket: Bool,
@@ -39,21 +39,21 @@ final class PacketDescriptor {
         Glibc.close(descriptor)
     }
 
-    /// Whether packets still go in and out.
+    /// Whether packets can still be sent and received.
     var isOpen: Bool { !isClosed }
     /// What the kernel has not taken yet.
     var waitingByteCount: Int { queue.byteCount }
 
-    /// - Parameter readable: reads what is there, at least once.
+    /// - Parameter readable: reads what has arrived, at least once.
     func start(
         on loop: EventLoop, readable: @escaping () -> Void, closed: @escaping (TransportError?) -> Void
     ) throws(TransportError) {
-        // A mistake of the caller: no input from outside starts a transport.
+        // A programming error: no input from outside starts a transport.
         precondition(self.loop == nil, "a transport can start only once")
         registration = try loop.register(descriptor, for: .readable) { readiness in
             if readiness.contains(.writable) { self.flush() }
             if self.isOpen, !readiness.isDisjoint(with: [.readable, .failed]) { readable() }
-            // A failure that reading does not tell would be reported for ever, and the loop would never sleep.
+            // A failure that reading does not show would be reported forever, and the loop would never sleep.
             if self.isOpen, readiness == .failed { self.fail(call: "epoll_wait", code: EPIPE) }
         }
         self.loop = loop
@@ -81,7 +81,7 @@ final class PacketDescriptor {
 
     func close() { end(nil) }
 
-    /// Ends with the error that a failed call names.
+    /// Ends with the error for a failed call.
     func fail(call: String, code: Int32) { end(nameError(call, code)) }
 
     func fail(_ error: TransportError) { end(error) }

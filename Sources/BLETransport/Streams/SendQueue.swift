@@ -1,19 +1,20 @@
 import BLEPackets
 
-/// Packets that the kernel could not take yet, in order and bounded.
+/// Packets that the kernel has not accepted yet, in order and bounded.
 struct SendQueue {
-    /// Far beyond what a host may have on the way (its credits and one command): more means that nobody reads.
+    /// Far beyond what a host can have in flight (its credits and one command): more means that the other side does not
+    /// read.
     static let maximumByteCount = 1 << 20
 
     private var packets = Queue<[UInt8]>()
-    /// How much of the first packet has gone out.
+    /// How many bytes of the first packet have been sent.
     private var sentOfHead = 0
     private(set) var byteCount = 0
 
     var isEmpty: Bool { packets.isEmpty }
 
-    /// Queues a packet, of which the first bytes may have gone out already.
-    /// - Returns: `false` when the queue is full; the packet is not taken then.
+    /// Queues a packet whose first bytes may have been sent already.
+    /// - Returns: `false` when the queue is full; the packet is not queued then.
     mutating func append(_ packet: RawSpan, alreadySent: Int = 0) -> Bool {
         guard byteCount + packet.byteCount - alreadySent <= SendQueue.maximumByteCount else { return false }
         if alreadySent > 0, isEmpty { sentOfHead = alreadySent }
@@ -22,8 +23,8 @@ struct SendQueue {
         return true
     }
 
-    /// Writes until the queue is empty or `write` refuses.
-    /// - Parameter write: gets the rest of one packet; returns how many bytes it took, or a negative number to stop.
+    /// Writes until the queue is empty or `write` stops.
+    /// - Parameter write: gets the rest of one packet; returns how many bytes it wrote, or a negative number to stop.
     mutating func flush(write: (UnsafeRawBufferPointer) -> Int) {
         while let packet = packets.first {
             let (count, remaining) = unsafe packet.withUnsafeBytes { bytes in

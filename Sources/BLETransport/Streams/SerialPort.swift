@@ -1,9 +1,10 @@
 import CLinux
 import Glibc
 
-/// Opens serial ports for H4, and gives them back with the settings that they had.
+/// Opens serial ports for H4 and restores their settings afterwards.
 enum SerialPort {
-    /// A receiver tells bits apart while both clocks differ by no more than about 5 % together: half of that is ours.
+    /// A receiver reads bits correctly while both clocks together are off by at most 5 %: half of that is this side's
+    /// share.
     private static let toleratedBaudError = 0.025
 
     static func open(
@@ -24,7 +25,7 @@ enum SerialPort {
             guard abs(Double(actualBaud) - Double(baud)) <= Double(baud) * toleratedBaudError else {
                 throw .unsupportedBaud(device, requested: baud, nearest: actualBaud)
             }
-            // What a controller sent to the program before us belongs to no packet of ours.
+            // What a controller sent to the previous program belongs to no packet of this one.
             _ = clinux_serial_flush(descriptor)
             configured = true
             return (descriptor, { giveBack($0, settings) })
@@ -34,12 +35,12 @@ enum SerialPort {
         }
     }
 
-    /// Makes sure that nobody else reads from the port, and returns its settings.
+    /// Makes sure that no other process reads from the port, and returns its settings.
     private static func claim(_ descriptor: Int32, device: String) throws(TransportError) -> clinux_serial_settings {
         var settings = clinux_serial_settings()
         guard unsafe clinux_serial_read_settings(descriptor, &settings) == 0 else { throw .notASerialPort(device) }
         guard clinux_serial_is_kernel_hci(descriptor) == 0 else { throw .serialPortBusy(device, holders: []) }
-        // The kernel's claim does not bind root: programs that take turns on a port lock it, too.
+        // The kernel's claim does not stop root: programs that share a port also lock it.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, clinux_serial_claim(descriptor) == 0 else {
             throw .serialPortBusy(device, holders: HoldingProcesses.withOpenFile(device))
         }
@@ -50,7 +51,7 @@ enum SerialPort {
         var settings = settings
         _ = unsafe clinux_serial_restore_settings(descriptor, &settings)
         _ = clinux_serial_release(descriptor)
-        // Closing alone keeps the lock for as long as a child, forked at this moment, still has its copy.
+        // Closing the descriptor is not enough: a child that was forked at this moment still holds the lock.
         flock(descriptor, LOCK_UN)
     }
 

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Opens the sockets that H4 streams run over.
+/// Opens the sockets for H4 streams.
 enum StreamSockets {
     /// Connects to a Unix socket. A path that begins with `@` is an abstract name.
     static func connect(unixPath path: String) throws(TransportError) -> Int32 {
@@ -45,7 +45,7 @@ enum StreamSockets {
             let descriptor = try unsafe makeSocket(family: entry.pointee.ai_family)
             lastCode = unsafe connect(descriptor, to: target, byteCount: Int(entry.pointee.ai_addrlen))
             if lastCode == 0 {
-                // Packets are small and each is awaited: nothing is gained by holding them back.
+                // Packets are small and each is awaited: collecting them gains nothing.
                 var on: Int32 = 1
                 unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
                 return descriptor
@@ -58,7 +58,7 @@ enum StreamSockets {
     private static func makeSocket(family: Int32) throws(TransportError) -> Int32 {
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
-        // It bounds connect(2) as well.
+        // It also limits connect(2).
         var limit = timeval(tv_sec: Transports.connectTimeoutSeconds, tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         return descriptor
@@ -69,7 +69,7 @@ enum StreamSockets {
         let address = unsafe target.assumingMemoryBound(to: sockaddr.self)
         guard unsafe Glibc.connect(descriptor, address, socklen_t(byteCount)) != 0 else { return 0 }
         guard errno == EINTR else { return errno }
-        // The attempt goes on after a signal; how it ended is told by the socket.
+        // The attempt continues after a signal; the socket has its result.
         var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         while unsafe poll(&waiting, 1, Int32(Transports.connectTimeoutSeconds * 1000)) < 0 {
             guard errno == EINTR else { return errno }

@@ -4,7 +4,7 @@ import Glibc
 /// H4 over a stream of bytes: Unix and TCP sockets and serial ports.
 @safe
 public final class StreamTransport: HCITransport {
-    /// What was opened.
+    /// The address that was opened.
     public let address: TransportAddress
 
     private let port: PacketDescriptor
@@ -12,13 +12,13 @@ public final class StreamTransport: HCITransport {
     private var framer = H4Framer()
     private var receive: ((RawSpan) -> Void)?
 
-    /// Holds many events, or one ACL packet of the usual size, several times over.
+    /// Room for many events, or for several ACL packets of the usual size.
     private static let bufferByteCount = 16 * 1024
 
     /// - Parameters:
-    ///   - descriptor: a connected stream; the transport takes it over and closes it.
+    ///   - descriptor: a connected stream; the transport owns and closes it.
     ///   - isSocket: `false` for files and serial ports.
-    ///   - address: what the transport calls itself.
+    ///   - address: the address that the transport reports.
     public convenience init(descriptor: Int32, isSocket: Bool, address: TransportAddress) {
         self.init(descriptor: descriptor, isSocket: isSocket, address: address, cleanUp: { _ in })
     }
@@ -28,7 +28,7 @@ public final class StreamTransport: HCITransport {
         port = PacketDescriptor(
             descriptor: descriptor, isSocket: isSocket,
             nameError: { call, code in
-                // EIO is how a serial port tells that its device or other end is gone.
+                // A serial port reports EIO when its device or its other end is gone.
                 [EPIPE, ECONNRESET, EIO, ENXIO].contains(code) ? .closedByPeer : .system(call: call, code: code)
             },
             cleanUp: cleanUp)
@@ -37,7 +37,7 @@ public final class StreamTransport: HCITransport {
 
     deinit { unsafe buffer.deallocate() }
 
-    /// Begins to read; a packet is delivered as soon as all its octets are there.
+    /// Begins to read; a packet is delivered as soon as all its octets have arrived.
     /// - Throws: when the loop cannot watch the descriptor.
     public func start(
         on loop: EventLoop, receive: @escaping (RawSpan) -> Void, closed: @escaping (TransportError?) -> Void
@@ -46,7 +46,7 @@ public final class StreamTransport: HCITransport {
         self.receive = receive
     }
 
-    /// Writes a packet, at once or as soon as the kernel takes it.
+    /// Writes a packet, at once or as soon as the kernel accepts it.
     public func send(_ packet: RawSpan) { port.send(packet) }
 
     /// Ends the transport and closes its descriptor.
@@ -55,7 +55,7 @@ public final class StreamTransport: HCITransport {
         port.close()
     }
 
-    /// One read for each time that the loop finds the stream readable: other work gets its turn in between.
+    /// One read each time the loop finds the stream readable: other work gets its turn in between.
     private func read() {
         let count = unsafe Glibc.read(port.descriptor, buffer.baseAddress, buffer.count)
         guard count > 0 else {
@@ -67,7 +67,7 @@ public final class StreamTransport: HCITransport {
         let chunk = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
         do throws(DecodingError) {
             try unsafe framer.receive(chunk.bytes) { packet in
-                // Whoever receives may close the transport in the middle of a chunk.
+                // The receiver may close the transport in the middle of a chunk.
                 if port.isOpen { receive?(packet) }
             }
         } catch {
