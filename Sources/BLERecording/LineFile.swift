@@ -1,15 +1,15 @@
 import Glibc
 
-/// A text file that grows by whole lines, each in one write, so that what a killed process leaves can be read.
+/// A text file that is written line by line, each line in one write, so that the file of a killed process can be read.
 struct LineFile: ~Copyable {
     private let descriptor: Int32
 
-    /// Takes over the descriptor of an empty file.
+    /// Uses and later closes the descriptor of an empty file.
     init(descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 
-    /// - Returns: whether the line went out whole.
+    /// - Returns: whether the whole line was written.
     func write(_ line: [UInt8]) -> Bool {
         var rest = line[...]
         while !rest.isEmpty {

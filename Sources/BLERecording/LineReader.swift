@@ -8,10 +8,10 @@ struct LineReader: ~Copyable {
     private var buffer: [UInt8] = []
     private var position = 0
     private var isAtEnd = false
-    /// The number of the line that was read last, from 1.
+    /// The number of the last line, from 1.
     private(set) var lineNumber = 0
 
-    /// No input of an engine is nearly as long.
+    /// Inputs of an engine are much shorter.
     private static let maximumLineByteCount = 1 << 20
 
     /// - Throws: `RecordingError.cannotRead`.
@@ -23,8 +23,8 @@ struct LineReader: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// The next line that is not empty, without its end; `nil` at the end of the file. A last line that is not ended
-    /// was cut off when its writer was killed, and is left out.
+    /// The next line that is not empty, without its line feed; `nil` at the end of the file. A last line without a line
+    /// feed was cut off when its writer was killed, and is ignored.
     /// - Throws: `RecordingError.cannotRead`, `malformedLine` for an endless line.
     mutating func next() throws(RecordingError) -> [UInt8]? {
         while true {

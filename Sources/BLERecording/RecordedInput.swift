@@ -1,8 +1,8 @@
 import BLEHost
 
-/// One line of `NAME.inputs.jsonl`: what came into the engine, and when.
+/// One line of `NAME.inputs.jsonl`: an input of the engine and its time.
 ///
-/// The first line of the file is a `RecordingHeader`. Packets are not repeated here: `packet` counts those that came
+/// The first line of the file is a `RecordingHeader`. Packets are not repeated here: `packet` is the number of a packet
 /// from the controller in `NAME.btsnoop`, from 0.
 ///
 ///     {"at":1200,"transportOpened":true}
@@ -12,7 +12,7 @@ import BLEHost
 ///     {"at":9000,"advance":true}
 ///     {"at":9000,"end":true}
 struct RecordedInput: Codable, Equatable {
-    /// Microseconds on the engine's time line.
+    /// The engine's time in microseconds.
     var at: Int64
     var transportOpened: Bool?
     var transportClosed: Bool?
@@ -23,12 +23,12 @@ struct RecordedInput: Codable, Equatable {
     /// The number of the question that `result` answers.
     var toolbox: UInt64?
     var result: ToolboxResult?
-    /// The last line: the program came to its end, nothing is missing behind it.
+    /// The last line: the program ended normally, and no input is missing.
     var end: Bool?
 
     private init(at time: Instant) { at = time.microseconds }
 
-    /// - Parameter packetNumber: the number that a packet has.
+    /// - Parameter packetNumber: the number of the packet, if the input is one.
     init(_ input: HostInput, at time: Instant, packetNumber: UInt64) {
         self.init(at: time)
         switch input {
@@ -54,7 +54,7 @@ struct RecordedInput: Codable, Equatable {
 
     var time: Instant { Instant(microseconds: at) }
 
-    /// The input; `nil` for a packet, which stands in the other file, and for a line that says nothing.
+    /// The input; `nil` for a packet, which is in the other file, and for a line without an input.
     var input: HostInput? {
         if let command { return .command(command, client ?? .local) }
         if let toolbox, let result { return .toolbox(toolbox, result) }
@@ -71,6 +71,6 @@ struct RecordingHeader: Codable, Equatable {
     /// The version of the format.
     var recording: Int
     var configuration: HostConfiguration
-    /// Whether a whole recording ends with a line that says so; `nil` in those of the first days, which do not.
+    /// Whether a complete recording has a last line; `nil` in early recordings, which have none.
     var hasEnding: Bool?
 }

@@ -1,20 +1,20 @@
 import BLECapture
 
-/// Why a recording could not be written or repeated.
+/// Why a recording could not be written or replayed.
 public enum RecordingError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// A file could not be made or written on.
+    /// A file could not be created or written.
     case cannotWrite(path: String, reason: String)
-    /// What stands in the place of a file is not written into, as others may see what it gets: the cause and its remedy.
+    /// The existing file is refused, because others may see what is written: the cause and its remedy.
     case refused(path: String, cause: String)
     /// A file is missing or could not be read.
     case cannotRead(path: String, reason: String)
-    /// A line of the inputs that is none, counted from 1.
+    /// A line of the inputs is malformed, counted from 1.
     case malformedLine(path: String, line: Int, reason: String)
-    /// The recording was made by a program that knows another form.
+    /// The recording has another version of the format.
     case unknownVersion(Int)
-    /// The packets are those of a capture that ends, or differs, before the inputs do.
+    /// The capture does not have the packet with this number: it ends early, or belongs to another recording.
     case missingPacket(path: String, number: UInt64)
-    /// The capture beside the inputs cannot be read.
+    /// The capture of the recording cannot be read.
     case packets(path: String, CaptureError)
 
     public var description: String {

@@ -6,7 +6,7 @@ public struct RecordingFiles: Hashable, Sendable {
     public let name: String
 
     private static let inputsEnding = ".inputs.jsonl"
-    /// A recording is written as btsnoop; one that was converted since is read as well.
+    /// A recording is written as btsnoop; a converted one can be read, too.
     private static let packetsEndings = [".btsnoop", ".pcap", ".pcapng", ".pklg"]
 
     /// - Parameter name: the path of the recording, or of one of its files.
@@ -18,12 +18,12 @@ public struct RecordingFiles: Hashable, Sendable {
         self.name = name
     }
 
-    /// Every packet that crossed HCI, as it is written.
+    /// The capture with every packet that crossed HCI.
     public var packets: String { name + Self.packetsEndings[0] }
-    /// The engine's configuration and inputs, a JSON object a line.
+    /// The engine's configuration and inputs, one JSON object per line.
     public var inputs: String { name + Self.inputsEnding }
 
-    /// The packets that are there, whatever their form; `packets` where there are none.
+    /// The existing capture, in any format; `packets` if there is none.
     public var existingPackets: String {
         Self.packetsEndings.map { name + $0 }.first { unsafe access($0, F_OK) == 0 } ?? packets
     }

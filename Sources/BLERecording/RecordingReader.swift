@@ -8,11 +8,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads a recording in order: the inputs one by one, and beside them the packets that the engine sent.
+/// Reads a recording in order: the inputs one by one, and the packets that the engine sent.
 public struct RecordingReader: ~Copyable {
-    /// What is read.
+    /// The files.
     public let files: RecordingFiles
-    /// With which the recorded engine was made.
+    /// The configuration of the recorded engine.
     public let configuration: HostConfiguration
     private let hasEnding: Bool
     private var isEnded = false
@@ -21,7 +21,7 @@ public struct RecordingReader: ~Copyable {
     private var packets: CaptureReader
     private let packetsPath: String
     private let decoder = JSONDecoder()
-    /// Packets that were passed on the way to one of the other direction.
+    /// Packets that were skipped on the way to one of the other direction.
     private var received = Queue<[UInt8]>()
     private var sent = Queue<[UInt8]>()
     private var receivedCount: UInt64 = 0
@@ -105,15 +105,15 @@ public struct RecordingReader: ~Copyable {
         }
     }
 
-    /// How many packets from the controller were passed that no input named; when all inputs and all sent packets were
-    /// read, how many packets the inputs end before.
+    /// How many packets from the controller were skipped without an input; after the end, how many packets have no
+    /// input.
     public var unreachedPacketCount: UInt64 { UInt64(received.count) }
 
-    /// Whether the program that recorded was killed: the line that ends a recording has not been met. Those of the
-    /// first days have no such line, and are never told to be cut.
+    /// Whether the recording program was killed: the last line is missing. Early recordings have no such line and never
+    /// count as cut.
     public var isCut: Bool { hasEnding && !isEnded }
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was a packet.
     private mutating func readPacket() throws(RecordingError) -> Bool {
         var received: [UInt8]?
         var sent: [UInt8]?

@@ -9,18 +9,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes down a run of the engine so that it can be repeated: every packet, and every input with its time.
+/// Records a run of the engine for replay: every packet, and every input with its time.
 ///
-/// The files hold keys and names; only their owner may read them. Files of that name that are there already are kept
-/// until there is a first input.
+/// The files hold keys and names; only their owner may read them. Existing files are kept until the first input.
 public final class RecordingWriter: HostInputObserver {
-    /// What is written.
+    /// The files.
     public let files: RecordingFiles
     private let places: [ReservedFile]
     private let state: Mutex<State>
 
     private struct State: ~Copyable {
-        /// `nil` until there is something to write.
+        /// `nil` until the first input.
         var packets: CaptureWriter?
         var inputs: LineFile?
         var hasBegun = false
@@ -32,8 +31,9 @@ public final class RecordingWriter: HostInputObserver {
         let encoder: JSONEncoder
     }
 
-    /// Makes sure that both files can be written, and leaves what they hold for now.
-    /// - Throws: `RecordingError.cannotWrite`; `refused` where a file is another user's, a link, or no file.
+    /// Makes sure that both files can be written; their content is not changed yet.
+    /// - Throws: `RecordingError.cannotWrite`; `refused` if a file belongs to another user, is a link, or is not a
+    ///   regular file.
     public init(_ files: RecordingFiles) throws(RecordingError) {
         self.files = files
         let packets = try ReservedFile(path: files.packets, isSecret: true)
@@ -48,13 +48,14 @@ public final class RecordingWriter: HostInputObserver {
         state = Mutex(State(encoder: encoder))
     }
 
-    /// Why the recording is not whole: the first thing that could not be written. `nil` while all is well.
+    /// Why the recording is incomplete: the first error. `nil` while there is none.
     public var failure: RecordingError? { state.withLock { $0.failure } }
 
-    /// Keeps the configuration for the head of the file. Only the first counts: a recording is of one engine.
+    /// Stores the configuration for the first line of the file. Only the first call counts: a recording is of one
+    /// engine.
     public func began(_ configuration: HostConfiguration) {
         state.withLock { state in
-            // One engine, one recording: a second beginning could not be repeated from these files.
+            // One engine, one recording: a second engine could not be replayed from these files.
             state.header =
                 state.header
                 ?? RecordingHeader(
@@ -62,8 +63,7 @@ public final class RecordingWriter: HostInputObserver {
         }
     }
 
-    /// Nothing came into the engine: the files are what they were before, and nothing is written any more. Does nothing
-    /// when something was written already.
+    /// Ends a recording without any input: the files keep their old content. Has no effect once something was written.
     public func abandon() {
         state.withLock { state in
             guard !state.hasBegun else { return }
@@ -72,8 +72,8 @@ public final class RecordingWriter: HostInputObserver {
         }
     }
 
-    /// Writes an input with its time, and a packet into the file of packets as well. The first of all empties both
-    /// files; what cannot be written is told by `failure`.
+    /// Writes an input with its time, and a packet also to the capture. The first input empties both files; `failure`
+    /// has the error if writing fails.
     public func observe(_ input: HostInput, at time: Instant) {
         state.withLock { state in
             begin(&state)
@@ -85,7 +85,7 @@ public final class RecordingWriter: HostInputObserver {
         }
     }
 
-    /// Writes a packet that the engine sent into the file of packets; what cannot be written is told by `failure`.
+    /// Writes a packet of the engine to the capture; `failure` has the error if writing fails.
     public func observeSent(_ packet: RawSpan, at time: Instant) {
         state.withLock { state in
             begin(&state)
@@ -93,8 +93,8 @@ public final class RecordingWriter: HostInputObserver {
         }
     }
 
-    /// Writes what is left, and the line that says that nothing is missing.
-    /// - Throws: the first thing that could not be written.
+    /// Writes what is left, and the last line, which marks the recording as complete.
+    /// - Throws: the first error.
     public func finish() throws(RecordingError) {
         let failure = state.withLock { state -> RecordingError? in
             begin(&state)

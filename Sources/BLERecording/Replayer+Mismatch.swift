@@ -10,7 +10,7 @@ extension Replayer.Mismatch: CustomStringConvertible {
         return zip(expected, sent).enumerated().first { $1.0 != $1.1 }?.offset ?? min(expected.count, sent.count)
     }
 
-    /// Both packets under each other, from the line of the first difference on, with marks under what differs.
+    /// Both packets one above the other, from the line of the first difference on, with marks under the differences.
     public var description: String {
         var lines = ["packet \(index) of the host, at \(time.microseconds) µs, differs at octet \(differenceOffset):"]
         let length = max(expected?.count ?? 0, sent?.count ?? 0)

@@ -1,43 +1,43 @@
 import BLEHost
 import BLEPackets
 
-/// Repeats a recorded run: a new engine gets the same inputs at the same times, and each packet that it sends is
-/// compared with the one that was sent then.
+/// Replays a recording: a new engine gets the same inputs at the same times, and each packet that it sends is compared
+/// with the recorded one.
 public enum Replayer {
     /// Where a packet differs from the recorded one.
     public struct Mismatch: Equatable, Sendable {
-        /// Among the packets that the engine sent, from 0.
+        /// The number of the packet among those that the engine sent, from 0.
         public var index: UInt64
-        /// When the engine sent it, on its own time line.
+        /// The engine's time at which it was sent.
         public var time: Instant
-        /// What was sent then; `nil` where nothing was.
+        /// The recorded packet; `nil` if there was none.
         public var expected: [UInt8]?
-        /// What is sent now; `nil` where nothing is.
+        /// The packet of the replay; `nil` if there is none.
         public var sent: [UInt8]?
     }
 
-    /// What came of a replay.
+    /// The result of a replay.
     public struct Outcome: Equatable, Sendable {
-        /// Packets of both directions that the repeated run handled.
+        /// The number of packets in both directions.
         public var packetCount: UInt64 = 0
-        /// Inputs that the engine was given.
+        /// The number of inputs.
         public var inputCount: UInt64 = 0
-        /// Packets of the host that differ from those that were recorded, are missing or are too many.
+        /// The number of packets that differ from the recorded ones, are missing or are extra.
         public var mismatchCount: UInt64 = 0
-        /// The first of them; `nil` where the run was the same.
+        /// The first of them; `nil` if there is none.
         public var firstMismatch: Mismatch?
-        /// Packets from the controller that the inputs end before: the recording was cut.
+        /// Packets from the controller without an input: the recording was cut.
         public var unreachedPacketCount: UInt64 = 0
-        /// The recording ends without its last line: the program that made it was killed.
+        /// Whether the recording has no last line: the program that made it was killed.
         public var isCut = false
-        /// From the first input to the last, on the engine's time line.
+        /// The engine's time from the first input to the last.
         public var duration: Microseconds = .microseconds(0)
 
-        /// Of a run that has not begun.
+        /// The outcome before the first input.
         public init() {}
     }
 
-    /// Runs to the end of the recording, past differences.
+    /// Replays the whole recording; does not stop at differences.
     /// - Throws: `RecordingError` when the recording cannot be read.
     public static func replay(_ files: RecordingFiles) throws(RecordingError) -> Outcome {
         var reader = try RecordingReader(files)

@@ -2,18 +2,18 @@ import BLEStateFiles
 import Glibc
 import Synchronization
 
-/// The place of a file that is written later: it is held open, and what it holds is not touched before.
+/// A file that will be written later: it is held open, and its content is kept until then.
 package final class ReservedFile: Sendable {
     private let path: String
     private let isNew: Bool
-    /// Whether it is a file that keeps what is written; not so a pipe or a device.
+    /// Whether it is a regular file, not a pipe or a device.
     package let isRegular: Bool
-    /// Negative when it was taken.
+    /// Negative after `take()`.
     private let descriptor: Mutex<Int32>
 
-    /// Makes the file where there is none. Only its owner may read it.
-    /// - Parameter isSecret: whether it will hold keys on purpose: then it is a regular file of this user alone.
-    /// - Throws: `RecordingError.cannotWrite`, or `refused` where another user may have put there what stands there.
+    /// Opens the file, or creates it; only its owner may read it.
+    /// - Parameter isSecret: whether it will hold keys: then it must be a regular file that only this user can access.
+    /// - Throws: `RecordingError.cannotWrite`, or `refused` if another user may have put the existing file there.
     package init(path: String, isSecret: Bool) throws(RecordingError) {
         self.path = path
         do throws(StateFileError) {
@@ -30,7 +30,7 @@ package final class ReservedFile: Sendable {
 
     deinit { descriptor.withLock { if $0 >= 0 { close($0) } } }
 
-    /// Hands over the descriptor, of an empty file; the caller closes it. Once only.
+    /// Empties the file and returns its descriptor, which the caller closes. Call it only once.
     package func take() -> Int32 {
         descriptor.withLock { descriptor in
             defer { descriptor = -1 }
@@ -39,10 +39,10 @@ package final class ReservedFile: Sendable {
         }
     }
 
-    /// Nothing is to be written after all.
+    /// Closes the file without writing; removes it if it is new and empty.
     package func release() {
         guard isNew else { return }
-        // Not what another has put there meanwhile.
+        // Not a file that another process has put there meanwhile.
         var own = stat()
         var there = stat()
         guard descriptor.withLock({ unsafe fstat($0, &own) == 0 }), unsafe lstat(path, &there) == 0 else { return }

@@ -8,37 +8,37 @@
 ///         print(record.timestampMicroseconds, record.content, record.bytes.byteCount)
 ///     }
 public struct CaptureReader: ~Copyable {
-    /// The most octets that a record may have with its header; no HCI packet comes near it.
+    /// The maximum length of a record with its header; HCI packets are much shorter.
     public static let maximumRecordByteCount = 128 << 10
 
-    /// The format that the content was recognised as.
+    /// The format, recognised by the content.
     public let format: CaptureFormat
     /// How many records have been read.
     public private(set) var recordCount: UInt64 = 0
-    /// How many records were damaged, each of them told by an error.
+    /// How many records were damaged; each threw an error.
     public private(set) var damagedRecordCount: UInt64 = 0
-    /// How many records of pcapng files were passed over: packets of interfaces that carry something else than HCI,
-    /// entries of journals, blocks of programs' own kinds.
+    /// How many records of pcapng files were skipped: packets of interfaces that do not carry HCI, journal entries, and
+    /// custom blocks.
     public internal(set) var foreignRecordCount: UInt64 = 0
     /// The last count of lost packets that the capture program wrote beside a record (btsnoop, obsolete pcapng blocks).
     public internal(set) var droppedPacketCount: UInt32 = 0
 
-    /// Whether the file holds records of the Linux monitor, which may be notes; later interfaces of a pcapng file, behind
-    /// its first packet, can still tell so.
+    /// Whether the file holds records of the Linux monitor, which may be notes. In a pcapng file, an interface after
+    /// the first packet can still set this.
     public internal(set) var holdsMonitorRecords = false
 
     /// Where in the file the next record starts.
     public var byteOffset: UInt64 { buffer.offset }
 
     var buffer: InputBuffer
-    /// The direction of the last ACL packet, for fragments in files that state none.
+    /// The direction of the last ACL packet, for fragments in files without directions.
     var lastDataDirection = CaptureDirection.controllerToHost
-    /// What the current section of a pcapng file has told.
+    /// The current section of a pcapng file.
     var section = PcapNGSection(isBigEndian: false)
     private let decoder: Decoder
     private var failure: CaptureError?
 
-    /// What the header of the file has told about its records.
+    /// The form of the records, by the header of the file.
     enum Decoder {
         case btsnoop(BtsnoopDatalink)
         case pcap(PcapHeader)
@@ -56,9 +56,9 @@ public struct CaptureReader: ~Copyable {
     }
 
     /// Opens a file and reads its header.
-    /// - Parameter isCancelled: asked some times a second while a pipe gives nothing; when it says yes, reading ends
-    ///   with `ECANCELED`. Without it nothing ends such a wait.
-    /// - Throws: `CaptureError` when it cannot be opened or is no capture.
+    /// - Parameter isCancelled: called several times a second while a pipe is empty; if it returns `true`, reading ends
+    ///   with `ECANCELED`. Without it such a wait has no end.
+    /// - Throws: `CaptureError` when it cannot be opened or is not a capture.
     public init(path: String, isCancelled: (@Sendable () -> Bool)? = nil) throws(CaptureError) {
         let file: InputFile
         do { file = try InputFile(path: path, isCancelled: isCancelled) } catch {
@@ -68,9 +68,9 @@ public struct CaptureReader: ~Copyable {
     }
 
     /// Reads from an open descriptor, which may be a pipe, and closes it in the end.
-    /// - Parameter isCancelled: asked some times a second while a pipe gives nothing; when it says yes, reading ends
-    ///   with `ECANCELED`. Without it nothing ends such a wait.
-    /// - Throws: `CaptureError` when it cannot be read or is no capture.
+    /// - Parameter isCancelled: called several times a second while a pipe is empty; if it returns `true`, reading ends
+    ///   with `ECANCELED`. Without it such a wait has no end.
+    /// - Throws: `CaptureError` when it cannot be read or is not a capture.
     public init(fileDescriptor: Int32, isCancelled: (@Sendable () -> Bool)? = nil) throws(CaptureError) {
         try self.init(InputFile(descriptor: fileDescriptor, isCancelled: isCancelled))
     }
@@ -88,7 +88,7 @@ public struct CaptureReader: ~Copyable {
         case .pcap(let header): holdsMonitorRecords = header.link == .linuxMonitor
         case .pcapng:
             do { _ = try readDescriptions() } catch {
-                // The first call of `next` tells it.
+                // The first call of `next` throws it.
                 failure = error
                 damagedRecordCount += 1
             }
@@ -96,10 +96,10 @@ public struct CaptureReader: ~Copyable {
         }
     }
 
-    /// The next record; `nil` behind the last.
+    /// The next record; `nil` after the last.
     ///
-    /// A damaged record throws. After an error whose `isFinal` is `false` the next call goes on behind that record;
-    /// after any other each further call throws it again.
+    /// A damaged record throws. After an error whose `isFinal` is `false`, the next call continues after that record;
+    /// after any other error, each call throws it again.
     @_lifetime(&self)
     public mutating func next() throws(CaptureError) -> CaptureRecord? {
         guard let found = try advance() else { return nil }
@@ -128,7 +128,7 @@ public struct CaptureReader: ~Copyable {
     }
 }
 
-// The reader alone holds its buffer and descriptor: it may move between threads, and only one can use it at a time.
+// Only the reader holds its buffer and descriptor: it may move between threads, and only one can use it at a time.
 extension CaptureReader: @unchecked Sendable {}
 
 extension CaptureReader {
@@ -154,14 +154,14 @@ extension CaptureReader {
         throw failure(.truncated(needed: UInt64(count), available: UInt64(buffer.bufferedCount)))
     }
 
-    /// Makes a whole record available whose header is.
+    /// Makes a whole record available, after its header.
     @inline(__always)
     mutating func fillRecord(_ count: Int) throws(CaptureError) {
         guard count <= Self.maximumRecordByteCount else { throw failure(.invalidLength(UInt64(count))) }
         _ = try fill(count)
     }
 
-    /// Passes over a record that lies in the buffer, and gives its packet with the H4 type octet that `position` has.
+    /// Skips a record in the buffer and returns its packet, with the H4 type octet at `position`.
     @inline(__always)
     mutating func take(
         _ content: CaptureRecord.Content, at position: Int, count: Int, originalByteCount: Int,
@@ -174,7 +174,7 @@ extension CaptureReader {
             originalByteCount: max(originalByteCount, count), place: place)
     }
 
-    /// The direction of an H4 packet, which is certain for commands and events, else as the file states it.
+    /// The direction of an H4 packet, which is certain for commands and events; otherwise as the file states it.
     @inline(__always)
     func direction(ofType octet: UInt8, stated: CaptureDirection) -> CaptureDirection {
         switch octet {
@@ -187,7 +187,7 @@ extension CaptureReader {
     /// The direction of an H4 packet in a file that states none.
     ///
     /// Hosts start LE data with boundary flag 0, controllers with 2; 1 goes on with what was begun (Core 5.4, Vol 4,
-    /// Part E, 5.4.2). Other types of data are taken as received.
+    /// Part E, 5.4.2). Other types of data count as received.
     mutating func guessDirection(at position: Int, count: Int) -> CaptureDirection {
         let octet: UInt8 = count > 0 ? buffer.load(at: position, bigEndian: false) : 0
         guard octet == 0x02, count >= 3 else { return direction(ofType: octet, stated: .controllerToHost) }
@@ -200,7 +200,7 @@ extension CaptureReader {
         return lastDataDirection
     }
 
-    /// A packet or note of the Linux monitor whose payload follows `position`, where the type octet is put.
+    /// A packet or note of the Linux monitor whose payload follows `position`; the type octet is written there.
     @inline(__always)
     mutating func takeMonitor(
         opcode: UInt16, adapter: UInt16, at position: Int, count: Int, originalByteCount: Int,

@@ -1,4 +1,4 @@
-/// A window on the file that moves forward and never grows.
+/// A window of fixed size that moves forward over the file.
 @safe
 struct InputBuffer: ~Copyable {
     static let capacity = 256 << 10
@@ -15,7 +15,7 @@ struct InputBuffer: ~Copyable {
 
     deinit { unsafe memory.deallocate() }
 
-    /// How many octets of the file are at hand.
+    /// How many octets of the file are in the window.
     var bufferedCount: Int { tail - head }
 
     /// Makes `count` octets available, at most `capacity`; `false` when the file ends before.
@@ -41,14 +41,14 @@ struct InputBuffer: ~Copyable {
         return tail >= count
     }
 
-    /// Moves past octets that are at hand.
+    /// Moves past octets in the window.
     mutating func consume(_ count: Int) {
         let step = min(count, bufferedCount)
         head += step
         offset &+= UInt64(step)
     }
 
-    /// Moves past octets whether they are at hand or not, and says how many the file had.
+    /// Moves past octets, in the window or not, and returns how many the file had.
     mutating func skip(_ count: UInt64) throws(SystemError) -> UInt64 {
         var left = count
         while left > 0 {
@@ -60,7 +60,7 @@ struct InputBuffer: ~Copyable {
         return count - left
     }
 
-    /// An integer at `position` behind the start of the window; 0 where nothing is at hand.
+    /// An integer at `position` from the start of the window; 0 beyond its end.
     @inline(__always)
     func load<Value: FixedWidthInteger & BitwiseCopyable>(
         at position: Int, bigEndian: Bool, as type: Value.Type = Value.self
@@ -77,7 +77,7 @@ struct InputBuffer: ~Copyable {
         unsafe memory[head + position] = octet
     }
 
-    /// Octets that lie in the buffer, by their place in it: good until the next `fill` or `skip`.
+    /// The place of octets in the buffer; valid until the next `fill` or `skip`.
     func place(at position: Int, count: Int) -> Range<Int> {
         let start = head + min(max(position, 0), bufferedCount)
         return start..<min(start + max(count, 0), tail)

@@ -6,14 +6,14 @@ enum LinkType: UInt32 {
     /// Index of the adapter and monitor opcode, 16 bits each, big-endian, then the payload.
     case linuxMonitor = 254
 
-    /// How many octets stand before the packet or payload.
+    /// How many octets precede the packet or payload.
     var headerByteCount: Int { self == .h4 ? 0 : 4 }
 }
 
 extension CaptureReader {
     /// A packet in the form of a link type, whose octets are at `position` in the buffer.
     ///
-    /// The caller has made the record available, and at least one octet stands before `position`.
+    /// The caller has made the record available, and at least one octet precedes `position`.
     @inline(__always)
     mutating func takeLink(
         _ link: LinkType, at position: Int, count: Int, originalByteCount: Int, timestampMicroseconds: Int64,

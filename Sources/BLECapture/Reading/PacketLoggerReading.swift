@@ -8,7 +8,7 @@ enum PacketLogger {
     static let receivedACLData: UInt8 = 0x03
     static let sentSCOData: UInt8 = 0x08
     static let receivedSCOData: UInt8 = 0x09
-    /// How many records of an unknown file are looked at before it counts as PacketLogger's.
+    /// How many records of an unknown file are checked before it counts as PacketLogger's.
     private static let recognisedRecordCount = 8
 
     /// Whether the file looks like this format, which has no magic number, and its order of octets.
@@ -27,7 +27,7 @@ enum PacketLogger {
             let type: UInt8 = buffer.load(at: position + 12, bigEndian: isBigEndian)
             let isKnown = type <= 0x12 || type >= 0xF0
             guard isKnown, length >= 9, length <= 0x1_0100, microseconds < 1_000_000 else {
-                // What follows a good first record may be damaged: that is the reader's to report.
+                // Damage after a good first record is left for the reader to report.
                 return number > 0
             }
             position += 4 + Int(length)

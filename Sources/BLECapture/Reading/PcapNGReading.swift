@@ -19,7 +19,7 @@ extension CaptureReader {
         return nil
     }
 
-    /// Takes headers of sections and descriptions of interfaces up to the next block of another kind, which stays.
+    /// Reads section headers and interface descriptions up to the next block of another kind, which is not consumed.
     /// - Returns: type and length of that block; `nil` at the end of the file.
     mutating func readDescriptions() throws(CaptureError) -> (type: UInt32, total: UInt32)? {
         while try fill(12) {
@@ -31,7 +31,7 @@ extension CaptureReader {
             let total: UInt32 = buffer.load(at: 4, bigEndian: section.isBigEndian)
             guard total >= 12, total % 4 == 0 else { throw failure(.invalidLength(UInt64(total))) }
             guard type == PcapNG.interfaceDescriptionBlock else { return (type, total) }
-            // Of a description that is longer than any record the beginning counts.
+            // Of a description that is longer than any record, only the beginning is read.
             let held = min(Int(total), Self.maximumRecordByteCount)
             if held == Int(total) { try fillBlock(total) } else { _ = try fill(held) }
             readInterface(Int(total), held: held)
@@ -64,7 +64,7 @@ extension CaptureReader {
         guard trailing == total else { throw failure(.lengthMismatch(leading: total, trailing: trailing)) }
     }
 
-    /// Passes over a block of any size.
+    /// Skips a block of any size.
     private mutating func skipBlock(_ total: UInt32) throws(CaptureError) {
         let start = buffer.offset
         let isWhole: Bool
@@ -86,7 +86,7 @@ extension CaptureReader {
 
     /// Interface description: link type (16 bits), reserved (16), snap length (32), options.
     ///
-    /// Each block counts, whatever is wrong with it: packets name their interfaces by number.
+    /// Every block counts, even a damaged one: packets name their interfaces by number.
     private mutating func readInterface(_ total: Int, held: Int) {
         let isBigEndian = section.isBigEndian
         let number = section.interfaces.count
@@ -140,7 +140,7 @@ extension CaptureReader {
         }
     }
 
-    /// A packet block that lies in the buffer; `nil` when its interface carries something else.
+    /// A packet block in the buffer; `nil` if its interface does not carry HCI.
     private mutating func takePacketBlock(_ type: UInt32, _ total: Int) throws(CaptureError) -> FoundRecord? {
         let isBigEndian = section.isBigEndian
         let isSimple = type == PcapNG.simplePacketBlock
@@ -193,7 +193,7 @@ extension CaptureReader {
             statedDirection: stated, recordByteCount: total)
     }
 
-    /// Leaves a damaged block behind whose end is known.
+    /// Skips a damaged block whose end is known.
     private mutating func passOver(_ total: Int, _ reason: CaptureError.Reason) -> CaptureError {
         let error = failure(reason, isFinal: false)
         buffer.consume(total)

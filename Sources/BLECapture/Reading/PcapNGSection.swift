@@ -5,7 +5,7 @@ enum PcapNG {
     static let obsoletePacketBlock: UInt32 = 2
     static let simplePacketBlock: UInt32 = 3
     static let enhancedPacketBlock: UInt32 = 6
-    /// Entries of a journal, and blocks of programs' own kinds that may be copied and that may not.
+    /// Journal entries, and custom blocks that may be copied and that may not.
     static let foreignRecordBlocks: [UInt32] = [9, 0x0BAD, 0x4000_0BAD]
     static let byteOrderMark: UInt32 = 0x1A2B_3C4D
 
@@ -13,18 +13,18 @@ enum PcapNG {
     static let interfaceName: UInt16 = 2
     static let timeResolution: UInt16 = 9
     static let timeOffset: UInt16 = 14
-    /// Option of packets whose low two bits tell the direction: 1 inbound, 2 outbound.
+    /// Option of packets whose low two bits give the direction: 1 inbound, 2 outbound.
     static let packetFlags: UInt16 = 2
 }
 
-/// What a section of a pcapng file has told so far.
+/// A section of a pcapng file, as far as it has been read.
 struct PcapNGSection {
-    /// More interfaces than this are not remembered: a damaged file must not fill the memory.
+    /// The maximum number of interfaces: a damaged file must not fill the memory.
     static let maximumInterfaceCount = 1024
 
     var isBigEndian: Bool
     var interfaces: [PcapNGInterface] = []
-    /// The time of the last packet, for those that carry none.
+    /// The time of the last packet, for packets without a time.
     var lastTimestampMicroseconds: Int64 = 0
 
     init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
@@ -32,7 +32,7 @@ struct PcapNGSection {
 
 /// An interface of a pcapng section.
 struct PcapNGInterface {
-    /// `nil` for a link type that carries no HCI packets.
+    /// `nil` for a link type without HCI packets.
     var link: LinkType?
     /// The most octets of a packet that are kept; 0 for no limit.
     var snapLength: UInt32 = 0
@@ -49,13 +49,13 @@ struct PcapNGClock {
     }
 
     private var unit = Unit.multiply(1)
-    /// What the clock's zero is after 1970, in seconds (`if_tsoffset`).
+    /// The zero of the clock in seconds since 1970 (`if_tsoffset`).
     var offsetSeconds: Int64 = 0
 
     /// Counts microseconds.
     init() {}
 
-    /// Takes the option `if_tsresol`: a power of ten, or of two when the highest bit is set.
+    /// Applies the option `if_tsresol`: a power of ten, or of two when the highest bit is set.
     mutating func setResolution(_ octet: UInt8) {
         let exponent = Int(octet & 0x7F)
         if octet & 0x80 != 0 {
@@ -78,7 +78,7 @@ struct PcapNGClock {
         return Int64(truncatingIfNeeded: counted) &+ offsetSeconds &* 1_000_000
     }
 
-    /// `ticks` × 1,000,000 ÷ 2^`bits` without loss on the way.
+    /// `ticks` × 1,000,000 ÷ 2^`bits` without intermediate loss.
     private static func scaled(_ ticks: UInt64, by bits: UInt64) -> UInt64 {
         let (high, low) = ticks.multipliedFullWidth(by: 1_000_000)
         return switch bits {

@@ -1,4 +1,4 @@
-/// What the header of a pcap file tells.
+/// The header of a pcap file.
 struct PcapHeader {
     static let fileHeaderByteCount = 24
     static let recordHeaderByteCount = 16
@@ -12,7 +12,7 @@ struct PcapHeader {
         let magic: UInt32 = buffer.load(at: 0, bigEndian: isBigEndian)
         let version: UInt16 = buffer.load(at: 4, bigEndian: isBigEndian)
         guard version == 2 else { throw CaptureError(.unsupportedVersion(UInt32(version))) }
-        // The upper bits tell of checksums at the end of frames, which HCI has not.
+        // The upper bits describe checksums at the end of frames, which HCI does not have.
         let number = buffer.load(at: 20, bigEndian: isBigEndian, as: UInt32.self) & 0x0FFF_FFFF
         guard let link = LinkType(rawValue: number) else { throw CaptureError(.unsupportedLinkType(number)) }
         buffer.consume(Self.fileHeaderByteCount)

@@ -1,5 +1,5 @@
 extension CaptureReader {
-    /// Tells the format by the first octets, and reads the header of the file.
+    /// Recognises the format by the first octets, and reads the header of the file.
     static func recognise(_ buffer: inout InputBuffer) throws(CaptureError) -> (CaptureFormat, Decoder) {
         let magicIsThere: Bool
         do { magicIsThere = try buffer.fill(4) } catch { throw CaptureError(.cannotRead(error)) }
@@ -13,7 +13,7 @@ extension CaptureReader {
         case 0xD4C3_B2A1, 0x4D3C_B2A1:
             return (.pcap, .pcap(try PcapHeader(&buffer, isBigEndian: false)))
         case PcapNG.sectionHeaderBlock:
-            // Sections may follow each other: the first is read like the others, on the way to the first record.
+            // A file can have several sections: the first is read like the others, before the first record.
             return (.pcapng, .pcapng)
         default:
             guard let isBigEndian = try PacketLogger.recognise(&buffer) else { throw CaptureError(.unknownFormat) }

@@ -1,4 +1,4 @@
-/// Which way a packet crosses the host controller interface.
+/// The direction in which a packet crosses the host controller interface.
 public enum CaptureDirection: UInt8, Sendable {
     /// Commands, and data that is sent.
     case hostToController = 0

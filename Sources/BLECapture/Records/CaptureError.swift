@@ -1,30 +1,30 @@
-/// Why a capture could not be read or written on, and where.
+/// Why a capture could not be read or written, and where.
 public struct CaptureError: Error, Hashable, Sendable {
     /// What is wrong.
     public enum Reason: Hashable, Sendable {
         /// The system refused to open the file.
         case cannotOpen(SystemError)
-        /// What stands in the file's place is not written into, as others may have put it there: the cause and its remedy.
+        /// The existing file is not overwritten, because another user may have put it there: the cause and its remedy.
         case refused(String)
-        /// The system failed to read on.
+        /// The system failed to read.
         case cannotRead(SystemError)
-        /// The system failed to write on: a full disk, as a rule.
+        /// The system failed to write, usually because the disk is full.
         case cannotWrite(SystemError)
-        /// The file has no octet.
+        /// The file is empty.
         case empty
-        /// The content is none of the formats that are known.
+        /// The content has no known format.
         case unknownFormat
-        /// The format is known, this version of it is not.
+        /// The version of the format is unknown.
         case unsupportedVersion(UInt32)
         /// The datalink (btsnoop) or link type (pcap) of the file carries no HCI packets.
         case unsupportedLinkType(UInt32)
-        /// The file ends inside a header or record that needs more octets than are left.
+        /// The file ends inside a header or record.
         case truncated(needed: UInt64, available: UInt64)
-        /// A length field contradicts the format or exceeds what a record may have.
+        /// A length field contradicts the format or exceeds the maximum length of a record.
         case invalidLength(UInt64)
         /// The trailing length of a pcapng block differs from its leading one.
         case lengthMismatch(leading: UInt32, trailing: UInt32)
-        /// The byte-order mark of a pcapng section is neither order.
+        /// The byte-order mark of a pcapng section is invalid.
         case invalidByteOrderMark(UInt32)
         /// A pcapng packet names an interface that its section has not described.
         case unknownInterface(UInt32)
@@ -32,11 +32,11 @@ public struct CaptureError: Error, Hashable, Sendable {
 
     /// What is wrong.
     public var reason: Reason
-    /// Where in the file the header or record starts that broke; when writing, how much had been written.
+    /// The offset in the file of the damaged header or record; when writing, how many octets had been written.
     public var byteOffset: UInt64
     /// The record, counted from 1, that could not be read or written; 0 for the header of the file.
     public var recordNumber: UInt64
-    /// Whether reading is over. When `false` only this record is lost, and the next call goes on behind it.
+    /// Whether reading is over. If `false`, only this record is lost, and the next call continues after it.
     public var isFinal: Bool
 
     public init(_ reason: Reason, byteOffset: UInt64 = 0, recordNumber: UInt64 = 0, isFinal: Bool = true) {

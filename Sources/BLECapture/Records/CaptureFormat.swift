@@ -1,10 +1,10 @@
-/// The forms that captures of HCI traffic take in files.
+/// The file formats for captures of HCI traffic.
 public enum CaptureFormat: Hashable, Sendable {
     /// btsnoop with packets without H4 type octet, datalink 1001: commands, events and ACL data.
     case btsnoopUnencapsulated
     /// btsnoop with H4 packets, datalink 1002, as Android writes it.
     case btsnoop
-    /// btsnoop of the Linux monitor, datalink 2001, as btmon writes it: many adapters, and notes beside the packets.
+    /// btsnoop of the Linux monitor, datalink 2001, as btmon writes it: many adapters, and notes besides the packets.
     case btsnoopMonitor
     /// pcap; written with link type 201, H4 with direction.
     case pcap
@@ -13,9 +13,9 @@ public enum CaptureFormat: Hashable, Sendable {
     /// PacketLogger, Apple's format.
     case packetLogger
 
-    /// The format that `-w` writes to a file of this name; `nil` for an ending that names none.
+    /// The format that `-w` writes to a file of this name; `nil` for an ending of no format.
     ///
-    /// `.btsnoop`, `.snoop` and `.log` are btsnoop; the others bear their own names. Case does not matter.
+    /// `.btsnoop`, `.snoop` and `.log` are btsnoop; the others have their own endings. Case does not matter.
     public init?(ending path: String) {
         guard let dot = path.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
         let ending = path.utf8[path.utf8.index(after: dot)...].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
@@ -29,7 +29,7 @@ public enum CaptureFormat: Hashable, Sendable {
     }
 }
 
-/// What one count of a timestamp is worth in formats that allow both.
+/// The unit of timestamps in formats that allow both.
 public enum CaptureTimeResolution: Sendable {
     /// Millionths of a second.
     case microseconds

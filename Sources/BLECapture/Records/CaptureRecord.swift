@@ -1,29 +1,29 @@
 public import BLEPackets
 
-/// One record of a capture, lent by the reader until its next record is asked for.
+/// One record of a capture, valid until the reader's next record is read.
 ///
-/// `bytes` lies in the reader's buffer; take `bytes.copied()` of what must live longer.
+/// `bytes` is in the reader's buffer; use `bytes.copied()` to keep it longer.
 public struct CaptureRecord: ~Escapable {
-    /// What the bytes of a record are.
+    /// The kind of a record.
     public enum Content: Hashable, Sendable {
         /// An H4 packet: the type octet, then the packet (Core 5.4, Vol 4, Part A, 2).
         ///
-        /// The type is as the file has it and may be none of the specification's; a damaged file may hold a packet
-        /// without any octet.
+        /// The type is the one in the file and may be unknown to the specification; a damaged file may hold an empty
+        /// packet.
         case packet(CaptureDirection)
-        /// Something beside the packets: an adapter that comes or goes, a log line, management traffic.
+        /// Not a packet: an adapter that was added or removed, a log line, management traffic.
         case note(CaptureNote)
     }
 
-    /// What the record holds.
+    /// The kind of the record.
     public let content: Content
-    /// Microseconds since 1970-01-01 00:00 UTC; where the format counts finer, rounded down.
+    /// Microseconds since 1970-01-01 00:00 UTC; finer resolutions are rounded down.
     ///
-    /// The simple packets of pcapng carry no time: they have that of the record before.
+    /// Simple packets of pcapng have no time; they get that of the previous record.
     public let timestampMicroseconds: Int64
-    /// The adapter's index; 0 where the format does not tell adapters apart, `noAdapter` where none is meant.
+    /// The adapter's index; 0 if the format does not distinguish adapters, `noAdapter` if the record concerns none.
     public let adapter: UInt16
-    /// How many octets the record had before a capture program shortened it; `bytes.byteCount` when it did not.
+    /// The length of the record before a capture program shortened it; otherwise `bytes.byteCount`.
     public let originalByteCount: Int
     /// A packet with its H4 type octet, or the payload of a note.
     public let bytes: RawSpan
@@ -42,12 +42,12 @@ public struct CaptureRecord: ~Escapable {
         self.bytes = bytes
     }
 
-    /// The way of a packet; `nil` for a note.
+    /// The direction of a packet; `nil` for a note.
     @inlinable public var direction: CaptureDirection? {
         if case .packet(let direction) = content { direction } else { nil }
     }
 
-    /// The H4 type of a packet; `nil` for a note, an empty packet and a type that the specification does not know.
+    /// The H4 type of a packet; `nil` for a note, an empty packet and an unknown type.
     @inlinable public var packetType: H4PacketType? {
         guard case .packet = content, let octet = bytes.byte(at: 0) else { return nil }
         return H4PacketType(rawValue: octet)

@@ -1,15 +1,15 @@
 public import BLEPackets
 
-/// What a record of the Linux Bluetooth monitor is: packets, and notes beside them.
+/// The kind of a record of the Linux Bluetooth monitor: packets and notes.
 ///
 /// The numbers are those of the kernel's monitor channel, of btsnoop datalink 2001 and of link type 254.
 public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// An adapter came: type, bus, address and name follow.
+    /// An adapter was added: type, bus, address and name follow.
     public static let newIndex = Self(rawValue: 0)
-    /// An adapter went.
+    /// An adapter was removed.
     public static let deleteIndex = Self(rawValue: 1)
     /// An HCI command.
     public static let commandPacket = Self(rawValue: 2)
@@ -29,7 +29,7 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public static let closeIndex = Self(rawValue: 9)
     /// Address and manufacturer of an adapter.
     public static let indexInfo = Self(rawValue: 10)
-    /// What a controller tells in a form of its maker's.
+    /// Vendor-specific diagnostics of a controller.
     public static let vendorDiagnostic = Self(rawValue: 11)
     /// Text of the system, such as the kernel's version.
     public static let systemNote = Self(rawValue: 12)
@@ -49,16 +49,16 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public static let receivedISOData = Self(rawValue: 19)
 }
 
-/// The kind of a record that is no HCI packet, in the numbers of the format that it comes from.
+/// The kind of a record that is not an HCI packet, in the numbers of its format.
 public enum CaptureNote: Hashable, Sendable {
-    /// A record of the Linux Bluetooth monitor whose opcode is none of the packets'.
+    /// A record of the Linux Bluetooth monitor that is not a packet.
     case monitor(MonitorOpcode)
-    /// A record of Apple's PacketLogger whose type is none of the packets', such as `0xFC`, a text note.
+    /// A record of Apple's PacketLogger that is not a packet, such as `0xFC`, a text note.
     case packetLogger(UInt8)
 }
 
 extension MonitorOpcode {
-    /// The H4 type and way of the packets that records with this opcode hold; `nil` for notes.
+    /// The H4 type and direction of the packets in records with this opcode; `nil` for notes.
     @inlinable public var packet: (type: H4PacketType, direction: CaptureDirection)? {
         switch rawValue {
         case 2: (.command, .hostToController)
@@ -73,7 +73,7 @@ extension MonitorOpcode {
         }
     }
 
-    /// The opcode of records that hold such packets.
+    /// The opcode of records with such packets.
     @inlinable
     public init(type: H4PacketType, direction: CaptureDirection) {
         let isSent = direction == .hostToController

@@ -1,21 +1,21 @@
 import Glibc
 
-/// Where the octets of a capture come from.
+/// The input file of a capture.
 struct InputFile: ~Copyable {
-    /// How often a wait for input looks for its cancellation, in milliseconds.
+    /// How often a wait for input checks its cancellation, in milliseconds.
     private static let cancellationCheckInterval: Int32 = 100
 
     private let descriptor: Int32
     private let memory: [UInt8]
     private var position = 0
-    /// Tests make reads short to move the borders of the buffer through the records.
+    /// Tests shorten reads to move the boundaries of the buffer through the records.
     private let maximumReadByteCount: Int
     private let isCancelled: (@Sendable () -> Bool)?
 
     /// - Parameter isCancelled: ends a wait for the writer of a pipe.
     /// - Throws: why the system refused.
     init(path: String, isCancelled: (@Sendable () -> Bool)? = nil) throws(SystemError) {
-        // A named pipe that nobody writes into yet is waited for in `read`, not here.
+        // `read` waits for the writer of a named pipe, not this initializer.
         let flags = O_RDONLY | O_CLOEXEC | (isCancelled == nil ? 0 : O_NONBLOCK)
         var opened: Int32
         repeat { opened = unsafe open(path, flags) } while opened < 0 && errno == EINTR
@@ -26,7 +26,7 @@ struct InputFile: ~Copyable {
         self.isCancelled = isCancelled
     }
 
-    /// Takes over an open descriptor, which may be a pipe.
+    /// Uses and later closes an open descriptor, which may be a pipe.
     init(descriptor: Int32, isCancelled: (@Sendable () -> Bool)? = nil) {
         self.descriptor = descriptor
         memory = []
@@ -45,7 +45,7 @@ struct InputFile: ~Copyable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Fills the front of `buffer` and says how much came; 0 at the end of the file.
+    /// Fills the front of `buffer` and returns the number of octets; 0 at the end of the file.
     /// - Throws: why the system refused; `ECANCELED` when it was cancelled.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
         guard descriptor >= 0 else {
@@ -63,7 +63,7 @@ struct InputFile: ~Copyable {
         }
     }
 
-    /// Waits until a read would not block: files never make it wait.
+    /// Waits until a read would not block; a file never blocks.
     private func awaitInput(_ isCancelled: () -> Bool) throws(SystemError) {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         repeat {

@@ -4,10 +4,10 @@ import Glibc
 struct OutputFile: ~Copyable {
     private var descriptor: Int32
     private let isRegular: Bool
-    /// A descriptor from elsewhere may stand behind octets that are not ours to cut.
+    /// A descriptor of the caller may already hold octets, which must not be cut off.
     private var isOwn = false
 
-    /// Takes over a file that was opened for this alone, and empties it; its permissions are never more than the octal
+    /// Empties a file that was opened only for this, and closes it later; its permissions never exceed the octal
     /// `permissions`.
     init(emptying descriptor: Int32, permissions: UInt32) {
         self.init(descriptor: descriptor)
@@ -17,7 +17,7 @@ struct OutputFile: ~Copyable {
         restrict(to: mode_t(permissions))
     }
 
-    /// Takes over an open descriptor.
+    /// Uses and later closes an open descriptor.
     init(descriptor: Int32) {
         self.descriptor = descriptor
         var status = stat()
@@ -28,7 +28,7 @@ struct OutputFile: ~Copyable {
         if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
-    /// A file that was there before keeps its mode when opened: what it allows too much is taken away.
+    /// An existing file keeps its mode when it is opened: excess permissions are removed.
     private func restrict(to permissions: mode_t) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return }
@@ -36,9 +36,9 @@ struct OutputFile: ~Copyable {
         if mode & ~permissions != 0 { fchmod(descriptor, mode & permissions) }
     }
 
-    /// Writes everything, in one call where the system takes it.
+    /// Writes everything, in one call if possible.
     ///
-    /// When it fails half-way the file is cut back to its length before, so that it ends with a whole record.
+    /// If that fails half-way, the file is cut back to its previous length, so that it ends with a whole record.
     func write(_ bytes: [UInt8], behind byteCount: UInt64) throws(SystemError) {
         var written = 0
         while written < bytes.count {
@@ -55,7 +55,7 @@ struct OutputFile: ~Copyable {
         }
     }
 
-    /// Writes once; a reader that has gone is an error and not the end of the process.
+    /// Writes once; a closed pipe is an error and does not end the process.
     private func writeOnce(_ bytes: UnsafeRawBufferPointer) -> Int {
         if isRegular { return unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
         var brokenPipe = sigset_t()
@@ -74,7 +74,7 @@ struct OutputFile: ~Copyable {
         return count
     }
 
-    /// - Throws: what the system could not write before, on file systems that tell so late.
+    /// - Throws: an earlier failure to write, on file systems that report it late.
     mutating func close() throws(SystemError) {
         guard descriptor >= 0 else { return }
         let result = Glibc.close(descriptor)

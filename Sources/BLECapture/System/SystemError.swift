@@ -9,9 +9,9 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// - Parameter number: `errno`.
     public init(number: Int32) { self.number = number }
 
-    /// What the last failed call of this thread left in `errno`.
+    /// The `errno` of the last failed call on this thread.
     static var last: Self { Self(number: errno) }
 
-    /// The system's own words, such as "No space left on device".
+    /// The system's text, such as "No space left on device".
     public var description: String { systemErrorText(number) }
 }

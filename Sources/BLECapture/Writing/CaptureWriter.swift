@@ -3,8 +3,8 @@ import BLEStateFiles
 
 /// Writes a capture of HCI traffic.
 ///
-/// A record goes to the file whole, so that what a killed process leaves behind can be read. An error of the file, such
-/// as a full disk, is thrown once; what is appended after it is counted and forgotten.
+/// Records are written whole, so that the file of a killed process can be read. An error of the file, such as a full
+/// disk, is thrown once; records after it are counted and dropped.
 ///
 ///     var writer = try CaptureWriter(path: "session.pcap", format: .pcap)
 ///     try writer.append(
@@ -12,26 +12,26 @@ import BLEStateFiles
 ///         timestampMicroseconds: CaptureClock.microsecondsSinceEpoch(), adapter: 0)
 ///     try writer.close()
 public struct CaptureWriter: ~Copyable, Sendable {
-    /// When records go from memory to the file.
+    /// When records are written from memory to the file.
     public enum Flushing: Hashable, Sendable {
         /// Each at once: for live traffic.
         case everyRecord
-        /// When so many octets have gathered: for conversion.
+        /// When this many octets have collected: for conversion.
         case bytes(Int)
     }
 
-    /// The most octets that a packet or note may have.
+    /// The maximum length of a packet or note.
     public static let maximumPacketByteCount = CaptureReader.maximumRecordByteCount - 256
 
-    /// What the file is written as.
+    /// The format of the file.
     public let format: CaptureFormat
-    /// What pcap and pcapng count time in.
+    /// The unit of time in pcap and pcapng.
     public let resolution: CaptureTimeResolution
-    /// What the frames of pcap and pcapng hold.
+    /// The content of the frames of pcap and pcapng.
     public let link: CaptureLink
-    /// How many records went to the file or wait in memory to do so.
+    /// How many records were written or wait in memory.
     public private(set) var recordCount: UInt64 = 0
-    /// How many records the format had no form for.
+    /// How many records the format could not represent.
     public private(set) var unrepresentableCount: UInt64 = 0
     /// How many records were lost because the file could not be written.
     public private(set) var lostRecordCount: UInt64 = 0
@@ -48,12 +48,12 @@ public struct CaptureWriter: ~Copyable, Sendable {
 
     /// Creates the file, or empties it, and writes its header.
     ///
-    /// The file may be a pipe or a device, and the path may lead through links; but in a folder where others may write,
-    /// such as `/tmp`, what others have put there is not used.
+    /// The file may be a pipe or a device, and the path may contain links; but in a folder where others may write, such
+    /// as `/tmp`, files of other users are not used.
     /// - Parameters:
-    ///   - resolution: what pcap and pcapng count time in.
-    ///   - link: what their frames hold; `linuxMonitor` has room for notes.
-    ///   - permissions: what the file's mode may allow at most; captures hold keys and names.
+    ///   - resolution: the unit of time in pcap and pcapng.
+    ///   - link: the content of their frames; `linuxMonitor` also holds notes.
+    ///   - permissions: the maximum mode of the file; captures hold keys and names.
     /// - Throws: `CaptureError.Reason.cannotOpen`, `refused` or `cannotWrite`.
     public init(
         path: String, format: CaptureFormat, flushing: Flushing = .everyRecord,
@@ -70,7 +70,7 @@ public struct CaptureWriter: ~Copyable, Sendable {
         try self.init(file, format: format, flushing: flushing, resolution: resolution, link: link)
     }
 
-    /// Takes over a file that was opened for this capture alone, and empties it.
+    /// Empties a file that was opened only for this capture, and closes it later.
     package init(
         file descriptor: Int32, format: CaptureFormat, flushing: Flushing = .everyRecord,
         resolution: CaptureTimeResolution = .microseconds, link: CaptureLink = .h4WithDirection
@@ -108,16 +108,17 @@ public struct CaptureWriter: ~Copyable, Sendable {
     }
 
     deinit {
-        // Errors cannot leave a deinitializer: whoever wants them calls `close`.
+        // A deinitializer cannot throw: call `close` to get the error.
         if !isClosed, !hasFailed, buffer.count > 0 { try? file.write(buffer.bytes, behind: writtenByteCount) }
     }
 
     /// Appends an H4 packet: the type octet, then the packet.
     /// - Parameters:
-    ///   - timestampMicroseconds: since 1970-01-01 00:00 UTC; pcap and PacketLogger hold the years 1970 to 2105.
-    ///   - adapter: its index, kept by btsnoop of the monitor and by pcapng.
-    ///   - originalByteCount: how long the packet was before it was shortened, with its type octet.
-    /// - Returns: `false` when the format has no form for such a packet.
+    ///   - timestampMicroseconds: since 1970-01-01 00:00 UTC; pcap and PacketLogger can represent the years 1970 to
+    ///     2105.
+    ///   - adapter: its index; stored by btsnoop of the monitor and by pcapng.
+    ///   - originalByteCount: the length of the packet before it was shortened, including its type octet.
+    /// - Returns: `false` if the format cannot represent the packet.
     /// - Throws: `cannotWrite`, once; `invalidLength` for a packet of more than `maximumPacketByteCount` octets.
     @discardableResult
     public mutating func append(
@@ -129,9 +130,9 @@ public struct CaptureWriter: ~Copyable, Sendable {
             originalByteCount: originalByteCount ?? packet.byteCount)
     }
 
-    /// Appends something beside the packets, in the formats that have a form for it.
+    /// Appends a note, in the formats that can represent it.
     ///
-    /// Returns and throws as `append(packet:direction:timestampMicroseconds:adapter:originalByteCount:)`.
+    /// Returns and throws like `append(packet:direction:timestampMicroseconds:adapter:originalByteCount:)`.
     @discardableResult
     public mutating func append(
         note: CaptureNote, payload: RawSpan, timestampMicroseconds: Int64, adapter: UInt16 = 0
@@ -141,9 +142,9 @@ public struct CaptureWriter: ~Copyable, Sendable {
             originalByteCount: payload.byteCount)
     }
 
-    /// Appends what a reader gave.
+    /// Appends a record of a reader.
     ///
-    /// Returns and throws as `append(packet:direction:timestampMicroseconds:adapter:originalByteCount:)`.
+    /// Returns and throws like `append(packet:direction:timestampMicroseconds:adapter:originalByteCount:)`.
     @discardableResult
     public mutating func append(_ record: borrowing CaptureRecord) throws(CaptureError) -> Bool {
         try write(
@@ -151,7 +152,7 @@ public struct CaptureWriter: ~Copyable, Sendable {
             adapter: record.adapter, originalByteCount: record.originalByteCount)
     }
 
-    /// Gives the file what waits in memory.
+    /// Writes the records that wait in memory.
     public mutating func flush() throws(CaptureError) {
         guard !hasFailed, !isClosed, buffer.count > 0 else { return }
         defer {
@@ -218,7 +219,7 @@ extension CaptureWriter {
         }
     }
 
-    /// Puts a record into the buffer; `false` when the format has no form for it.
+    /// Puts a record into the buffer; `false` if the format cannot represent it.
     private mutating func encode(
         _ content: CaptureRecord.Content, _ bytes: RawSpan, _ microseconds: Int64, _ adapter: UInt16,
         _ original: UInt32
@@ -256,7 +257,7 @@ extension CaptureWriter {
 }
 
 extension MonitorOpcode {
-    /// The opcode of a record with this packet; `nil` when it has no type or one that the specification does not know.
+    /// The opcode of a record with this packet; `nil` if its type is missing or unknown.
     init?(h4 packet: RawSpan, direction: CaptureDirection) {
         guard let octet = packet.byte(at: 0), let type = H4PacketType(rawValue: octet) else { return nil }
         self.init(type: type, direction: direction)

@@ -1,14 +1,14 @@
 import BLEPackets
 
-/// How a record stands in a frame of pcap or pcapng.
+/// The form of a record in a frame of pcap or pcapng.
 struct LinkFrame {
     /// Four octets in front, most significant first.
     var header: UInt32?
-    /// How many octets of the record are left out: the H4 type, where the header tells it.
+    /// How many octets of the record are left out: the H4 type, if the header contains it.
     var droppedByteCount: Int
     var direction: CaptureDirection?
 
-    /// `nil` when the link type has no form for the record.
+    /// `nil` if the link type cannot represent the record.
     init?(_ content: CaptureRecord.Content, _ bytes: RawSpan, adapter: UInt16, link: CaptureLink) {
         switch (link, content) {
         case (.h4, .packet(let direction)):

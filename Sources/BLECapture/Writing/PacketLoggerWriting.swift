@@ -1,5 +1,5 @@
 extension PacketLogger {
-    /// The type of records with such packets; `nil` for ISO data and types that the specification does not know.
+    /// The type of records with such packets; `nil` for ISO data and unknown types.
     static func type(of packet: RawSpan, _ direction: CaptureDirection) -> UInt8? {
         switch MonitorOpcode(h4: packet, direction: direction) {
         case .commandPacket: command

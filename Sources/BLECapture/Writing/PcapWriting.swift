@@ -24,7 +24,7 @@ extension CaptureWriter {
         buffer.append(bytes.extracting(droppingFirst: frame.droppedByteCount))
     }
 
-    /// A time in the form of formats with 32 bits of seconds; before 1970 and after 2105 the nearest that they hold.
+    /// A time for formats with 32 bits of seconds; times before 1970 and after 2105 are clamped.
     static func secondsAndMicroseconds(_ microseconds: Int64) -> (seconds: UInt32, microseconds: UInt32) {
         let latest = Int64(UInt32.max) * 1_000_000 + 999_999
         let held = UInt64(min(max(microseconds, 0), latest))
@@ -40,7 +40,7 @@ extension CaptureWriter {
         buffer.append(little: PcapNG.byteOrderMark)
         buffer.append(little: UInt16(1))  // version 1.0
         buffer.append(little: UInt16(0))
-        buffer.append(little: Int64(-1))  // the section's length is not known yet
+        buffer.append(little: Int64(-1))  // the section's length is still unknown
         appendOption(4, text: application)  // shb_userappl
         buffer.append(little: UInt32(0))  // end of options
         buffer.append(little: total)
@@ -78,7 +78,7 @@ extension CaptureWriter {
         _ frame: LinkFrame, _ bytes: RawSpan, _ microseconds: Int64, interface: UInt32, _ original: UInt32
     ) {
         let count = bytes.byteCount - frame.droppedByteCount + (frame.header == nil ? 0 : 4)
-        // Frames without a header of their own tell their direction in an option.
+        // Frames without a header have their direction in an option.
         let optionsByteCount = frame.header == nil ? 12 : 0
         let total = UInt32(32 + (count + 3) & ~3 + optionsByteCount)
         let held = UInt64(max(microseconds, 0))

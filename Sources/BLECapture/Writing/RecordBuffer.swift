@@ -1,4 +1,4 @@
-/// Records on their way into the file.
+/// Records that wait to be written to the file.
 struct RecordBuffer: Sendable {
     private(set) var bytes: [UInt8] = []
 
