@@ -1,8 +1,8 @@
-/// Why a text is no JSON.
+/// Why a text is not valid JSON.
 public struct JSONProblem: Error, Equatable, Sendable {
-    /// Counted from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// For people.
+    /// The cause, for people.
     public var message: String
 
     public init(line: Int, message: String) {
@@ -11,23 +11,23 @@ public struct JSONProblem: Error, Equatable, Sendable {
     }
 }
 
-/// Reads JSON (RFC 8259) as it stands in the files that people write for these tools.
+/// Reads JSON (RFC 8259) from files that people write for these tools.
 ///
-/// The order of keys is kept. What is wrong is told with its line. Time grows with the length of the text alone; nesting,
-/// length and the number of values are bounded, so that no text costs more memory than some 100 MB.
+/// The order of keys is kept. Errors name their line. The time is proportional to the length of the text; nesting,
+/// length and the number of values are bounded, so that no text needs more than about 100 MB of memory.
 public struct JSONReader {
-    /// What a text may be at most.
+    /// The limits of a text.
     public struct Limits: Sendable {
-        /// Arrays and objects within each other.
+        /// The nesting of arrays and objects.
         public var depth = 64
         /// Octets of the text.
         public var byteCount = 16 << 20
-        /// Values, however deep they stand.
+        /// The number of values at all levels.
         public var valueCount = 1_000_000
         /// Characters of a number.
         public var numberLength = 1000
 
-        /// Far above any file that people write for these tools.
+        /// Limits far above any file that people write for these tools.
         public init() {}
     }
 
@@ -41,7 +41,7 @@ public struct JSONReader {
         self.limits = limits
     }
 
-    /// - Throws: `JSONProblem` where the text is not one JSON value, or goes beyond the limits.
+    /// - Throws: `JSONProblem` if the text is not one JSON value, or exceeds the limits.
     public static func value(in bytes: [UInt8], limits: Limits = Limits()) throws(JSONProblem) -> JSONValue {
         guard bytes.count <= limits.byteCount else {
             throw JSONProblem(line: 1, message: "the text is longer than \(limits.byteCount) octets")
@@ -195,12 +195,12 @@ public struct JSONReader {
     }
 }
 
-/// The keys of an object: few are compared one by one, many are looked up.
+/// The keys of an object: compared one by one if they are few, otherwise in a set.
 private struct KeySet {
     private static let few = 8
     private var many: Set<String> = []
 
-    /// - Returns: whether the key was not there.
+    /// - Returns: whether the key is new.
     mutating func insert(_ key: String, beside members: [JSONValue.Member]) -> Bool {
         if members.count < Self.few { return !members.contains { $0.key == key } }
         if members.count == Self.few { many = Set(members.map(\.key)) }

@@ -2,7 +2,7 @@ import BLEText
 
 /// A JSON value whose objects keep the order of their keys.
 ///
-/// It needs no library: what these tools read and write of it is small, and output is written a line at a time.
+/// It needs no library: these tools read and write little JSON, and write output line by line.
 public enum JSONValue: Equatable, Sendable {
     /// `null`.
     case null
@@ -12,18 +12,18 @@ public enum JSONValue: Equatable, Sendable {
     case integer(Int)
     /// A finite number with a fraction.
     case number(Double)
-    /// A text.
+    /// A string.
     case string(String)
     /// Values in their order.
     case array([JSONValue])
-    /// Members in their order. Read from a text, each key stands once.
+    /// Members in their order. In a parsed text each key occurs once.
     case object([Member])
 
-    /// A key of an object and what stands under it.
+    /// A key of an object and its value.
     public struct Member: Equatable, Sendable {
-        /// As it was read; what a text escapes is a character here.
+        /// The key; escapes of the text are resolved.
         public var key: String
-        /// What stands under the key.
+        /// The value.
         public var value: JSONValue
 
         public init(key: String, value: JSONValue) {
@@ -34,14 +34,14 @@ public enum JSONValue: Equatable, Sendable {
 
     /// A number or null.
     public init(_ value: (some BinaryInteger)?) { self = value.map { .integer(Int(clamping: $0)) } ?? .null }
-    /// A text or null.
+    /// A string or null.
     public init(_ value: String?) { self = value.map { .string($0) } ?? .null }
     /// A truth value or null.
     public init(_ value: Bool?) { self = value.map { .boolean($0) } ?? .null }
-    /// An array of texts.
+    /// An array of strings.
     public init(_ values: [String]) { self = .array(values.map { .string($0) }) }
 
-    /// The member of an object; `nil` where there is none.
+    /// The member of an object; `nil` if there is none.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
@@ -56,7 +56,7 @@ public enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// The same object with a member more at its end; other values stay as they are.
+    /// The object with one more member at its end; other values are not changed.
     public func adding(_ key: String, _ value: JSONValue) -> JSONValue {
         guard case .object(let members) = self else { return self }
         return .object(members + [Member(key: key, value: value)])
@@ -66,7 +66,7 @@ public enum JSONValue: Equatable, Sendable {
 extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
 {
-    /// An object with its members in this order. A key that stands twice is kept twice.
+    /// An object with its members in this order. A duplicate key is kept.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member(key: $0.0, value: $0.1) })
     }
@@ -84,7 +84,7 @@ extension JSONValue {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the value in one line of UTF-8, without a line's end (RFC 8259).
+    /// Appends the value in one line of UTF-8, without a line feed (RFC 8259).
     public func write(into bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
@@ -111,8 +111,8 @@ extension JSONValue {
         }
     }
 
-    /// What cannot be seen, or would move the cursor or turn the direction of writing, is escaped: a line may come before
-    /// a person as well as before a program, for which the text is the same.
+    /// Characters that are invisible, move the cursor or change the writing direction are escaped, because a person may
+    /// read the line; for programs the text is the same.
     private static func write(_ string: String, into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         defer { bytes.append(UInt8(ascii: "\"")) }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// Opens files that the user named for output, such as captures and pages: ordinary files, wherever they are.
+/// Opens files that the user named for output, such as captures and pages, in any folder.
 ///
-/// Such a file may be a pipe or a device on purpose, may belong to somebody else, and its path may lead through links. Not
-/// so in a folder where others may write, such as `/tmp`: what others have put there under the name is not used, be it a
-/// link to a private file, a pipe that somebody reads, or a file that its owner may read. Files with keys (`isSecret`) are
-/// regular files of this user, with one name, everywhere.
+/// Such a file may be a pipe or a device, may belong to another user, and its path may contain links. But in a folder
+/// where others may write, such as `/tmp`, files of other users are refused: a link to a private file, a pipe that
+/// another process reads, or a file that its owner can read. Files with keys (`isSecret`) must be regular files of this
+/// user with one name, everywhere.
 public enum OutputPlace {
-    /// Opens for writing; the file is made, for this user alone, where there is none. What it holds stays as it is.
+    /// Opens a file for writing, or creates it with access for this user only. Its content does not change.
     /// - Parameters:
-    ///   - isSecret: whether what will be written is to be seen by this user alone, as keys are.
-    ///   - permissions: of a file that is made.
+    ///   - isSecret: whether only this user may see what will be written, such as keys.
+    ///   - permissions: the mode of a new file.
     /// - Returns: a descriptor that the caller closes, and whether the file is new.
     /// - Throws: `StateFileError`.
     public static func open(
@@ -18,7 +18,7 @@ public enum OutputPlace {
     ) throws(StateFileError) -> (descriptor: Int32, isNew: Bool) {
         let (folderPath, name) = parts(path)
         guard !name.isEmpty, name != ".", name != ".." else { throw .unexpected(path: path, .folder, wanted: .file) }
-        // Only to name it and to look at it: one may be passed through and not be read.
+        // Only to look up names in it: a folder may be searchable but not readable.
         let folder = unsafe Glibc.open(folderPath, Self.onlyToName | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw .last(path) }
         defer { Glibc.close(folder) }
@@ -35,10 +35,10 @@ public enum OutputPlace {
         throw .system(path: path, code: EEXIST)
     }
 
-    /// `O_PATH`, which the C library hides from those who do not ask for GNU's extensions.
+    /// `O_PATH`, which the C library declares only with GNU extensions.
     private static let onlyToName: Int32 = 0o10000000
 
-    /// - Returns: `nil` where it has gone meanwhile.
+    /// - Returns: `nil` if it was removed meanwhile.
     private static func existing(
         _ folder: Int32, _ name: String, _ path: String, _ sharing: Sharing, isSecret: Bool
     ) throws(StateFileError) -> Int32? {
@@ -54,7 +54,8 @@ public enum OutputPlace {
             guard before.st_nlink == 1 else { throw .severalNames(path: path) }
         } else if sharing != .none {
             guard SafeFolder.isOurs(before) else { throw .foreign(path: path, owner: before.st_uid) }
-            // Only where names are their makers' alone can nobody else have put it there meanwhile.
+            // Only in a folder where each user can remove only his own files can no other user have put it there
+            // meanwhile.
             if kind == .link, sharing == .free { throw .unexpected(path: path, kind, wanted: .file) }
             if kind == .file, before.st_nlink != 1 { throw .severalNames(path: path) }
         }
@@ -66,7 +67,7 @@ public enum OutputPlace {
         repeat { file = unsafe openat(folder, name, flags) } while file < 0 && errno == EINTR
         if file < 0, errno == ENOENT {
             guard isFollowed else { return nil }
-            // It leads to a name that nothing has: there the file is made.
+            // The link's target does not exist: the file is created there.
             repeat { file = unsafe openat(folder, name, flags | O_CREAT, 0o600) } while file < 0 && errno == EINTR
         }
         guard file >= 0 else { throw .last(path) }
@@ -81,15 +82,15 @@ public enum OutputPlace {
         return file
     }
 
-    /// Who else can put files into a folder.
+    /// Which other users can put files into a folder.
     private enum Sharing {
         case none
-        /// Others can, and each removes only what is his own, as in `/tmp`.
+        /// Others can, and each removes only his own files, as in `/tmp`.
         case sticky
         case free
 
         init(_ folder: stat) {
-            // Many systems give each user a group of the same number, and a mask that lets it write.
+            // Many systems give each user a group with the same number, and a mask that lets it write.
             let isOwnGroup = folder.st_gid == getegid() && folder.st_gid == geteuid()
             let isShared = folder.st_mode & 0o002 != 0 || folder.st_mode & 0o020 != 0 && !isOwnGroup
             self = !isShared ? .none : folder.st_mode & S_ISVTX != 0 ? .sticky : .free

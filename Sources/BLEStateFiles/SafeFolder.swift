@@ -1,28 +1,27 @@
 import Glibc
 
-/// A folder of this user's state, held open: what is in it is reached through it, whatever happens to its path.
+/// An open folder with state of this user. Its files are accessed through its descriptor, even if its path changes.
 ///
-/// The folder belongs to this user (or to root) and nobody else may write in it. What others could have put there is not
-/// used: a file has to be regular, this user's or root's, with one name, and nobody else may write it. Names are followed
-/// nowhere: a symbolic link is an error. Nothing waits for the other end of a pipe.
+/// The folder belongs to this user or to root, and no one else may write to it. Files that others could have put there
+/// are refused: a file must be a regular file of this user or root with one name, which no one else may write. Symbolic
+/// links are errors. Opening never waits for the other end of a pipe.
 ///
-/// The path of the outermost folder is the user's own choice, so it may lead through links; where its last part is a link,
-/// this user or root has to have made it. The folder above it has to be one in which nobody else can rename it.
+/// The user chooses the path of the outermost folder, so it may contain links; if its last component is a link, this
+/// user or root must own it. No one else may be able to rename it in its parent folder.
 public struct SafeFolder: ~Copyable {
-    /// As it was named.
+    /// The path as it was given.
     public let path: String
     private let descriptor: Int32
 
     /// Opens a folder by its path.
     /// - Parameters:
-    ///   - isMade: whether it and those above it are made where they are missing, for this user alone (mode 0700).
-    ///   - isPrivate: whether it holds nothing but state: others may then not look into it either. Their permissions are
-    ///     taken away.
+    ///   - isMade: whether missing folders of the path are created with mode 0700.
+    ///   - isPrivate: whether it holds only state: then others may not read it either; their permissions are removed.
     /// - Throws: `StateFileError`.
     public init(path: String, isMade: Bool, isPrivate: Bool = false) throws(StateFileError) {
         if isMade { try Self.make(path) }
         var information = stat()
-        // Without a slash at its end, behind which a link is followed.
+        // Without a slash at the end, because then a link would be followed.
         let end = path.utf8.reversed().drop { $0 == UInt8(ascii: "/") }.count
         if unsafe lstat(String(decoding: path.utf8.prefix(end), as: UTF8.self), &information) == 0,
             information.st_mode & S_IFMT == S_IFLNK
@@ -42,7 +41,7 @@ public struct SafeFolder: ~Copyable {
         descriptor = opened
     }
 
-    /// Who may rename in the folder above could put another of this user's folders into the place of this one.
+    /// A user who may rename in the parent folder could replace this folder by another one of this user.
     private static func checkParent(of folder: Int32, _ path: String) throws(StateFileError) {
         var information = stat()
         guard unsafe fstatat(folder, "..", &information, 0) == 0 else { throw .last(path) }
@@ -53,13 +52,13 @@ public struct SafeFolder: ~Copyable {
         }
     }
 
-    /// - Parameter descriptor: of a folder that was looked at.
+    /// - Parameter descriptor: the descriptor of a checked folder.
     private init(descriptor: Int32, path: String) {
         self.path = path
         self.descriptor = descriptor
     }
 
-    /// A folder in this one, for this user alone; it is made where it is missing.
+    /// Opens a folder in this one, or creates it, with access for this user only.
     /// - Throws: `StateFileError`.
     public func folder(_ name: String) throws(StateFileError) -> SafeFolder {
         let path = place(name)
@@ -86,7 +85,7 @@ public struct SafeFolder: ~Copyable {
         }
     }
 
-    /// Takes from others what they may not do. A folder that everybody shares stays as it is, and is refused.
+    /// Removes permissions of others. A shared folder is not changed but refused.
     private static func close(
         _ descriptor: Int32, _ path: String, _ information: stat, isPrivate: Bool
     ) throws(StateFileError) {
@@ -94,7 +93,7 @@ public struct SafeFolder: ~Copyable {
         let isShared = mode & (S_ISVTX | S_ISGID) != 0 || information.st_uid != geteuid()
         let excess = mode & (isPrivate ? 0o077 : 0o022)
         guard excess != 0 else { return }
-        // With a mask of 002, which many systems have, every folder is made with the group's write permission.
+        // With a mask of 002, which many systems use, new folders are writable for the group.
         if !isShared, isPrivate || excess & 0o002 == 0 {
             guard fchmod(descriptor, mode & ~excess) == 0 else { throw .last(path) }
         } else if excess & 0o022 != 0 {
@@ -102,7 +101,7 @@ public struct SafeFolder: ~Copyable {
         }
     }
 
-    /// This user's or root's.
+    /// Whether this user or root is the owner.
     static func isOurs(_ information: stat) -> Bool { information.st_uid == geteuid() || information.st_uid == 0 }
 
     private static func make(_ path: String) throws(StateFileError) {
@@ -115,7 +114,7 @@ public struct SafeFolder: ~Copyable {
         }
     }
 
-    /// The part of a path that is no folder.
+    /// The error for the component of a path that is not a folder.
     private static func notFolder(_ path: String) -> StateFileError {
         var part = path.hasPrefix("/") ? "" : "."
         for component in path.split(separator: "/") {
@@ -129,13 +128,13 @@ public struct SafeFolder: ~Copyable {
         return .system(path: path, code: ENOTDIR)
     }
 
-    /// The path of a name in this folder.
+    /// Returns the path of a name in this folder.
     public func place(_ name: String) -> String { path + "/" + name }
 
     // MARK: Opening files
 
-    /// Opens a file that is there already.
-    /// - Returns: a descriptor that the caller closes; `nil` where there is no such file.
+    /// Opens an existing file.
+    /// - Returns: a descriptor that the caller closes; `nil` if there is no such file.
     /// - Throws: `StateFileError`; nothing was changed in the file.
     public func open(_ name: String, _ use: StateFileUse) throws(StateFileError) -> Int32? {
         let descriptor = unsafe openat(descriptor, name, use.flags | Self.guards)
@@ -146,11 +145,12 @@ public struct SafeFolder: ~Copyable {
         return try checked(descriptor, name)
     }
 
-    /// Opens a file, or makes it, for this user alone.
+    /// Opens a file, or creates it with access for this user only.
     /// - Returns: a descriptor that the caller closes.
     /// - Throws: `StateFileError`; nothing was changed in the file.
     public func openOrMake(_ name: String, _ use: StateFileUse) throws(StateFileError) -> Int32 {
-        // What is there is never opened for creation: between both another process may make it or remove it.
+        // An existing file is never opened with `O_CREAT`: another process may create or remove it between the two
+        // calls.
         for _ in 0..<100 {
             if let descriptor = try open(name, use) { return descriptor }
             let made = unsafe openat(descriptor, name, use.flags | Self.guards | O_CREAT | O_EXCL, 0o600)
@@ -160,7 +160,7 @@ public struct SafeFolder: ~Copyable {
         throw .system(path: place(name), code: EEXIST)
     }
 
-    /// Neither follows a link nor waits for the other end of a pipe, nor becomes the terminal of the process.
+    /// Does not follow links, does not wait for the other end of a pipe, does not become the terminal of the process.
     private static let guards = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
 
     /// Closes the descriptor when it throws.
@@ -175,7 +175,7 @@ public struct SafeFolder: ~Copyable {
         } else {
             error = Self.problem(of: information, path: place(name))
             if error == nil, information.st_mode & 0o077 != 0, information.st_uid == geteuid() {
-                // Others could read it, as in a copy from elsewhere. They cannot any more.
+                // Others could read it, as after copying it. Their permissions are removed.
                 if fchmod(file, information.st_mode & 0o700) != 0 { error = .last(place(name)) }
             }
         }
@@ -184,7 +184,7 @@ public struct SafeFolder: ~Copyable {
         throw error
     }
 
-    /// Why a file is not used; `nil` for one that is.
+    /// Why a file is refused; `nil` if it is accepted.
     static func problem(of information: stat, path: String) -> StateFileError? {
         guard information.st_mode & S_IFMT == S_IFREG else {
             return .unexpected(path: path, .init(information.st_mode), wanted: .file)
@@ -196,7 +196,7 @@ public struct SafeFolder: ~Copyable {
         return information.st_nlink == 1 ? nil : .severalNames(path: path)
     }
 
-    /// Why a name could not be opened, in the words of what stands there.
+    /// Why a name could not be opened, by the kind of the existing file.
     private func problem(_ name: String, wanted: StateFileError.Kind) -> StateFileError {
         let code = errno
         var information = stat()
@@ -211,9 +211,9 @@ public struct SafeFolder: ~Copyable {
 
     // MARK: Reading and writing
 
-    /// What a file holds.
-    /// - Parameter limit: the most octets that it may have.
-    /// - Returns: `nil` where there is no such file.
+    /// Reads a file.
+    /// - Parameter limit: the maximum length in octets.
+    /// - Returns: `nil` if there is no such file.
     /// - Throws: `StateFileError`.
     public func read(_ name: String, limit: Int) throws(StateFileError) -> [UInt8]? {
         guard let file = try open(name, .reading) else { return nil }
@@ -230,13 +230,12 @@ public struct SafeFolder: ~Copyable {
         }
     }
 
-    /// Puts a file with this content in the place of the one that is there, if any: whoever looks finds the old or the new
-    /// one, whenever this process is killed.
-    /// - Parameter isAlone: whether no other process replaces it now, as under a lock: what killed ones left is removed at
-    ///   once, otherwise after an hour.
-    /// - Throws: `StateFileError`; the old file is as it was.
+    /// Replaces a file, or creates it. Readers find the old or the new content, even if this process is killed.
+    /// - Parameter isAlone: whether no other process replaces it now, for example under a lock: leftovers of killed
+    ///   processes are removed at once, otherwise after an hour.
+    /// - Throws: `StateFileError`; the old file is unchanged.
     public func replace(_ name: String, with bytes: [UInt8], isAlone: Bool = false) throws(StateFileError) {
-        // Not to have its content, and yet not in silence: it might be a sign of something wrong.
+        // Only to check it: an unexpected file is an error, because it may be a sign of an attack.
         if let old = try open(name, .reading) { Glibc.close(old) }
         sweep(name, isAlone: isAlone)
         let temporary = try make(name, bytes)
@@ -248,45 +247,46 @@ public struct SafeFolder: ~Copyable {
         guard fsync(descriptor) == 0 else { throw .last(path) }
     }
 
-    /// Makes a file with this content where there is none of that name.
-    /// - Returns: whether it was made; what is there stays.
+    /// Creates a file with this content if there is none with that name.
+    /// - Returns: whether it was created; an existing file is not changed.
     /// - Throws: `StateFileError`.
     public func create(_ name: String, with bytes: [UInt8]) throws(StateFileError) -> Bool {
         sweep(name, isAlone: false)
         let temporary = try make(name, bytes)
-        // A link does not replace: of two processes that start together, one makes the file.
+        // A link does not replace: of two processes that start together, only one creates the file.
         let isMade = unsafe linkat(descriptor, temporary, descriptor, name, 0) == 0
         let code = isMade ? 0 : errno
-        // Killed before this, it has two names, of which `checked` removes this one.
+        // If the process is killed before this, the file has two names; `checked` removes this one.
         unsafe unlinkat(descriptor, temporary, 0)
         guard isMade || code == EEXIST else { throw .system(path: place(name), code: code) }
         guard fsync(descriptor) == 0 else { throw .last(path) }
         return isMade
     }
 
-    /// Keeps what a file held under the first free name of `name.suffix-1`, `name.suffix-2` and so on; the file stays.
-    /// - Returns: the path of what was kept.
-    /// - Throws: `StateFileError`; `EEXIST` where a thousand of them lie there already.
+    /// Saves a file's content under the first free name of `name.suffix-1`, `name.suffix-2` and so on; the file itself
+    /// is not changed.
+    /// - Returns: the path of the copy.
+    /// - Throws: `StateFileError`; `EEXIST` if there are a thousand already.
     public func keep(_ bytes: [UInt8], of name: String, _ suffix: String) throws(StateFileError) -> String {
         for number in 1...1000 {
             let other = "\(name).\(suffix)-\(number)"
-            // Those of before stay.
+            // Earlier copies are kept.
             if !contains(other), try create(other, with: bytes) { return place(other) }
         }
         throw .system(path: place(name), code: EEXIST)
     }
 
-    /// Removes a name; nothing where there is none.
+    /// Removes a name, if it exists.
     public func remove(_ name: String) { unsafe unlinkat(descriptor, name, 0) }
 
-    /// Whether something has that name, whatever it is.
+    /// Whether a file of any kind has that name.
     public func contains(_ name: String) -> Bool {
         var information = stat()
         return unsafe fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0
     }
 
-    /// A new file with this content, brought to the disk.
-    /// - Returns: its name, which nobody can foresee.
+    /// Creates a new file with this content and syncs it.
+    /// - Returns: its name, which is unpredictable.
     private func make(_ name: String, _ bytes: [UInt8]) throws(StateFileError) -> String {
         var generator = SystemRandomNumberGenerator()
         let digits = String(UInt64.random(in: .min ... .max, using: &generator), radix: 16)
@@ -306,7 +306,7 @@ public struct SafeFolder: ~Copyable {
 
     private static func prefix(_ name: String) -> String { ".\(name)." }
 
-    /// Removes what killed processes left of a file that they were making.
+    /// Removes unfinished files of killed processes.
     private func sweep(_ name: String, isAlone: Bool) {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Why a file or folder is not used. The text names it, the cause and the remedy.
+/// Why a file or folder is refused. The text names it, the cause and the remedy.
 public enum StateFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is not expected at a name.
+    /// The kind of a file.
     public enum Kind: String, Hashable, Sendable {
         case folder = "a folder"
         case pipe = "a pipe"
@@ -12,17 +12,17 @@ public enum StateFileError: Error, Hashable, Sendable, CustomStringConvertible {
         case file = "a file"
     }
 
-    /// The system refused; `code` is `errno`.
+    /// A system call failed; `code` is `errno`.
     case system(path: String, code: Int32)
-    /// Another user's, who may read it, change it or put something else there.
+    /// It belongs to another user, who can read, change or replace it.
     case foreign(path: String, owner: UInt32)
-    /// Others than the owner may write it; `mode` has its permission bits.
+    /// Users other than the owner may write it; `mode` has its permission bits.
     case writableByOthers(path: String, mode: UInt32)
-    /// Not what it has to be.
+    /// It is of the wrong kind.
     case unexpected(path: String, Kind, wanted: Kind)
-    /// The file has other names, so that what is written here is changed there.
+    /// The file has other names (hard links), so that writing it changes a file elsewhere.
     case severalNames(path: String)
-    /// Longer than anything that is kept here.
+    /// It is longer than the limit.
     case tooLong(path: String)
 
     /// The file or folder.
@@ -34,10 +34,10 @@ public enum StateFileError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What is the matter with it, and what helps, as it goes on behind the path of something that is kept.
+    /// The cause and the remedy, to follow the path of a state file.
     public var cause: String { cause(or: "keep state in another folder (--state, JELLING_STATE)") }
 
-    /// The same for a file that the user named for output.
+    /// The cause and the remedy for a file that the user named for output.
     public var outputCause: String { cause(or: "choose another file") }
 
     private func cause(or elsewhere: String) -> String {
@@ -59,16 +59,16 @@ public enum StateFileError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { "‘\(path)’ \(cause)" }
 
-    /// The `errno` of the system; `nil` where something else is the matter.
+    /// The `errno` of the system; `nil` for other causes.
     public var code: Int32? {
         if case .system(_, let code) = self { return code }
         return nil
     }
 
-    /// Whether there is nothing of that name.
+    /// Whether there is no file with that name.
     public var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 
-    /// What the last failed call left in `errno`.
+    /// The `errno` of the last failed call.
     static func last(_ path: String) -> Self { .system(path: path, code: errno) }
 }
 

@@ -1,13 +1,13 @@
 import Glibc
 
-/// What a file of state is opened for.
+/// The purpose for which a state file is opened.
 public enum StateFileUse: Hashable, Sendable {
     case reading
-    /// Each write goes to the end.
+    /// Appending: each write goes to the end.
     case appending
-    /// To write it from its beginning; what it holds stays until then.
+    /// Writing from the beginning; the content is kept until then.
     case writing
-    /// As a lock: it holds nothing.
+    /// Locking: the file is empty.
     case locking
 
     var flags: Int32 {

@@ -1,12 +1,12 @@
 extension String {
-    /// The text as it may stand before a person, on a terminal or in a log: what would move the cursor, cannot be seen, or
-    /// would turn the direction of writing is shown by its number, and so are spaces that are more than one, or at an end.
+    /// The text in a safe form for a terminal or a log: characters that move the cursor, are invisible or change the
+    /// writing direction are replaced by their numbers, as are repeated spaces and spaces at the ends.
     public var printable: String { printable(limit: .max) }
 
-    /// The text as it may stand in a line beside others.
+    /// The text in a safe form for a line with other text.
     /// - Parameter limit: how many characters are shown; what is longer ends with "…".
     public func printable(limit: Int) -> String {
-        // Most of what is said holds nothing of that kind.
+        // Most texts need no change.
         if isPlain, utf8.count <= limit { return self }
         var result = ""
         var sieve = TextSieve()
@@ -16,21 +16,21 @@ extension String {
         while let scalar = rest.popFirst() {
             let piece: String
             if scalar == " " {
-                // One that ends the text, or stands beside another, would not be seen for what it is.
+                // A space at the end, or next to another one, could not be recognised.
                 piece = wasSpace || rest.isEmpty || rest.first == " " ? scalar.number : " "
             } else {
                 piece = sieve.passes(scalar) ? String(scalar) : scalar.number
             }
             wasSpace = scalar == " "
             length += piece.unicodeScalars.count
-            // The mark that something is missing takes the place of the last.
+            // The ellipsis takes the place of the last character.
             if length > limit || (length == limit && !rest.isEmpty) { return result + "…" }
             result += piece
         }
         return result
     }
 
-    /// The text between quotation marks, which it cannot close itself.
+    /// The text in quotation marks, which it cannot close.
     public func quoted(limit: Int = 80) -> String {
         var result = "‘"
         var before: Unicode.Scalar?
@@ -50,7 +50,7 @@ extension String {
         return result + "’"
     }
 
-    /// Whether it is of visible ASCII and single spaces alone.
+    /// Whether it has only visible ASCII characters and single spaces.
     private var isPlain: Bool {
         var before: UInt8 = 0x20
         for octet in utf8 {
@@ -62,6 +62,6 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// How a character is written that is not shown.
+    /// The escape of a character that is not shown.
     fileprivate var number: String { "\\u{\(String(value, radix: 16))}" }
 }

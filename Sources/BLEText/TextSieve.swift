@@ -1,9 +1,9 @@
-/// Tells what of a foreign text may stand before a person, one character after the other.
+/// Decides which characters of a foreign text are safe to show, one after the other.
 ///
-/// Names, values and messages of others may hold what moves the cursor, turns the direction of writing, cannot be seen,
-/// or piles marks upon each other until nothing can be read. Such characters are to be shown by their numbers.
+/// Names, values and messages from others may contain characters that move the cursor, change the writing direction,
+/// are invisible, or stack marks until nothing can be read. Show such characters as numbers.
 public struct TextSieve {
-    /// Marks that may stand on one letter: what the languages of the world need.
+    /// The maximum number of marks on one letter: enough for the languages of the world.
     private static let mostMarks = 2
 
     private var marks = 0
@@ -12,8 +12,8 @@ public struct TextSieve {
 
     public init() {}
 
-    /// Whether nothing that comes from others can be meant by a character but harm: controls, what cannot be seen, and
-    /// what says how others are to be shown.
+    /// Whether a character is only harmful in a foreign text: controls, invisible characters, and those that change how
+    /// others are shown.
     public static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: return false
@@ -41,7 +41,7 @@ public struct TextSieve {
             mayBePicture = false
             return true
         }
-        // It makes a picture of a sign, and is seen in nothing else.
+        // It turns a sign into an emoji and is invisible elsewhere.
         if scalar.value == 0xFE0F, mayBePicture {
             mayBePicture = false
             return true
@@ -54,7 +54,7 @@ public struct TextSieve {
         case .nonspacingMark, .enclosingMark:
             marks += 1
             guard hasBase, marks <= Self.mostMarks else { return false }
-        // Each of them looks like one space, or like several, or like none.
+        // Each of them looks like one space, several or none.
         case .spaceSeparator:
             reset()
             return false
@@ -66,6 +66,6 @@ public struct TextSieve {
         return true
     }
 
-    /// The number of a character has been shown in its place.
+    /// A character has been replaced by its number.
     private mutating func reset() { self = TextSieve() }
 }

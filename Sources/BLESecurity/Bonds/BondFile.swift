@@ -8,7 +8,7 @@ import BLEPackets
 ///     bond identity=C2:…/random secure=1 authenticated=0 size=16 irk=… local=KEY,EDIV,RAND … sum=…
 ///     end lines=2 sum=…
 ///
-/// Each line carries a sum of its own, so that damage costs the lines that it hit and never yields half a bond.
+/// Each line has its own checksum, so that damage loses only the damaged lines and never yields half a bond.
 struct BondFile: Equatable {
     static let heading = "jelling bonds "
     static let version = "1"
@@ -16,7 +16,7 @@ struct BondFile: Equatable {
     var identityResolvingKey: Key128?
     var bonds = BondList()
 
-    /// What was read, and whether that is all that was written.
+    /// The result of reading: whether the file is complete.
     enum Reading: Equatable {
         case whole(BondFile)
         case damaged(BondFile)
@@ -70,9 +70,9 @@ struct BondFile: Equatable {
     }
 }
 
-/// One line of a file of bonds.
+/// One line of a bond file.
 enum BondLine {
-    /// The words of a line whose sum is right.
+    /// The words of a line with a valid checksum.
     struct Fields {
         let kind: Substring
         private var values: [Substring: Substring] = [:]
@@ -104,7 +104,7 @@ enum BondLine {
 
     static func sealed(_ line: String) -> String { line + " sum=" + sum(line[...]) }
 
-    /// FNV-1a: against damage, not against malice, which the file's mode keeps out.
+    /// FNV-1a: detects damage. The file's mode protects against attackers.
     static func sum(_ line: Substring) -> String {
         var sum: UInt64 = 0xCBF2_9CE4_8422_2325
         for octet in line.utf8 { sum = (sum ^ UInt64(octet)) &* 0x100_0000_01B3 }
@@ -122,7 +122,7 @@ enum BondLine {
         if let key = bond.localSigningKey { text += " local-signing=\(self.text(key.key)),\(key.counter)" }
         if let key = bond.peerSigningKey { text += " peer-signing=\(self.text(key.key)),\(key.counter)" }
         if bond.isUnasked { text += " unasked=1" }
-        // In hexadecimal: it may hold what separates words and lines.
+        // In hexadecimal, because it may contain separators of words and lines.
         if let name = bond.name { text += " name=" + name.utf8.map { hexadecimal($0, digits: 2) }.joined() }
         if bond.lastUse != 0 { text += " used=\(bond.lastUse)" }
         if let record = bond.clientRecord {
@@ -140,7 +140,7 @@ enum BondLine {
             + ",\(hexadecimal(key.randomNumber, digits: 16))"
     }
 
-    /// `nil` where something is missing or out of its range.
+    /// `nil` if a field is missing or out of range.
     static func bond(_ fields: Fields) -> Bond? {
         guard let identity = fields["identity"].flatMap({ DeviceAddress(String($0)) }),
             let isSecure = fields.flag("secure"), let isAuthenticated = fields.flag("authenticated"),
@@ -239,7 +239,7 @@ enum BondLine {
 }
 
 extension String {
-    /// The last place of `text`.
+    /// The last occurrence of `text`.
     fileprivate func range(of text: String) -> Range<String.Index>? {
         let pattern = Array(text.utf8)
         var end = utf8.endIndex

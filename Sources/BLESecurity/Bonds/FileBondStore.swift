@@ -4,22 +4,22 @@ import BLEStateFiles
 import Glibc
 import Synchronization
 
-/// Bonds in a folder that only its owner can look into.
+/// Bonds in a folder that only its owner can read.
 ///
-/// The file is never written in place: a new one is written beside it, brought to the disk, and takes its name; then the
-/// folder is brought to the disk. A process that is killed at any moment leaves the old file or the new one. Processes
-/// that share the folder take turns by a lock, and each changes what it finds, not what it remembers.
+/// The file is never written in place: a new file is written beside it, synced to the disk and renamed; then the folder
+/// is synced. A process that is killed at any moment leaves the old file or the new one. Processes that share the
+/// folder take turns with a lock; each reads the file again before it changes it.
 ///
-/// A damaged file is kept under another name and told of; what of it is whole is kept in it. What another user owns or may
-/// write is not used, nor is a link or a pipe (`SafeFolder`).
+/// A damaged file is kept under another name and reported; its undamaged bonds are kept in use. Files that another user
+/// owns or may write are refused, as are links and pipes (`SafeFolder`).
 public final class FileBondStore: BondStore {
-    /// Told when a damaged file was set aside.
+    /// Called when a damaged file was set aside.
     public typealias DamageHandler = @Sendable (DamagedBonds) -> Void
 
     /// The folder.
     public let path: String
     private let onDamage: DamageHandler
-    /// What this process read or wrote last: whatever is missing since, another process has removed.
+    /// The bonds that this process last read or wrote: another process has removed those that are missing since.
     private let seen = Mutex<[DeviceAddress: Bond]>([:])
     private let lock: FileLock
 
@@ -29,15 +29,16 @@ public final class FileBondStore: BondStore {
     private let longestFile: Int
 
     /// - Parameters:
-    ///   - path: a folder of its own; it is made where it is missing, and closed to everybody but its owner.
-    ///   - onDamage: called from whichever method meets a damaged file.
+    ///   - path: a folder that nothing else uses; it is created if it is missing, and made accessible to its owner
+    ///     only.
+    ///   - onDamage: called by the method that finds a damaged file.
     public convenience init(path: String, onDamage: @escaping DamageHandler = { _ in }) {
         self.init(path: path, lockTimeoutMilliseconds: 3000, onDamage: onDamage)
     }
 
     /// - Parameters:
     ///   - lockTimeoutMilliseconds: how long another process may hold the lock.
-    ///   - longestFile: in octets; a longer one is not read whole, and never written.
+    ///   - longestFile: in octets; a longer file is neither read completely nor written.
     init(
         path: String, lockTimeoutMilliseconds: Int64, longestFile: Int = 16 << 20,
         onDamage: @escaping DamageHandler = { _ in }
@@ -48,9 +49,9 @@ public final class FileBondStore: BondStore {
         lock = FileLock(name: "lock", timeoutMilliseconds: lockTimeoutMilliseconds)
     }
 
-    /// What the folder holds. Where they are missing, the folder and the key of private addresses are made.
-    /// - Throws: `BondStoreError.busy` where another process holds the lock for longer than 3 s, `unknownVersion` for a
-    ///   file of a later version, `refused` for what is not this user's alone and for bonds that are there and cannot be
+    /// Reads the bonds and the key of private addresses. Creates the folder and the key if they are missing.
+    /// - Throws: `BondStoreError.busy` if another process holds the lock for longer than 3 s, `unknownVersion` for a
+    ///   file of a later version, `refused` for a file that others can access and for bonds that exist but cannot be
     ///   read, `system` for everything else.
     public func load() throws(BondStoreError) -> StoredBonds {
         do throws(BondStoreError) { return try loadAll() } catch {
@@ -59,7 +60,7 @@ public final class FileBondStore: BondStore {
         }
     }
 
-    /// Whether there is a file; also where nobody lets us look.
+    /// Whether a file may exist; also if this process may not look.
     private var mayBeThere: Bool {
         var information = stat()
         return unsafe lstat(file, &information) == 0 || errno == EACCES
@@ -80,12 +81,12 @@ public final class FileBondStore: BondStore {
         return StoredBonds(bonds: kept.bonds.all, identityResolvingKey: key)
     }
 
-    /// The bonds alone; nothing is made where there are none.
+    /// Reads only the bonds; creates nothing.
     public func bonds() throws(BondStoreError) -> [Bond] {
         try isThere() ? try load().bonds : []
     }
 
-    /// Keeps a bond. One that another process has removed since is not brought back by a change that has no new keys.
+    /// Saves a bond. A change without new keys does not restore a bond that another process has removed meanwhile.
     public func save(_ bond: Bond) throws(BondStoreError) {
         try change { contents throws(BondStoreError) in
             let last = seen.withLock { $0[bond.identity] }
@@ -94,7 +95,7 @@ public final class FileBondStore: BondStore {
         }
     }
 
-    /// Takes a bond out. Nothing is made where there is no file.
+    /// Removes a bond. Creates no file if there is none.
     /// - Returns: whether there was such a bond.
     /// - Throws: as `load()`.
     @discardableResult
@@ -119,7 +120,7 @@ public final class FileBondStore: BondStore {
         try body(&contents)
         if contents != before || isDamaged { try write(contents, in: folder) }
         let now = Dictionary(contents.bonds.all.map { ($0.identity, $0) }) { $1 }
-        // Remembered beyond its removal by others.
+        // Remembered even if others remove it.
         seen.withLock { $0.merge(now) { $1 } }
     }
 
@@ -131,7 +132,7 @@ public final class FileBondStore: BondStore {
         }
     }
 
-    /// Whether there is a file, or anything else in its place.
+    /// Whether there is a file, or anything else of that name.
     private func isThere() throws(BondStoreError) -> Bool {
         do throws(StateFileError) {
             return try SafeFolder(path: path, isMade: false, isPrivate: true).contains(Self.name)
@@ -160,7 +161,7 @@ public final class FileBondStore: BondStore {
 
     private func write(_ contents: BondFile, in folder: borrowing SafeFolder) throws(BondStoreError) {
         let text = Array(contents.text.utf8)
-        // What is longer would not be read again.
+        // A longer file could not be read again.
         guard text.count <= longestFile else { throw BondStoreError(file, EFBIG) }
         do throws(StateFileError) { try folder.replace(Self.name, with: text, isAlone: true) } catch {
             throw BondStoreError(error)
@@ -176,13 +177,13 @@ public final class FileBondStore: BondStore {
     }
 }
 
-/// A file of bonds that could not be read whole.
+/// A bond file that could not be read completely.
 public struct DamagedBonds: Hashable, Sendable {
-    /// Where it was.
+    /// Its original path.
     public var path: String
-    /// Where it is now.
+    /// Its path now.
     public var setAsideAs: String
-    /// Bonds of it that were whole, and are kept.
+    /// How many of its bonds were undamaged and are kept.
     public var keptBonds: Int
 }
 

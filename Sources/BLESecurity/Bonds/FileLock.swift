@@ -4,13 +4,13 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A lock that processes take in turn, and that goes with its holder's death.
+/// A lock between processes that is released when its holder dies.
 ///
-/// Who has to wait is woken by the kernel; nothing is asked again and again. The kernel's wait knows no limit, so a
-/// thread of its own waits, and is left behind when that takes too long: it gives the lock back as soon as it gets it.
-/// While one is left behind nobody waits: the lock has been kept too long already.
+/// The kernel wakes waiting processes; nothing polls. The kernel's wait has no timeout, so a separate thread waits.
+/// When that takes too long, the thread is abandoned and releases the lock as soon as it gets it. While a thread is
+/// abandoned, other callers fail at once: the lock has been held too long already.
 final class FileLock: Sendable {
-    /// The file that is locked; it is made where it is missing.
+    /// The file that is locked; it is created if it is missing.
     private let name: String
     private let timeoutMilliseconds: Int64
     fileprivate let isOverdue = Atomic(false)
@@ -20,9 +20,9 @@ final class FileLock: Sendable {
         self.timeoutMilliseconds = timeoutMilliseconds
     }
 
-    /// Waits for the lock, no longer than the timeout.
+    /// Waits for the lock until the timeout.
     /// - Returns: a descriptor that holds the lock until it is closed.
-    /// - Throws: `BondStoreError.busy` when another process keeps it, `system` when there can be no lock.
+    /// - Throws: `BondStoreError.busy` when another process holds it, `system` when locking is not possible.
     func take(in folder: borrowing SafeFolder) throws(BondStoreError) -> Int32 {
         let path = folder.place(name)
         let descriptor: Int32
@@ -54,13 +54,13 @@ final class FileLock: Sendable {
     }
 }
 
-/// One wait, on a thread of its own.
+/// One wait, on a separate thread.
 private final class LockWait: Sendable {
     private enum State {
         case waiting
         /// With an errno value, zero when the lock is held.
         case over(Int32)
-        /// The descriptor is the thread's to close.
+        /// The thread closes the descriptor.
         case leftBehind
     }
 
@@ -107,7 +107,7 @@ private final class LockWait: Sendable {
         }
     }
 
-    /// Returns an errno value, zero when the lock is held; `nil` when the thread is left behind.
+    /// Returns an errno value, zero when the lock is held; `nil` when the thread is abandoned.
     func result(withinMilliseconds span: Int64) -> Int32? {
         let end = Int64(clinux_boottime_microseconds() / 1000) + span
         var latch = pollfd(fd: ended, events: Int16(POLLIN), revents: 0)
@@ -126,7 +126,7 @@ private final class LockWait: Sendable {
 }
 
 extension BondStoreError {
-    /// What the system says of a file or folder.
+    /// The system's error for a file or folder.
     init(_ path: String, _ code: Int32) { self = .system(path: path, cause: systemErrorText(code)) }
 
     init(_ error: StateFileError) {

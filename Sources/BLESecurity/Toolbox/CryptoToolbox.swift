@@ -3,16 +3,16 @@ import BLEPackets
 import Crypto
 import CryptoExtras
 
-/// The engine's cryptography, done by swift-crypto.
+/// The engine's cryptography, with swift-crypto.
 public struct CryptoToolbox: SecurityToolbox {
-    /// Random octets that one request may ask for: more than any key or nonce needs.
+    /// The maximum of random octets in one request: more than any key or nonce needs.
     static let longestRandom = 4096
 
-    /// It keeps nothing; several are as good as one.
+    /// Creates a toolbox. It has no state.
     public init() {}
 
-    /// Answers at once; may be called from any thread. A key or block of another length than 16 octets, and more than
-    /// 4096 random octets, are failures.
+    /// Answers at once; callable from any thread. Fails for keys and blocks that do not have 16 octets, and for more
+    /// than 4096 random octets.
     public func answer(_ request: ToolboxRequest) -> ToolboxResult {
         switch request {
         case .random(let count): random(count)
@@ -66,7 +66,7 @@ public struct CryptoToolbox: SecurityToolbox {
         let own: P256.KeyAgreement.PrivateKey
         do { own = try .init(rawRepresentation: privateKey) } catch { return .failure(.unavailable) }
         do {
-            // Both steps refuse a point that is not on the curve.
+            // Both steps reject a point that is not on the curve.
             let peer = try P256.KeyAgreement.PublicKey(rawRepresentation: peerPublicKey.x + peerPublicKey.y)
             let secret = try own.sharedSecretFromKeyAgreement(with: peer)
             return unsafe .octets(secret.withUnsafeBytes { unsafe Array($0) })
