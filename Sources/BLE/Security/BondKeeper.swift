@@ -4,39 +4,39 @@ import BLETransport
 
 /// The bonds of an adapter, in memory and in its store.
 ///
-/// A store may take its time: a disk is slow, and another process may hold the file. So a change is carried out on a
-/// thread of its own while packets come and go; what the engine tells waits meanwhile, in order, so that nobody hears of
-/// a bond before it is kept. What a bonded client configured, without any new key, is worth no such wait: that is told
-/// at once and kept as soon as the store gets to it.
+/// A store can be slow: disks are slow, and another process may hold the file. So each change is saved on a separate
+/// thread while packets go on. Events of the engine wait meanwhile, in order, so that no one learns of a bond before it
+/// is saved. A change of what a bonded client has configured, without a new key, does not wait: it is reported at once
+/// and saved when the store is free.
 ///
-/// A signed write is told behind the number that forbids it a second time, and so waits for the store. Such numbers come
-/// as fast as the peer writes: while the store is at one, the others gather, and the highest is kept for all of them.
+/// A signed write is reported after its counter has been saved, so that it cannot be replayed. Counters arrive as fast
+/// as the peer writes: while the store saves one, the others collect, and the highest is saved for all of them.
 final class BondKeeper {
-    /// The devices that the adapter is bonded with, as far as that has been told.
+    /// The bonds that have been reported.
     private(set) var bonds: BondList
     private let store: (any BondStore)?
     /// The adapter's loop, on which everything here is called.
     private let loop: EventLoop
-    /// Called when what waited for the store may be told.
+    /// Called when the events that waited for the store can be reported.
     var onKept: () -> Void = {}
-    /// What is told once the store has what it changes.
+    /// The event that is reported once the store has saved its change.
     private var held: HostEvent?
-    /// What the engine told behind `held`.
+    /// The engine's events after `held`.
     private var behind: ArraySlice<HostEvent> = []
-    /// Bonds with nothing new but a client's record, told already, for the store to keep: of each device the newest.
+    /// Bonds in which only a client's record is new: reported already, still to be saved. The newest of each device.
     private var unkept: [Bond] = []
-    /// The one of them that the store is at.
+    /// The one of them that is being saved.
     private var underWay: Bond?
-    /// Whether the store is at work: it gets one change at a time, so that none overtakes another.
+    /// Whether the store is saving: it gets one change at a time, so that none overtakes another.
     private var isAtWork = false
-    /// What the store has, to be told before everything else.
+    /// The event whose change has been saved: reported before everything else.
     private var kept: HostEvent?
-    /// Why the last change was not kept; `nil` where it was.
+    /// Why the last change was not saved; `nil` if it was.
     private var storeError: BondStoreError?
-    /// The thread on which the store works: made for the first change, for all that follow.
+    /// The thread of the store: created for the first change and used for all others.
     private var writer: EventLoop?
 
-    /// Reads the store into the engine's settings.
+    /// Reads the bonds from the store into the engine's settings.
     /// - Throws: `BondStoreError` when it cannot be read.
     init(
         _ store: (any BondStore)?, into configuration: inout HostConfiguration, on loop: EventLoop
@@ -51,24 +51,24 @@ final class BondKeeper {
 
     deinit { writer?.stop() }
 
-    /// Whether a change is on its way to the store.
+    /// Whether a change is being saved.
     var isKeeping: Bool { isAtWork }
 
-    /// Why the last change was not kept; told once.
+    /// Why the last change was not saved; reported once.
     func takeStoreError() -> BondStoreError? {
         defer { storeError = nil }
         return storeError
     }
 
-    /// What may be told next; `nil` while the store is at work. An event that is not about bonds comes through as it is.
-    /// - Parameter next: takes the oldest event that the engine has to tell.
+    /// The next event; `nil` while the store is saving. Events that are not about bonds pass unchanged.
+    /// - Parameter next: takes the engine's oldest event.
     func nextEvent(_ next: () -> HostEvent?) -> HostEvent? {
         guard held == nil else { return nil }
         if let event = kept.take() { return told(event) }
         guard let event = behind.popFirst() ?? next() else { return nil }
         guard let identity = event.changedBond else { return event }
         guard store != nil else { return told(event) }
-        // What waits for the store is older than this.
+        // The changes that wait for the store are older than this one.
         unkept.removeAll { $0.identity == identity }
         guard case .bondChanged(let bond) = event, bringsNoKeys(bond) else {
             held = event
@@ -92,17 +92,17 @@ final class BondKeeper {
         return known == bond
     }
 
-    /// Events that are looked at for higher numbers of the same bond.
+    /// The number of events that are searched for higher counters of the same bond.
     private static let gatheringLimit = 4096
 
-    /// The bond with the numbers that are the highest by now: what lies behind the first is told when these are kept.
+    /// The bond with the highest counters so far; the events in between are reported when these are saved.
     private func highest(of bond: Bond, _ next: () -> HostEvent?) -> Bond {
         while behind.count < Self.gatheringLimit, let event = next() { behind.append(event) }
         var highest = bond
         var isOver = false
         behind.removeAll { event in
             guard !isOver, event.changedBond == bond.identity else { return false }
-            // Another change of the bond is one of its own.
+            // Any other change of the bond is saved separately.
             guard case .bondChanged(let later) = event, later.differsInNumbers(from: highest) else {
                 isOver = true
                 return false
@@ -141,7 +141,7 @@ final class BondKeeper {
 
     private func keep(_ event: HostEvent, in store: any BondStore) {
         let loop = loop
-        // It goes through the other thread untouched, back to its own.
+        // The other thread only passes it back to its own thread.
         nonisolated(unsafe) let keeper = self
         do throws(TransportError) {
             let writer = try startedWriter()
@@ -151,7 +151,7 @@ final class BondKeeper {
                 loop.run { unsafe keeper.ended(error) }
             }
         } catch {
-            // Out of threads or descriptors: to hold packets up is better than to lose a bond.
+            // Out of threads or descriptors: blocking packets is better than losing a bond.
             finish(event.keep(in: store))
         }
     }
@@ -177,7 +177,7 @@ final class BondKeeper {
             kept = held.take()
             return
         }
-        // Told already, and once more where it was not kept after all: who hears it asks for the reason.
+        // Reported already; reported again if it could not be saved, so that the receiver asks for the reason.
         guard let error, held == nil, kept == nil, let bond = bonds.bond(for: record.identity) else { return }
         storeError = error
         kept = .bondChanged(bond)
@@ -194,7 +194,7 @@ extension HostEvent {
         }
     }
 
-    /// Carries out what the event tells of bonds.
+    /// Saves the change that the event reports.
     fileprivate func keep(in store: any BondStore) -> BondStoreError? {
         do throws(BondStoreError) {
             switch self {
@@ -208,7 +208,7 @@ extension HostEvent {
 }
 
 extension Bond {
-    /// Whether nothing is new but how far the numbers of signatures have come.
+    /// Whether only the signature counters differ.
     fileprivate func differsInNumbers(from other: Bond) -> Bool {
         guard self != other else { return false }
         var same = self

@@ -64,7 +64,7 @@ extension Adapter {
         (try? await isAccepted(.server(.updateValue(handle, value: value, links: links)))) ?? false
     }
 
-    /// Whether the engine took what it was given.
+    /// Whether the engine accepted the value.
     func isAccepted(_ command: HostCommand) async throws(AdapterError) -> Bool {
         try await answer(to: command) { if case .accepted(let isAccepted) = $0 { isAccepted } else { nil } }
     }
