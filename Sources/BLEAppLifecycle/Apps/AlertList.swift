@@ -1,11 +1,11 @@
-/// Alerts that were shown to the user and neither answered nor withdrawn, oldest first (SPEC ALR-1 to ALR-5).
+/// Alerts that are shown to the user: neither answered nor withdrawn, oldest first (SPEC ALR-1 to ALR-5).
 ///
 ///     raised ──▶ shown ──answered, or its app comes to the foreground or ends──▶ gone
 struct AlertList {
     private var alerts: [Alert] = []
     private var last: UInt32 = 0
 
-    /// - Returns: what is to be shown; `nil` where the same is shown already.
+    /// - Returns: the alert to show; `nil` if the same one is shown already.
     mutating func raise(
         _ kind: Alert.Kind, for app: AppID, at peripheral: PeripheralDescription? = nil
     ) -> Alert? {

@@ -1,30 +1,30 @@
 import BLEHost
 import BLEPackets
 
-/// One app and what its process is at (SPEC 5.4).
+/// One app and the state of its process (SPEC 5.4).
 ///
 ///     notRunning ──launch──▶ foreground ◀──▶ background ──idle──▶ suspended ◀──▶ woken (budget)
 ///         │                                                          end, from anywhere, to notRunning
 ///         └──event of a preserved manager──▶ relaunching ──launch──▶ woken
 ///
-/// A wake has a budget. An app that overruns it gets a strike, is warned, and is suspended after a grace; it is not woken
-/// again for 2ⁿ s, and terminated after too many strikes (SPEC BGX-4, BGX-5).
+/// A wake has a budget. An app that overruns it gets a strike, is warned, and is suspended after a grace; it is not
+/// woken again for 2ⁿ s, and terminated after too many strikes (SPEC BGX-4, BGX-5).
 struct App {
     enum State: Equatable {
         case notRunning
         case relaunching(deadline: Instant)
         case foreground
-        /// Runs on for a while after it left the foreground.
+        /// Runs for a while after it left the foreground.
         case background(until: Instant)
         /// Was woken for an event.
         case woken(since: Instant, isExpiring: Bool)
         case suspended
     }
 
-    /// What became of an app that was looked at.
+    /// The result of a check of an app.
     enum Change: Equatable {
         case none
-        /// It runs longer than it may and is to be warned.
+        /// It has run too long and must be warned.
         case expiring(strikes: Int)
         /// It has overrun too often.
         case terminated(strikes: Int)
@@ -33,7 +33,7 @@ struct App {
     let id: AppID
     var manifest: AppManifest
     private(set) var state = State.notRunning
-    /// Greater than that of every app that was in the foreground earlier; 0 for never.
+    /// Greater than that of every app that was in the foreground before; 0 for never.
     private(set) var lastForeground: UInt64 = 0
     /// When it overran its budget, in order.
     private var strikes: [Instant] = []
@@ -75,12 +75,12 @@ struct App {
 
     func hasMode(_ role: ManagerRole) -> Bool { manifest.backgroundModes.contains(BackgroundModes(role)) }
 
-    /// Whether events of a role reach it now.
+    /// Whether events for this role reach it now.
     func hears(_ role: ManagerRole) -> Bool { isInForeground || runs && hasMode(role) }
 
     // MARK: The process
 
-    /// - Parameter foreground: the turn in which it came to the foreground; `nil` where it did not.
+    /// - Parameter foreground: its turn in the foreground; `nil` if it is not in the foreground.
     mutating func launched(foreground: UInt64?, at now: Instant) {
         if case .relaunching = state {} else { launchOptions = LaunchOptions() }
         mayNotRelaunch = false
@@ -135,9 +135,9 @@ struct App {
         return true
     }
 
-    /// An event is there and it has no process (SPEC SPR-5, SPR-31).
-    /// - Parameter options: with what it is to be launched; empty where nothing is preserved.
-    /// - Returns: whether it is to be launched now.
+    /// An event waits and the app has no process (SPEC SPR-5, SPR-31).
+    /// - Parameter options: the launch options; empty if nothing is preserved.
+    /// - Returns: whether to launch it now.
     mutating func relaunch(_ options: LaunchOptions, at now: Instant, _ settings: LifecycleSettings) -> Bool {
         guard state == .notRunning, !mayNotRelaunch, mayWake(at: now), !options.isEmpty else { return false }
         launchOptions = options
@@ -145,7 +145,7 @@ struct App {
         return true
     }
 
-    /// What cannot be done now waits until it can.
+    /// A wake that is not allowed now waits.
     private mutating func mayWake(at now: Instant) -> Bool {
         if let notBefore = wakeNotBefore, notBefore > now {
             wantsWake = true
@@ -207,7 +207,7 @@ struct App {
         }
     }
 
-    /// It was launched and has not said so: that counts as an overrun.
+    /// It was launched but has not reported so: that counts as an overrun.
     mutating func checkRelaunch(at now: Instant, _ settings: LifecycleSettings) {
         guard case .relaunching(let limit) = state, limit <= now else { return }
         state = .notRunning

@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// A request to a remote peripheral that is under way.
+/// A pending request to a remote peripheral.
 enum PeripheralTask: Equatable {
     case discoverServices
     case discoverIncludedServices([BluetoothUUID], service: RemoteAttributeID)
@@ -19,7 +19,7 @@ enum PeripheralTask: Equatable {
     case readRSSI
     case openChannel(psm: UInt16)
 
-    /// The characteristic whose notifications are turned on or off by it.
+    /// The characteristic whose notifications it turns on or off.
     var notifyingCharacteristic: RemoteAttributeID? {
         switch self {
         case .findConfiguration(let id), .subscribe(let id), .unsubscribe(let id): id

@@ -1,11 +1,11 @@
 import BLEHost
 import BLEPackets
 
-/// What one central manager has discovered of a remote peripheral (SPEC CEN-11, CEN-12).
+/// The discovered database of a remote peripheral, for one central manager (SPEC CEN-11, CEN-12).
 struct RemoteDatabase: Equatable {
-    /// `nil` where nobody asked.
+    /// `nil` before discovery.
     var services: [RemoteService]?
-    /// Services that were found as included ones alone.
+    /// Services that were found only as included services.
     private(set) var includedServices: [RemoteService] = []
 
     func service(_ id: RemoteAttributeID) -> RemoteService? {
@@ -56,8 +56,8 @@ struct RemoteDatabase: Equatable {
 
     func characteristic(_ id: RemoteAttributeID) -> RemoteCharacteristic? { characteristic { $0.id == id } }
 
-    /// The peer's services are not what they were (SPEC 2.3 didModifyServices).
-    /// - Returns: those that stand for nothing any more.
+    /// The peer's services have changed (SPEC 2.3 didModifyServices).
+    /// - Returns: the identifiers that are no longer valid.
     mutating func invalidate(from first: UInt16, to last: UInt16) -> [RemoteAttributeID] {
         func isGone(_ service: RemoteService) -> Bool { service.id.rawValue <= last && first <= service.endHandle }
         let gone = (services ?? []).filter(isGone).map(\.id)
@@ -68,7 +68,7 @@ struct RemoteDatabase: Equatable {
 
     // MARK: What is discovered
 
-    /// What was known of a service stays known.
+    /// Adds services; what is known about a service is kept.
     /// - Returns: all services.
     mutating func merge(_ found: [DiscoveredService]) -> [RemoteService] {
         var all = services ?? []
@@ -137,10 +137,10 @@ extension RemoteService {
 }
 
 extension RemoteCharacteristic {
-    /// How to subscribe; `nil` where nobody can.
+    /// How to subscribe; `nil` if the characteristic does not allow it.
     var mode: SubscriptionMode? { CharacteristicProperties(rawValue: properties).subscriptionMode }
 
-    /// Where the descriptors stand: behind the value.
+    /// The range of the descriptors, after the value.
     var descriptorRange: AttributeHandleRange {
         AttributeHandleRange(
             AttributeHandle(rawValue: valueHandle &+ 1), AttributeHandle(rawValue: endHandle))

@@ -1,17 +1,17 @@
 import BLEHost
 import BLEPackets
 
-/// The channels of one manager, as streams of octets: what the app writes goes out in units, what comes in is counted
+/// The channels of one manager, as streams of octets: what the app writes is sent in SDUs, what is received counts
 /// until the app has read it (SPEC 2.3 openL2CAPChannel, 2.4 publishL2CAPChannel).
 ///
 ///     asked for by the app, or accepted on a published number ──▶ open ──closed by either side, link lost──▶ gone
 ///     offered ──engine gives a number──▶ published ──unpublished: its channels are closed──▶ gone
 struct ChannelTable {
-    /// Units that an app may have given and that are not sent.
+    /// The maximum number of SDUs that wait to be sent.
     private static let unitsUnderWay = 4
 
     let client: ClientID
-    /// In the order in which they came.
+    /// In the order in which they were opened.
     private(set) var open = OrderedTable<L2CAPChannelID, OpenChannel>()
     /// Numbers under which channels are offered, in the order in which they were published.
     private(set) var published: [UInt16] = []
@@ -47,7 +47,7 @@ struct ChannelTable {
 
     mutating func perform(_ request: ChannelRequest, on id: L2CAPChannelID, into effects: inout ManagerEffects) {
         guard let channel = open[id] else {
-            // It ended while the request was on its way; a closed one is closed.
+            // The channel ended while the request was pending; closing a closed channel has no effect.
             if request != .close { effects.tell(.channel(id, .closed(.coreBluetooth(.notConnected))), to: client) }
             return
         }
@@ -84,7 +84,7 @@ struct ChannelTable {
         }
     }
 
-    /// A channel that the app asked for is there.
+    /// A channel that the app requested is open.
     mutating func opened(
         _ information: ChannelInformation, psm: UInt16, by peer: PeerIdentifier, into effects: inout ManagerEffects
     ) {
@@ -105,7 +105,7 @@ struct ChannelTable {
     mutating func received(_ octets: [UInt8], on channel: ChannelID, into effects: inout ManagerEffects) {
         guard let id = self[channel] else { return }
         open[id]?.hold(octets.count)
-        // A unit without octets is taken as it comes.
+        // An empty SDU is consumed at once.
         if octets.isEmpty { return consume(0, of: id, into: &effects) }
         effects.tell(.channel(id, .received(octets)), to: client)
     }
@@ -116,13 +116,13 @@ struct ChannelTable {
         effects.tell(.channel(id, .closed(end.clientError)), to: client)
     }
 
-    /// A unit has gone: the app may write as many octets again.
+    /// An SDU was sent: the app may write as many octets again.
     func sent(_ count: Int, on id: L2CAPChannelID, into effects: inout ManagerEffects) {
         guard open[id] != nil else { return }
         effects.tell(.channel(id, .canSend(count: count)), to: client)
     }
 
-    /// What the app calls a channel of the engine's; `nil` where it is not this manager's.
+    /// The app's identifier of an engine's channel; `nil` if the channel belongs to another manager.
     subscript(channel: ChannelID) -> L2CAPChannelID? { open.first { $0.channel == channel }?.id }
 
     private mutating func add(
@@ -140,7 +140,7 @@ struct ChannelTable {
 }
 
 extension ChannelEnd {
-    /// What a stream is told; `nil` for an end in order.
+    /// The error for a stream; `nil` for a normal end.
     fileprivate var clientError: ClientError? {
         switch self {
         case .closedLocally, .closedByPeer: nil

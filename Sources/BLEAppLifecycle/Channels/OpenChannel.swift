@@ -9,11 +9,11 @@ struct OpenChannel: Equatable {
     let spsm: UInt16
     /// Whether it was opened to a number of this manager's.
     let isAccepted: Bool
-    /// The longest unit that the peer takes, in octets.
+    /// The longest SDU that the peer accepts, in octets.
     let sendMTU: Int
-    /// Lengths of received units that the app has not taken whole, oldest first.
+    /// Lengths of received SDUs that the app has not read completely, oldest first.
     private(set) var unitsHeld: [Int] = []
-    /// Octets that the app has taken of the oldest.
+    /// Octets that the app has read of the oldest.
     private var octetsTaken = 0
 
     init(_ id: L2CAPChannelID, _ information: ChannelInformation, isAccepted: Bool) {
@@ -26,8 +26,8 @@ struct OpenChannel: Equatable {
 
     mutating func hold(_ count: Int) { unitsHeld.append(count) }
 
-    /// The app has taken so many octets.
-    /// - Returns: how many units have been read to their end: the peer may send as many again.
+    /// The app has read this many octets.
+    /// - Returns: how many SDUs have been read completely: the peer may send as many again.
     mutating func take(_ count: Int) -> Int {
         octetsTaken += max(0, count)
         var units = 0

@@ -1,15 +1,15 @@
 import BLEHost
 import BLEPackets
 
-/// An engine as the life of apps drives it: it takes commands and tells events. `Host` is one; so is what runs a `Host` on
-/// a transport.
+/// An engine below `AppLifecycle`: it accepts commands and reports events. `Host` is one, and so is a runner with a
+/// `Host` on a transport.
 public protocol LifecycleHost: ~Copyable {
-    /// Gives the engine a command.
-    /// - Returns: `nil` where there is no engine yet: the command is dropped.
+    /// Submits a command to the engine.
+    /// - Returns: `nil` if there is no engine yet: the command is dropped.
     mutating func take(_ command: HostCommand, from client: ClientID, at now: Instant) -> OperationID?
-    /// What the engine tells next; `nil` when there is nothing now.
+    /// The next event of the engine; `nil` if there is none.
     mutating func nextEvent() -> HostEvent?
-    /// When `advance(to:)` is to be called; `nil` where something else sees to it.
+    /// When to call `advance(to:)`; `nil` if the engine has its own timer.
     var nextDeadline: Instant? { get }
     /// Time has passed.
     mutating func advance(to now: Instant)
@@ -21,10 +21,10 @@ extension Host: LifecycleHost {
     }
 }
 
-/// An engine and the apps on it in one machine of the shape of `Host`: what an app's process, or a daemon, drives.
+/// An engine and its apps in one machine with an interface like that of `Host`, for an app's process or a daemon.
 ///
-/// One step takes one event of the engine: the apps hear of it, and what they want of the engine is done before the next
-/// event is taken. All inputs end with as many steps as there are events.
+/// One step handles one event of the engine: the apps receive it, and their commands are submitted before the next
+/// event. Each input ends with as many steps as there are events.
 ///
 ///     engine.receive(packet, at: now)
 ///     engine.drainPackets { transport.send($0) }
@@ -32,14 +32,14 @@ extension Host: LifecycleHost {
 ///     timer.set(engine.nextDeadline)
 public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
     private var host: Engine
-    /// The apps, to be looked at; inputs go through `withApps(at:_:)`.
+    /// The apps, for reading; inputs go through `withApps(at:_:)`.
     public private(set) var apps: AppLifecycle
     private var outputs = OutputQueue()
     private var hostEvents = Queue<HostEvent>()
 
     /// - Parameters:
     ///   - seed: 32 octets of entropy, different at each start.
-    ///   - state: what the journal says.
+    ///   - state: the state from the journal.
     public init(
         on host: consuming Engine, settings: LifecycleSettings = LifecycleSettings(), seed: [UInt8],
         restoring state: PreservedState = PreservedState()
@@ -50,14 +50,14 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
 
     // MARK: Inputs
 
-    /// An input for the apps; what they want of the engine is done when this returns.
+    /// An input for the apps; their commands have been submitted when this returns.
     public mutating func withApps<Value>(at now: Instant, _ body: (inout AppLifecycle) -> Value) -> Value {
         let value = body(&apps)
         pump(at: now)
         return value
     }
 
-    /// An input for the apps while the owner carries out what a step led to: further events of the engine wait for their
+    /// An input for the apps while the owner handles the outputs of a step: further events of the engine wait for their
     /// own steps.
     public mutating func withAppsWithinStep<Value>(at now: Instant, _ body: (inout AppLifecycle) -> Value) -> Value {
         let value = body(&apps)
@@ -65,23 +65,23 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
         return value
     }
 
-    /// An input for the engine; the apps have heard what follows when this returns.
+    /// An input for the engine; the apps have received the resulting events when this returns.
     public mutating func withHost<Value>(at now: Instant, _ body: (inout Engine) -> Value) -> Value {
         let value = body(&host)
         pump(at: now)
         return value
     }
 
-    /// Time has passed: timers of the engine and of the apps that are due are served.
+    /// Time has passed: runs the timers of the engine and the apps that are due.
     public mutating func advance(to now: Instant) {
         if let deadline = host.nextDeadline, deadline <= now { withHost(at: now) { $0.advance(to: now) } }
         if let deadline = apps.nextDeadline, deadline <= now { withApps(at: now) { $0.advance(to: now) } }
     }
 
-    /// The moment at which `advance(to:)` is to be called, if nothing comes before.
+    /// When to call `advance(to:)`, unless another input comes first.
     public var nextDeadline: Instant? { earliest(host.nextDeadline, apps.nextDeadline) }
 
-    /// Takes one event of the engine, where there is one.
+    /// Handles one event of the engine, if there is one.
     /// - Returns: whether there was.
     public mutating func step(at now: Instant) -> Bool {
         carryOut(at: now)
@@ -92,12 +92,12 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
         return true
     }
 
-    /// Lets each machine have what the other wants until neither wants anything.
+    /// Runs both machines until neither has anything for the other.
     private mutating func pump(at now: Instant) {
         while step(at: now) {}
     }
 
-    /// Gives the engine what the apps want of it; the rest waits for the owner.
+    /// Submits the commands of the apps to the engine; other outputs wait for the owner.
     private mutating func carryOut(at now: Instant) {
         while let output = apps.nextOutput() {
             guard case .submit(let command, let client, let token) = output else {
@@ -110,11 +110,11 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
 
     // MARK: Outputs
 
-    /// What is to be done next; never `submit`.
+    /// The next output; never `submit`.
     public mutating func nextOutput() -> LifecycleOutput? { outputs.next() }
 
-    /// What the engine tells its owner: that the transport is to be opened again, that it has stopped or failed, how
-    /// pairing goes and which bonds change, and the ends of the owner's commands.
+    /// The engine's events for its owner: requests to reopen the transport, stop and failure, progress of pairing,
+    /// changes of bonds, and completions of the owner's own commands.
     public mutating func nextHostEvent() -> HostEvent? { hostEvents.popFirst() }
 
     private mutating func keep(_ event: HostEvent) {
@@ -123,7 +123,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
             hostEvents.append(event)
         case .completed(let operation, _):
             if !apps.knows(operation) { hostEvents.append(event) }
-        // The apps hear of these.
+        // The apps receive these.
         case .discovered, .advertisingChanged, .connected, .disconnected, .gatt, .centralConnected,
             .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
@@ -135,7 +135,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
     }
 }
 
-/// With the engine itself: packets in, packets out.
+/// An engine in the same process: packets in, packets out.
 extension LifecycleEngine where Engine == Host {
     /// - Parameters:
     ///   - seed: 32 octets of entropy, different at each start.
@@ -147,10 +147,10 @@ extension LifecycleEngine where Engine == Host {
         self.init(on: Host(configuration: configuration), settings: settings, seed: seed, restoring: state)
     }
 
-    /// The transport can carry packets (`Host.transportOpened(at:)`).
+    /// The transport is open (`Host.transportOpened(at:)`).
     public mutating func transportOpened(at now: Instant) { withHost(at: now) { $0.transportOpened(at: now) } }
 
-    /// The transport is gone (`Host.transportClosed(at:)`).
+    /// The transport is closed (`Host.transportClosed(at:)`).
     public mutating func transportClosed(at now: Instant) {
         withHost(at: now) { $0.transportClosed(at: now) }
         withApps(at: now) { $0.transportClosed(at: now) }
@@ -162,27 +162,27 @@ extension LifecycleEngine where Engine == Host {
         pump(at: now)
     }
 
-    /// A command of the owner itself: `stop`, for one.
+    /// Submits a command of the owner, such as `stop`.
     @discardableResult
     public mutating func submit(_ command: HostCommand, at now: Instant) -> OperationID {
         withHost(at: now) { $0.submit(command, from: .local, at: now) }
     }
 
-    /// The oldest work of cryptography that nobody has taken; to be asked for after every input.
+    /// The oldest cryptographic request that has not been taken; call it after every input.
     public mutating func nextToolboxQuestion() -> ToolboxQuestion? { host.nextToolboxQuestion() }
 
-    /// What came of it.
+    /// The answer to a cryptographic request.
     public mutating func answer(_ question: UInt64, with result: ToolboxResult, at now: Instant) {
         withHost(at: now) { $0.answer(question, with: result, at: now) }
     }
 
-    /// Lends each packet for the controller, in order; the bytes hold during the call only.
+    /// Passes each packet for the controller to a closure, in order; the bytes are valid during the call only.
     public mutating func drainPackets(_ send: (RawSpan) -> Void) { host.drainPackets(send) }
 
     /// Whether the controller can be used.
     public var isReady: Bool { host.isReady }
-    /// What the controller said of itself, as far as it has been asked.
+    /// What the controller has reported about itself so far.
     public var controllerInformation: ControllerInformation { host.controllerInformation }
-    /// What the engine met and survived since it was made.
+    /// Counters of errors and recoveries since the engine was created.
     public var counters: HostCounters { host.counters }
 }

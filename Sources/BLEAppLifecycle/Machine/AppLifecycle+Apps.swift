@@ -1,11 +1,11 @@
 import BLEHost
 import BLEPackets
 
-/// Processes: launched, in front, behind, suspended, woken, ended (SPEC 5.4, BGX-2 to BGX-5).
+/// Processes: launch, foreground, background, suspension, wake, end (SPEC 5.4, BGX-2 to BGX-5).
 extension AppLifecycle {
     // MARK: Inputs
 
-    /// What an app declares. One that was never declared has no background mode.
+    /// Declares an app. An undeclared app has no background mode.
     public mutating func declare(_ manifest: AppManifest) {
         if let index = app(manifest.app) { apps[index].manifest = manifest } else { add(App(manifest)) }
     }
@@ -24,11 +24,11 @@ extension AppLifecycle {
         app(id).map { apps[$0].launchOptions } ?? LaunchOptions()
     }
 
-    /// Whether the process of an app runs because it was woken for an event, and for that alone (SPEC BGX-4).
+    /// Whether the process of an app runs only because it was woken for an event (SPEC BGX-4).
     public func isWoken(_ id: AppID) -> Bool { app(id).map { apps[$0].isWoken } ?? false }
 
-    /// The user looks at the app, or an operator says so. Its process is resumed where it was suspended, and hears all
-    /// that waits for it (SPEC FGO-5).
+    /// The app comes to the foreground. If its process was suspended, it is resumed and receives all waiting events
+    /// (SPEC FGO-5).
     public mutating func enterForeground(_ id: AppID, at now: Instant) {
         self.now = now
         let index = known(id)
@@ -53,7 +53,7 @@ extension AppLifecycle {
         finish()
     }
 
-    /// The app has done what it was woken for, or has nothing to do in the background: it runs no more.
+    /// The app has finished its work in the background and is suspended.
     public mutating func suspend(_ id: AppID, at now: Instant) {
         self.now = now
         let index = known(id)
@@ -65,7 +65,7 @@ extension AppLifecycle {
         finish()
     }
 
-    /// The process of an app is no more. What it had under a restore identifier goes on without it (SPEC SPR-4).
+    /// The process of an app has ended. Managers with a restore identifier continue without it (SPEC SPR-4).
     public mutating func ended(_ id: AppID, _ end: ProcessEnd, at now: Instant) {
         self.now = now
         let index = known(id)
@@ -74,7 +74,7 @@ extension AppLifecycle {
         apps[index].ended()
         withdrawAlerts(of: index)
         for client in managers.keys where managers[client]?.app == index {
-            // One that a whole life of the app did not ask for is wanted no more.
+            // A manager that a complete run of the app did not create again is removed.
             let isForgotten = hadProcess && end != .crashed && managers[client]?.id == nil
             if end != .forceQuit, !isForgotten, preserve(client) { converge(client) } else { drop(client) }
         }

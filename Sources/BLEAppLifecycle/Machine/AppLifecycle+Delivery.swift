@@ -1,7 +1,8 @@
 import BLEHost
 import BLEPackets
 
-/// How an event finds its app: at once, by waking it, later, or by launching it (SPEC FGO-4, FGO-5, BGC-2, BGP-1, SPR-5).
+/// The delivery of events: at once, by waking the app, later, or by launching it (SPEC FGO-4, FGO-5, BGC-2, BGP-1,
+/// SPR-5).
 extension AppLifecycle {
     mutating func deliver(_ event: ClientEvent, to client: ClientID) {
         guard let manager = managers[client] else { return }
@@ -28,7 +29,7 @@ extension AppLifecycle {
         managers[client]?.queue.append(event, sequence: sequence)
     }
 
-    /// Hands an app what waits for it, of all its managers in the order in which it came.
+    /// Delivers the waiting events of all managers of an app, in their order.
     mutating func flush(_ app: Int) {
         while true {
             var next: (client: ClientID, id: ManagerID, sequence: UInt64)?
@@ -48,7 +49,7 @@ extension AppLifecycle {
 
     // MARK: Apps that are slower than their peers
 
-    /// An app has handled so many of the events that it was told, of so many octets (`ClientEvent.approximateOctets`).
+    /// An app has handled this many events with this many octets (`ClientEvent.approximateOctets`).
     public mutating func returned(
         events: Int, octets: Int, by manager: ManagerID, of app: AppID, at now: Instant
     ) {
@@ -59,13 +60,13 @@ extension AppLifecycle {
         finish()
     }
 
-    /// Whether a manager is told nothing more until its app has handled some of what it was told.
+    /// Whether a manager gets no more events until its app has handled some.
     public func isHeldBack(_ manager: ManagerID, of app: AppID) -> Bool {
         guard let app = self.app(app), let client = client(of: manager, app) else { return false }
         return managers[client]?.hasRoom == false
     }
 
-    /// Whether something waits for an app that may hear of it.
+    /// Whether events wait for an app that may receive them.
     public func hasWaiting(for app: AppID) -> Bool {
         guard let app = self.app(app) else { return false }
         return managers.contains {
@@ -75,8 +76,8 @@ extension AppLifecycle {
 
     // MARK: Alerts
 
-    /// Something happened at a peripheral for which some apps want the user to know. One of them tells: the one that was in
-    /// the foreground last, where it cannot hear of it itself (SPEC ALR-1 to ALR-5).
+    /// Something happened at a peripheral about which some apps want to alert the user. One app shows the alert: the
+    /// one that was in the foreground last, unless it receives the event itself (SPEC ALR-1 to ALR-5).
     mutating func raiseAlert(_ kind: Alert.Kind, _ address: DeviceAddress) {
         var best: (app: Int, peripheral: PeripheralDescription, foreground: UInt64)?
         for manager in managers where manager.id != nil {
@@ -96,7 +97,7 @@ extension AppLifecycle {
         if let alert = alerts.raise(kind, for: apps[app].id, at: peripheral) { emit(.alert(alert)) }
     }
 
-    /// The user has seen an alert; who accepts it brings the app to the foreground (SPEC ALR-4).
+    /// The user has answered an alert; accepting it brings the app to the foreground (SPEC ALR-4).
     public mutating func alertAnswered(_ id: AlertID, isAccepted: Bool, at now: Instant) {
         if let alert = alerts.answer(id), isAccepted { enterForeground(alert.app, at: now) }
     }
@@ -107,7 +108,7 @@ extension AppLifecycle {
 }
 
 extension ConnectOptions {
-    /// Whether the app wants the user to know.
+    /// Whether the app wants to alert the user.
     fileprivate func asks(for kind: Alert.Kind) -> Bool {
         switch kind {
         case .connection: notifiesOnConnection

@@ -1,10 +1,9 @@
 import BLEHost
 import BLEPackets
 
-/// Managers: made, restored, asked, released, and the state that they are in (SPEC CEN-1 to CEN-3, PER-1, SPR-1 to
-/// SPR-12).
+/// Managers: creation, restoration, requests, release, and their states (SPEC CEN-1 to CEN-3, PER-1, SPR-1 to SPR-12).
 extension AppLifecycle {
-    /// What a manager of an app asks for.
+    /// Handles a request of a manager.
     public mutating func receive(_ request: ClientRequest, from manager: ManagerID, of id: AppID, at now: Instant) {
         self.now = now
         let app = known(id)
@@ -27,7 +26,7 @@ extension AppLifecycle {
         finish()
     }
 
-    /// Finds the manager that asks; one that is not there, or has another role, is logged.
+    /// Finds the manager of a request; logs an error if it does not exist or has another role.
     private mutating func withManager(
         _ manager: ManagerID, _ app: Int, _ role: ManagerRole? = nil, _ body: (inout Self, ClientID) -> Void
     ) {
@@ -117,11 +116,11 @@ extension AppLifecycle {
         if options.showsPowerAlert, managers[client]?.toldState == .poweredOff { raise(.powerOff, app) }
         converge(client)
         flush(app)
-        // An app that counts as suspended, and runs all the same, has made this manager to hear of what waits for it.
+        // An app that counts as suspended but runs has created this manager to receive its waiting events.
         if managers[client]?.queue.isEmpty == false, apps[app].hasMode(role) { wake(app) }
     }
 
-    /// The identifier under which a manager is preserved; `nil`, and a line in the log, where it cannot be.
+    /// The identifier under which a manager is preserved; `nil`, with a line in the log, if it cannot be preserved.
     private mutating func restoreIdentifier(_ options: ManagerOptions, _ role: ManagerRole, _ app: Int) -> String? {
         guard let identifier = options.restoreIdentifier else { return nil }
         guard apps[app].hasMode(role) else {
@@ -158,7 +157,7 @@ extension AppLifecycle {
         }
     }
 
-    /// What a manager may do as things stand.
+    /// What a manager may do now.
     func standing(of client: ClientID) -> Standing? {
         guard let manager = managers[client] else { return nil }
         let app = apps[manager.app]
@@ -171,7 +170,7 @@ extension AppLifecycle {
     private mutating func tellState(_ client: ClientID) {
         guard let manager = managers[client], manager.id != nil else { return }
         let state = state(manager.app)
-        // The first that is told is one that is known.
+        // The first state that is reported is never unknown.
         guard state != manager.toldState, state != .unknown || manager.toldState != nil else { return }
         managers[client]?.toldState = state
         deliver(.stateChanged(state, apps[manager.app].manifest.authorization), to: client)

@@ -1,12 +1,11 @@
 import BLEHost
 import BLEPackets
 
-/// What is kept of managers whose app does not run, how it is written down, and how it is given back
-/// (SPEC SPR-1 to SPR-15, SPR-36).
+/// The preservation of managers whose app does not run, the journal, and restoration (SPEC SPR-1 to SPR-15, SPR-36).
 extension AppLifecycle {
     // MARK: An app ends
 
-    /// Keeps a manager without its process.
+    /// Keeps a manager after its process has ended.
     /// - Returns: whether there is anything to keep.
     mutating func preserve(_ client: ClientID) -> Bool {
         guard let manager = managers[client] else { return false }
@@ -17,14 +16,14 @@ extension AppLifecycle {
         return true
     }
 
-    /// What a manager is at now; `nil` where it is not to be preserved.
+    /// The current state of a manager; `nil` if it is not preserved.
     private func preserved(_ manager: Manager) -> PreservedManager? {
         manager.preserved(of: apps[manager.app].id) { directory.identifier(of: $0, app: manager.app) }
     }
 
     // MARK: An app is back
 
-    /// The first thing that a restored manager hears, with all that happened since behind it (SPEC SPR-10).
+    /// The first event of a restored manager, before everything that has happened since (SPEC SPR-10).
     mutating func announceRestoration(_ client: ClientID) {
         let directory = directory
         guard let app = managers[client]?.app,
@@ -57,7 +56,7 @@ extension AppLifecycle {
         }
     }
 
-    /// Takes up what an earlier process left.
+    /// Restores the state of an earlier process.
     mutating func restore(_ state: PreservedState) {
         for identity in state.identities {
             directory.restore(identity, app: known(identity.app))

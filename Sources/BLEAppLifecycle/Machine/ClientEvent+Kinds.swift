@@ -1,7 +1,7 @@
 import BLEHost
 
 extension ClientEvent {
-    /// The request of a remote central that it hands over.
+    /// The request of a remote central in the event.
     var question: GATTRequestID? {
         if case .readRequest(let request) = self { return GATTRequestID(rawValue: request.id.rawValue) }
         if case .writeRequests(let group) = self { return GATTRequestID(rawValue: group.id.rawValue) }

@@ -1,11 +1,11 @@
 import BLEHost
 
-/// What waits for one manager while its app does not run: in order, bounded, and without what was said already
-/// (SPEC 5.5 rule 2, FGO-5).
+/// The events that wait for one manager while its app does not run: in order, bounded, and without repetitions (SPEC
+/// 5.5 rule 2, FGO-5).
 ///
-/// One discovery for each peripheral, the latest; one state, the latest, with what was lost in lower ones before; values
-/// each. When there is no room the oldest discoveries go first, then the oldest values, then the oldest of what can be had
-/// again, then what was undone afterwards; a disconnection is never lost.
+/// One discovery for each peripheral, the latest; one state, the latest, with what was lost in lower ones before;
+/// values each. When there is no room the oldest discoveries go first, then the oldest values, then the oldest of what
+/// can be had again, then what was undone afterwards; a disconnection is never lost.
 struct ClientEventQueue {
     struct Entry {
         var event: ClientEvent
@@ -16,7 +16,7 @@ struct ClientEventQueue {
 
     private let eventLimit: Int
     private let octetLimit: Int
-    /// With holes where something was dropped.
+    /// With gaps for dropped events.
     private var entries: [Entry?] = []
     private var head = 0
     private(set) var count = 0
@@ -46,7 +46,7 @@ struct ClientEventQueue {
         case .stateChanged:
             passState(before: event)
         case .readyToUpdateSubscribers:
-            // An app that hears it once tries again.
+            // One such event is enough for an app to try again.
             if contains(where: { $0 == .readyToUpdateSubscribers }) { return }
         case .willRestoreCentral, .willRestorePeripheral, .statePassed, .eventsLost, .connected, .connectionFailed,
             .disconnected, .connectionEvent, .retrieved, .peripheral, .serviceAdded, .advertisingStarted, .readRequest,
@@ -64,14 +64,14 @@ struct ClientEventQueue {
         }
     }
 
-    /// The state that waits is not told any more. Where it was lower than the next, what it took away is.
+    /// The waiting state is dropped. If it was lower than the next one, the losses that it caused are kept.
     private mutating func passState(before next: ClientEvent) {
         guard case .stateChanged(let next, _) = next,
             let index = entries.indices.last(where: {
                 if case .stateChanged? = entries[$0]?.event { true } else { false }
             }), case .stateChanged(let state, _)? = entries[index]?.event
         else { return }
-        // Nothing is lost while nothing is known.
+        // The unknown state causes no losses.
         guard state < next, state != .unknown else { return remove(at: index) }
         for earlier in entries.indices {
             if case .statePassed(let other)? = entries[earlier]?.event, other >= state { remove(at: earlier) }
@@ -82,7 +82,7 @@ struct ClientEventQueue {
     /// Something was refused before it became an event: there was no room.
     mutating func noteLost() { lost += 1 }
 
-    /// Puts what must come first before everything else.
+    /// Inserts events before all others.
     mutating func prepend(_ events: [ClientEvent]) {
         compact()
         for event in events.reversed() {
@@ -126,7 +126,7 @@ struct ClientEventQueue {
         entries.contains { entry in entry.map { isWanted($0.event) } ?? false }
     }
 
-    /// - Returns: whether there was something that may go.
+    /// - Returns: whether an event was dropped.
     private mutating func dropOne() -> Bool {
         // The newest is what the room is made for.
         let old = head..<entries.count - 1
@@ -147,7 +147,7 @@ struct ClientEventQueue {
         return true
     }
 
-    /// A connection and the end of it, where the same peripheral was connected again afterwards.
+    /// A connection and its end, if the same peripheral was connected again afterwards.
     private func oldestPair(in range: Range<Int>) -> (Int, Int)? {
         for first in range {
             guard case .connected(let description, _)? = entries[first]?.event else { continue }
@@ -165,7 +165,7 @@ struct ClientEventQueue {
 
     /// A subscription and the end of it.
     private func oldestSubscriptionPair(in range: Range<Int>) -> (Int, Int)? {
-        // Peers come again and again: the oldest is looked for among the first, so that a flood costs no more than this.
+        // Peers may connect repeatedly: only the first entries are searched, which bounds the cost of a flood.
         for first in range.prefix(64) {
             guard case .subscribed(let central, let characteristic)? = entries[first]?.event else { continue }
             let second = range.first {
@@ -215,7 +215,7 @@ extension ClientEvent {
         if case .disconnected(identifier, _, _, _) = self { true } else { false }
     }
 
-    /// Whether an app can do without it when there is no room: it can ask again.
+    /// Whether the event may be dropped when there is no room, because the app can ask again.
     var mayBeLost: Bool {
         switch self {
         case .discovered, .peripheral, .connectionEvent: true
@@ -227,8 +227,8 @@ extension ClientEvent {
         }
     }
 
-    /// Whether it is a call of a delegate, for which a suspended app is woken (SPEC BGC-2). Streams wake nobody
-    /// (SPEC section 4).
+    /// Whether it is a delegate call for which a suspended app is woken (SPEC BGC-2). Streams wake no app (SPEC section
+    /// 4).
     var wakesApp: Bool {
         switch self {
         case .peripheral(_, .writeLimitsChanged), .peripheral(_, .writeWithoutResponseAvailable(false)), .eventsLost,
@@ -242,7 +242,7 @@ extension ClientEvent {
         }
     }
 
-    /// About what it takes in memory.
+    /// The approximate memory that it takes.
     public var approximateOctets: Int {
         let frame = 96
         return switch self {

@@ -1,6 +1,6 @@
 import BLEHost
 
-/// The commands that the engine was given and has not ended, and what each was for.
+/// The pending commands of the engine, and the purpose of each.
 ///
 ///     added ──named by the engine──▶ running ──ended──▶ taken
 ///       └──cancelled──▶ cancelled as soon as the engine has named it
@@ -8,7 +8,7 @@ struct CommandLedger {
     private struct Command {
         var purpose: Purpose
         var operation: OperationID?
-        /// It is to be ended as soon as the engine has named it.
+        /// To be cancelled as soon as its operation is known.
         var isCancelled = false
     }
 
@@ -25,8 +25,8 @@ struct CommandLedger {
         return token
     }
 
-    /// The engine has taken a command.
-    /// - Returns: what it is for, and whether it was cancelled before.
+    /// The engine has accepted a command.
+    /// - Returns: its purpose, and whether it was cancelled before.
     mutating func name(_ token: CommandToken, _ operation: OperationID) -> (purpose: Purpose, isCancelled: Bool)? {
         guard let command = commands[token] else { return nil }
         commands[token]?.operation = operation
@@ -34,7 +34,7 @@ struct CommandLedger {
         return (command.purpose, command.isCancelled)
     }
 
-    /// - Returns: the operation that is to be cancelled; `nil` where the engine has not named it, or it has ended.
+    /// - Returns: the operation to cancel; `nil` if it is not known yet, or has ended.
     mutating func cancel(_ token: CommandToken) -> OperationID? {
         guard let command = commands[token] else { return nil }
         commands[token]?.purpose = .none
@@ -42,7 +42,7 @@ struct CommandLedger {
         return command.operation
     }
 
-    /// The operation of a command, once the engine has named it.
+    /// The operation of a command, once it is known.
     func operation(of token: CommandToken) -> OperationID? { commands[token]?.operation }
 
     /// Whether an operation is one of these.
@@ -55,10 +55,10 @@ struct CommandLedger {
         return (token, command.purpose)
     }
 
-    /// Nobody waits for these any more; the engine ends them by itself.
+    /// Forgets commands for which no manager waits any more; the engine ends them by itself.
     mutating func forget(_ client: ClientID, on peer: PeerIdentifier? = nil) {
         for (token, command) in commands {
-            // Each is changed by itself: the order of the walk has no effect.
+            // Each entry is changed independently: the order has no effect.
             guard command.purpose.client == client else { continue }
             if let peer {
                 guard case .peripheral(_, peer, _) = command.purpose else { continue }

@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 extension DisconnectionReason {
-    /// What an app is told (SPEC appendix A).
+    /// The error for an app (SPEC appendix A).
     var clientError: ClientError? {
         switch self {
         case .releasedByClient: nil

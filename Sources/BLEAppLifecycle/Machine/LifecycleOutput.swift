@@ -1,11 +1,11 @@
 import BLEHost
 import BLEPackets
 
-/// What the owner of an `AppLifecycle` has to do, in order.
+/// An output of `AppLifecycle`, to be carried out by its owner in order.
 public enum LifecycleOutput: Equatable, Sendable {
-    /// Give the engine this command, and tell `AppLifecycle.submitted(_:as:)` at once which operation it became.
+    /// Submit this command to the engine, and call `AppLifecycle.submitted(_:as:)` at once with its operation.
     case submit(HostCommand, from: ClientID, CommandToken)
-    /// Hand it to the manager; nothing overtakes it.
+    /// Deliver the event to the manager, in order.
     case event(ClientEvent, to: ManagerID, of: AppID)
     /// Do this with the process of an app.
     case process(ProcessAction, AppID)
@@ -15,19 +15,19 @@ public enum LifecycleOutput: Equatable, Sendable {
     case alertWithdrawn(AlertID)
     /// Write it to the log of an app.
     case log(LogMessage, AppID)
-    /// Append it to the journal before anything else is done.
+    /// Append the entry to the journal before any later output.
     case journal(JournalEntry)
 }
 
-/// The machine's name for a command that it gives.
+/// Identifies a command of the machine.
 public struct CommandToken: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// What is done with the process of an app (SPEC 5.4, 5.5).
+/// An action on the process of an app (SPEC 5.4, 5.5).
 public enum ProcessAction: Hashable, Codable, Sendable {
-    /// Let it run: events follow. In the background it says that it is done by `AppLifecycle.suspend`.
+    /// Resume it: events follow. In the background, `AppLifecycle.suspend` reports that it is done.
     case resume
     /// Its time is nearly over (SPEC BGX-4).
     case expiring
@@ -39,19 +39,19 @@ public enum ProcessAction: Hashable, Codable, Sendable {
     case relaunch(LaunchOptions)
 }
 
-/// How the process of an app came to its end.
+/// How the process of an app ended.
 public enum ProcessEnd: Hashable, Codable, Sendable {
     /// It returned from its main function.
     case exited
-    /// It was killed by a fault of its own.
+    /// It crashed.
     case crashed
     /// The system ended it, for its memory or because it overran its time.
     case terminatedBySystem
-    /// The user ended it: nothing is preserved until the user launches it again (SPEC SPR-30).
+    /// The user quit it: nothing is preserved until the user launches it again (SPEC SPR-30).
     case forceQuit
 }
 
-/// The name of an alert; each is given once.
+/// Identifies an alert; never reused.
 public struct AlertID: RawRepresentable, Hashable, Codable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -59,7 +59,7 @@ public struct AlertID: RawRepresentable, Hashable, Codable, Sendable {
 
 /// Something that the user is to know, and may bring an app to the foreground for (SPEC ALR-1 to ALR-5).
 public struct Alert: Hashable, Codable, Sendable {
-    /// What the user is told.
+    /// The kind of an alert.
     public enum Kind: Hashable, Codable, Sendable {
         /// The peripheral is connected.
         case connection
@@ -67,15 +67,15 @@ public struct Alert: Hashable, Codable, Sendable {
         case disconnection
         /// The peripheral has sent a value.
         case notification
-        /// Bluetooth is off and the app wants it on.
+        /// Bluetooth is off and the app needs it.
         case powerOff
     }
 
     /// By which it is answered or withdrawn.
     public var id: AlertID
-    /// Who would have it shown.
+    /// The app that requests the alert.
     public var app: AppID
-    /// What has happened.
+    /// The kind of the alert.
     public var kind: Kind
     /// `nil` for `powerOff`.
     public var peripheral: PeripheralDescription?

@@ -1,30 +1,31 @@
 import BLEHost
 import BLEPackets
 
-/// What the machines of managers want done, in order. `AppLifecycle.settle` carries it out after each call of a machine.
+/// The effects of the managers' machines, in order. `AppLifecycle.settle` carries them out after each call of a
+/// machine.
 struct ManagerEffects {
     enum Effect: Equatable {
         /// Leaves as it is.
         case output(LifecycleOutput)
-        /// Reaches its manager as the app stands: at once, later, or by waking or launching the app.
+        /// An event for a manager: delivered at once, later, or by waking or launching the app.
         case tell(ClientEvent, ClientID)
-        /// Something happened at a peripheral that the user may want to know.
+        /// A possible alert about a peripheral.
         case alert(Alert.Kind, DeviceAddress)
         /// Services were found at the other end of a link.
         case found([BluetoothUUID], LinkID)
     }
 
     private var effects = Queue<Effect>()
-    /// What the engine was asked to do and has not ended.
+    /// The pending commands.
     var commands = CommandLedger()
-    /// Whether something that the journal keeps may have changed.
+    /// Whether the state in the journal may have changed.
     var needsJournal = false
     private var lastChannel: UInt32 = 0
 
     /// The oldest that has not been carried out.
     mutating func next() -> Effect? { effects.popFirst() }
 
-    /// Gives the engine a command.
+    /// Submits a command to the engine.
     @discardableResult
     mutating func submit(_ command: HostCommand, from client: ClientID, for purpose: Purpose = .none) -> CommandToken {
         let token = commands.add(purpose)
@@ -32,7 +33,7 @@ struct ManagerEffects {
         return token
     }
 
-    /// Ends a command; nobody hears of it any more.
+    /// Cancels a command; its completion is ignored.
     mutating func cancel(_ token: CommandToken) {
         if let operation = commands.cancel(token) { submit(.cancel(operation), from: .system) }
     }

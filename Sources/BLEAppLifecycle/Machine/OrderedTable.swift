@@ -28,7 +28,7 @@ struct OrderedTable<Key: Hashable, Value>: Sequence {
         if values.updateValue(value, forKey: key) == nil { keys.append(key) }
     }
 
-    /// Changes a value in its place; does nothing where there is none.
+    /// Changes a value in place; has no effect if there is none.
     mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
         if let index = values.index(forKey: key) { body(&values.values[index]) }
     }

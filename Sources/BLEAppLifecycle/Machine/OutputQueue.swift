@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// What the owner of an `AppLifecycle` has yet to do, in order.
+/// The outputs for the owner of an `AppLifecycle`, in order.
 struct OutputQueue {
     private var outputs = Queue<LifecycleOutput>()
 
@@ -8,6 +8,6 @@ struct OutputQueue {
 
     mutating func emit(_ output: LifecycleOutput) { outputs.append(output) }
 
-    /// Before all that has not been fetched: what an app hears of has been written down by then.
+    /// Before all outputs that have not been fetched: events are written to the journal before an app receives them.
     mutating func emitFirst(_ output: LifecycleOutput) { outputs.prepend(output) }
 }

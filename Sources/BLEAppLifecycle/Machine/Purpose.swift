@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// What a command was given for: who is to hear of its end.
+/// The purpose of a command: the receiver of its completion.
 enum Purpose: Equatable {
     case scan(ClientID)
     case advertise(ClientID)
@@ -11,7 +11,7 @@ enum Purpose: Equatable {
     case update(ClientID, QueryID)
     case respond(ClientID)
     case listen(ClientID)
-    /// A unit on a channel of so many octets.
+    /// An SDU on a channel, with its length in octets.
     case send(ClientID, L2CAPChannelID, octets: Int)
     /// Of the system itself, on a new link.
     case learn(LinkID, LearningStep)

@@ -1,11 +1,11 @@
-/// What a manager may do as things stand: Bluetooth on or off, its app in front, behind, or without a process
-/// (SPEC 5.4). Everything that a manager asks of the engine follows from it.
+/// What a manager may do: Bluetooth is on or off, its app is in the foreground, in the background, or has no process
+/// (SPEC 5.4). All commands of a manager depend on it.
 struct Standing: Equatable {
     enum Place: Equatable {
         case foreground
         /// - Parameter hasMode: whether the app declared the background mode of the manager's role.
         case background(hasMode: Bool)
-        /// No process holds the manager; it goes on as if its app were in the background.
+        /// The app has no process; the manager continues as if its app were in the background.
         case preserved
     }
 

@@ -8,8 +8,8 @@ public struct AppID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
 
 /// One manager of one app, for as long as the app's process lives.
 ///
-/// The app's side chooses the number when it makes the manager; it never uses one twice in a process. A process that is
-/// launched again starts from nothing: only the restore identifier outlives it.
+/// The app's side chooses the number when it creates the manager, and never uses one twice in a process. Only the
+/// restore identifier survives the process.
 public struct ManagerID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -20,10 +20,10 @@ public struct ManagerID: RawRepresentable, Hashable, Comparable, Codable, Sendab
 /// Which of the two managers (SPEC MOD-1).
 public enum ManagerRole: String, Hashable, Codable, Sendable { case central, peripheral }
 
-/// A question whose answer is awaited on the spot. The app's side chooses the number.
+/// A synchronous query. The app's side chooses the number.
 ///
-/// The answer is the first event with the same number, and is there before `receive` of the request returns: no other
-/// input comes between the two.
+/// The answer is the first event with the same number. It is emitted before `receive` of the request returns: no other
+/// input comes in between.
 public struct QueryID: RawRepresentable, Hashable, Codable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

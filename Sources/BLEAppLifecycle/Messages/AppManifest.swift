@@ -2,9 +2,9 @@
 public struct AppManifest: Hashable, Codable, Sendable {
     /// Who declares it.
     public var app: AppID
-    /// What it may do in the background.
+    /// The background modes of the app.
     public var backgroundModes: BackgroundModes
-    /// Whether the user lets it use Bluetooth.
+    /// Whether the user allows the app to use Bluetooth.
     public var authorization: ManagerAuthorization
 
     public init(
@@ -29,7 +29,7 @@ public struct BackgroundModes: OptionSet, Hashable, Codable, Sendable {
     /// The mode that covers a role.
     public init(_ role: ManagerRole) { self = role == .central ? .central : .peripheral }
 
-    /// The names that stand in a manifest; others are passed over.
+    /// Creates the modes from the names in a manifest; unknown names are ignored.
     public init(names: [String]) {
         self = []
         if names.contains("bluetooth-central") { insert(.central) }
@@ -37,7 +37,7 @@ public struct BackgroundModes: OptionSet, Hashable, Codable, Sendable {
     }
 }
 
-/// Why an app was launched by the system (SPEC SPR-6, SPR-7): restore identifiers of the managers that were at something
+/// Why an app was launched by the system (SPEC SPR-6, SPR-7): restore identifiers of the managers that were active
 /// while it did not run.
 public struct LaunchOptions: Hashable, Codable, Sendable {
     /// Of its central managers.

@@ -3,7 +3,7 @@ import BLEPackets
 /// A service, characteristic or descriptor of a remote device, within that device.
 ///
 /// Stable until `PeripheralEvent.servicesModified` names its service or the peripheral is discovered again after a
-/// power-off: then it stands for nothing, and requests for it end with `CoreBluetoothError.invalidHandle`.
+/// power-off: then it is invalid, and requests for it end with `CoreBluetoothError.invalidHandle`.
 public struct RemoteAttributeID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
     /// The handle of a service's or characteristic's declaration, or of a descriptor.
     public let rawValue: UInt16
@@ -17,8 +17,8 @@ public struct RemoteAttributeID: RawRepresentable, Hashable, Comparable, Codable
 
 /// A service, characteristic or descriptor that an app publishes, within its peripheral manager.
 ///
-/// The app's side chooses the number, once for each attribute. Restored services come with the numbers that they had;
-/// the app's side goes on behind the greatest of them.
+/// The app's side chooses the number, once for each attribute. Restored services keep their numbers; the app's side
+/// continues after the greatest of them.
 public struct LocalAttributeID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -26,7 +26,7 @@ public struct LocalAttributeID: RawRepresentable, Hashable, Comparable, Codable,
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A request of a remote central that the app is to answer, once (SPEC PER-16, PER-18).
+/// A request of a remote central, which the app must answer once (SPEC PER-16, PER-18).
 public struct ATTRequestID: RawRepresentable, Hashable, Codable, Sendable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }

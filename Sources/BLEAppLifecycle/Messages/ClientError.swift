@@ -1,10 +1,10 @@
 import BLEPackets
 
-/// Why something failed, as an app is told (SPEC 2.1): an error of Core Bluetooth or one of the remote's attribute server.
+/// An error for an app (SPEC 2.1): of Core Bluetooth or of the remote's attribute server.
 public enum ClientError: Error, Hashable, Codable, Sendable {
     /// `CBError` with this code.
     case coreBluetooth(CoreBluetoothError)
-    /// `CBATTError` with this octet, whatever it is.
+    /// `CBATTError` with this code.
     case att(code: UInt8)
 
     static func att(_ error: ATTError) -> Self { .att(code: error.rawValue) }
@@ -12,7 +12,7 @@ public enum ClientError: Error, Hashable, Codable, Sendable {
 
 /// The codes of `CBError` (SPEC 2.1).
 public enum CoreBluetoothError: Int, Hashable, Codable, Sendable {
-    /// No reason is known, or none that has a code.
+    /// The reason is unknown or has no code.
     case unknown = 0
     /// The request contradicts itself.
     case invalidParameters = 1
@@ -24,7 +24,7 @@ public enum CoreBluetoothError: Int, Hashable, Codable, Sendable {
     case outOfSpace = 4
     /// The app took the request back.
     case operationCancelled = 5
-    /// The device was not heard for the supervision timeout.
+    /// The supervision timeout of the link has expired.
     case connectionTimeout = 6
     /// The device ended the link.
     case peripheralDisconnected = 7
@@ -34,9 +34,9 @@ public enum CoreBluetoothError: Int, Hashable, Codable, Sendable {
     case alreadyAdvertising = 9
     /// The link could not be established.
     case connectionFailed = 10
-    /// As many links stand as the controller can hold.
+    /// The controller has reached its maximum number of links.
     case connectionLimitReached = 11
-    /// The identifier stands for no device that this system knows.
+    /// The identifier belongs to no known device.
     case unknownDevice = 12
     /// The device, or its controller, cannot do that.
     case operationNotSupported = 13
@@ -44,6 +44,6 @@ public enum CoreBluetoothError: Int, Hashable, Codable, Sendable {
     case peerRemovedPairingInformation = 14
     /// The device did not answer while the link was to be encrypted.
     case encryptionTimedOut = 15
-    /// As many bonds are kept as can be.
+    /// The maximum number of bonds is reached.
     case tooManyLEPairedDevices = 16
 }

@@ -1,13 +1,13 @@
 import BLEHost
 import BLEPackets
 
-/// A service that an app publishes, whole: `CBMutableService` (SPEC MOD-4, PER-6).
+/// A complete service that an app publishes: `CBMutableService` (SPEC MOD-4, PER-6).
 public struct LocalService: Hashable, Codable, Sendable {
     /// By which the app and this system name it.
     public var id: LocalAttributeID
-    /// What kind of service it is.
+    /// The type of the service.
     public var uuid: BluetoothUUID
-    /// Whether it means something by itself, and not only in the services that include it.
+    /// Whether the service is primary; a secondary one has a meaning only inside services that include it.
     public var isPrimary: Bool
     /// Services that are published already.
     public var includedServices: [LocalAttributeID]
@@ -30,13 +30,13 @@ public struct LocalService: Hashable, Codable, Sendable {
 public struct LocalCharacteristic: Hashable, Codable, Sendable {
     /// By which the app and this system name it.
     public var id: LocalAttributeID
-    /// What kind of characteristic it is.
+    /// The type of the characteristic.
     public var uuid: BluetoothUUID
     /// `CBCharacteristicProperties`, with 0x100 and 0x200 for encrypted notification and indication (SPEC 2.1).
     public var properties: UInt16
     /// `CBAttributePermissions` (SPEC 2.1).
     public var permissions: UInt8
-    /// `nil` for a value that the app is asked for (SPEC PER-3).
+    /// The fixed value; `nil` for a value that the app supplies on request (SPEC PER-3).
     public var value: [UInt8]?
     /// Besides those that the system adds itself.
     public var descriptors: [LocalDescriptor]
@@ -58,9 +58,9 @@ public struct LocalCharacteristic: Hashable, Codable, Sendable {
 public struct LocalDescriptor: Hashable, Codable, Sendable {
     /// By which the app and this system name it.
     public var id: LocalAttributeID
-    /// What kind of descriptor it is.
+    /// The type of the descriptor.
     public var uuid: BluetoothUUID
-    /// Of a descriptor that never changes, at most 512 octets.
+    /// The fixed value, at most 512 octets.
     public var value: [UInt8]
 
     public init(id: LocalAttributeID, uuid: BluetoothUUID, value: [UInt8]) {
@@ -70,7 +70,7 @@ public struct LocalDescriptor: Hashable, Codable, Sendable {
     }
 }
 
-/// What an app wants to advertise (SPEC PER-8, PER-10).
+/// The content of an app's advertising (SPEC PER-8, PER-10).
 public struct AdvertisementRequest: Hashable, Codable, Sendable {
     /// `CBAdvertisementDataLocalNameKey`.
     public var localName: String?

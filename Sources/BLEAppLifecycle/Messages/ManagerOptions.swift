@@ -5,7 +5,7 @@ import BLEPackets
 public struct ManagerOptions: Hashable, Codable, Sendable {
     /// The name under which the manager is preserved; `nil` for one that is not (SPEC SPR-1).
     public var restoreIdentifier: String?
-    /// Whether the user is told when Bluetooth is off.
+    /// Whether the user is alerted when Bluetooth is off.
     public var showsPowerAlert: Bool
 
     public init(restoreIdentifier: String? = nil, showsPowerAlert: Bool = false) {
@@ -14,9 +14,9 @@ public struct ManagerOptions: Hashable, Codable, Sendable {
     }
 }
 
-/// What a central manager scans for (SPEC CEN-4, CEN-27).
+/// The options of a scan (SPEC CEN-4, CEN-27).
 public struct ScanOptions: Hashable, Codable, Sendable {
-    /// Empty where the app gave `nil` or nothing: every device.
+    /// The services to scan for; empty for every device.
     public var services: [BluetoothUUID]
     /// Whether every packet is reported instead of every device once (SPEC CEN-27).
     public var allowsDuplicates: Bool
@@ -34,15 +34,15 @@ public struct ScanOptions: Hashable, Codable, Sendable {
 
 /// The options of a connection (SPEC ALR-1 to ALR-3, 2.3).
 public struct ConnectOptions: Hashable, Codable, Sendable {
-    /// Whether the user is told when the link comes about while the app is suspended (SPEC ALR-1).
+    /// Whether the user is alerted when the link is made while the app is suspended (SPEC ALR-1).
     public var notifiesOnConnection: Bool
-    /// Whether the user is told when the link ends while the app is suspended (SPEC ALR-2).
+    /// Whether the user is alerted when the link ends while the app is suspended (SPEC ALR-2).
     public var notifiesOnDisconnection: Bool
-    /// Whether the user is told of every value that comes while the app is suspended (SPEC ALR-3).
+    /// Whether the user is alerted to every notification while the app is suspended (SPEC ALR-3).
     public var notifiesOnNotification: Bool
     /// How long to wait before the connection is sought.
     public var startDelayMilliseconds: Int64
-    /// Whether a link that was lost is sought again without being asked for.
+    /// Whether a lost link is restored automatically.
     public var reconnectsAutomatically: Bool
 
     public init(
@@ -57,8 +57,8 @@ public struct ConnectOptions: Hashable, Codable, Sendable {
     }
 }
 
-/// Which connections an app wants to hear of, by whichever app they are made: those of a peer that is named or has one of the
-/// services; with neither, none (SPEC 2.3 registerForConnectionEvents).
+/// The connections of which an app is notified, made by any app: those to the named peers or to peers with one of the
+/// services; without either, none (SPEC 2.3 registerForConnectionEvents).
 public struct ConnectionEventFilter: Hashable, Codable, Sendable {
     /// Devices that are named.
     public var peripherals: [PeerIdentifier]

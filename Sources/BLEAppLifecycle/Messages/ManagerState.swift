@@ -1,12 +1,12 @@
 /// `CBManagerState` (SPEC 2.1); the greater, the more can be done.
 public enum ManagerState: Int, Hashable, Comparable, Codable, Sendable {
-    /// Nothing is known yet; another state follows soon.
+    /// The state is not known yet; another state follows soon.
     case unknown = 0
     /// The controller is being brought back.
     case resetting = 1
     /// There is no controller for LE.
     case unsupported = 2
-    /// The user does not let this app use Bluetooth.
+    /// The user does not allow this app to use Bluetooth.
     case unauthorized = 3
     /// Bluetooth is off, or its controller is away.
     case poweredOff = 4
@@ -30,9 +30,9 @@ public enum ManagerAuthorization: Int, Hashable, Codable, Sendable {
 
 /// `CBPeripheralState` (SPEC 2.1).
 public enum PeripheralState: Int, Hashable, Codable, Sendable {
-    /// There is no link for this manager, and no wish for one.
+    /// Not connected.
     case disconnected = 0
-    /// A link is wished for.
+    /// Connecting.
     case connecting = 1
     /// The link can be used.
     case connected = 2

@@ -1,9 +1,8 @@
 import BLEHost
 import BLEPackets
 
-/// What a central's manager asks of one remote peripheral. Each but `writeWithoutResponse` ends with one
-/// `PeripheralEvent` of the same attribute, in the order of the requests, unless the connection ends before
-/// (SPEC CEN-11 to CEN-22).
+/// A request to one remote peripheral. Each but `writeWithoutResponse` ends with one `PeripheralEvent` of the same
+/// attribute, in the order of the requests, unless the connection ends first (SPEC CEN-11 to CEN-22).
 public enum PeripheralRequest: Hashable, Codable, Sendable {
     /// Empty: all. Ends with `servicesDiscovered`.
     case discoverServices([BluetoothUUID])
@@ -19,7 +18,7 @@ public enum PeripheralRequest: Hashable, Codable, Sendable {
     case readDescriptor(RemoteAttributeID)
     /// Ends with `valueWritten`.
     case writeValue([UInt8], characteristic: RemoteAttributeID)
-    /// Tells nothing, not even of failure (SPEC CEN-20).
+    /// Reports nothing, not even a failure (SPEC CEN-20).
     case writeWithoutResponse([UInt8], characteristic: RemoteAttributeID)
     /// Ends with `descriptorWritten`. The Client Characteristic Configuration is refused (SPEC 2.3).
     case writeDescriptor([UInt8], RemoteAttributeID)

@@ -1,11 +1,11 @@
-/// Numbers that nobody can guess, from 32 octets of entropy that come in as an input: the key stream of ChaCha20
-/// (RFC 8439, 2.3). The same octets give the same numbers, in every process.
+/// Unpredictable numbers, from 32 octets of entropy that are an input: the key stream of ChaCha20 (RFC 8439, 2.3). The
+/// same octets give the same numbers, in every process.
 struct EntropySource {
     private let key: [UInt32]
     private var counter: UInt64 = 0
     private var block: [UInt32] = []
 
-    /// - Parameter seed: 32 octets; what is missing counts as zero, what is too much is passed over.
+    /// - Parameter seed: 32 octets; missing octets count as zero, extra ones are ignored.
     init(seed: [UInt8]) {
         key = (0..<8).map { word in
             (0..<4).reduce(UInt32(0)) { sum, octet in

@@ -1,17 +1,17 @@
 import BLEPackets
 
-/// Which app knows which device by which identifier, and what the device is called (SPEC REC-3, 5.6).
+/// The identifiers by which apps know devices, and the names of the devices (SPEC REC-3, 5.6).
 ///
 /// All of it is bounded: devices that an app has only heard of make room for others like them, the one that was heard
-/// longest ago first; those that it asked for make room for each other alone. An address that passes makes a device a new
-/// one each time (SPEC REC-5). Nothing here is walked through in the order of a dictionary.
+/// longest ago first; those that it asked for make room for each other alone. An address that passes makes a device a
+/// new one each time (SPEC REC-5). Nothing here is walked through in the order of a dictionary.
 struct IdentityMap {
     private struct Key: Hashable {
         var app: Int
         var address: DeviceAddress
     }
 
-    /// What an app calls a device.
+    /// An app's identifier of a device.
     struct Alias: Hashable {
         var app: Int
         var identifier: PeerIdentifier
@@ -19,9 +19,9 @@ struct IdentityMap {
 
     private struct Entry {
         var address: DeviceAddress
-        /// Whether the app asked for the device.
+        /// Whether the app has used the device.
         var isKept: Bool
-        /// Whether it was heard or asked for since its turn to be forgotten came last.
+        /// Whether it was seen or used since it was last a candidate for removal.
         var wasUsed = false
         /// Whether the journal has it.
         var isWritten = false
@@ -34,7 +34,7 @@ struct IdentityMap {
 
     private let limit: Int
     private var entries: [Alias: Entry] = [:]
-    /// The name of a device that is told; older ones lead to it as well.
+    /// The current identifier of a device; older ones lead to it as well.
     private var identifiers: [Key: PeerIdentifier] = [:]
     private var heard = Queue<Alias>()
     private var kept = Queue<Alias>()
@@ -52,8 +52,8 @@ struct IdentityMap {
     }
 
     /// - Parameters:
-    ///   - isKept: whether the app asked for the device.
-    ///   - isWritten: whether the journal has it.
+    ///   - isKept: whether the app has used the device.
+    ///   - isWritten: whether it is in the journal.
     mutating func insert(
         _ identifier: PeerIdentifier, _ address: DeviceAddress, app: Int, isKept: Bool, isWritten: Bool = false
     ) {
@@ -73,13 +73,13 @@ struct IdentityMap {
         }
     }
 
-    /// An app hears of a device again.
+    /// An app sees a device again.
     mutating func use(_ identifier: PeerIdentifier, app: Int) {
         entries[Alias(app: app, identifier: identifier)]?.wasUsed = true
     }
 
-    /// An app asks for a device.
-    /// - Returns: whether it has only heard of it until now.
+    /// An app uses a device.
+    /// - Returns: whether this is its first use.
     mutating func keep(_ identifier: PeerIdentifier, app: Int) -> Bool {
         let alias = Alias(app: app, identifier: identifier)
         guard let entry = entries[alias] else { return false }
@@ -90,8 +90,8 @@ struct IdentityMap {
         return true
     }
 
-    /// What an app calls a private address it calls the device from now on.
-    /// - Returns: `nil` where it has no name for the address.
+    /// The identifier of a private address becomes that of the device.
+    /// - Returns: `nil` if the app has none for the address.
     mutating func rebind(_ address: DeviceAddress, to identity: DeviceAddress, app: Int) -> PeerIdentifier? {
         guard let identifier = identifiers[Key(app: app, address: address)] else { return nil }
         insert(identifier, identity, app: app, isKept: true, isWritten: true)
@@ -100,7 +100,7 @@ struct IdentityMap {
 
     // MARK: Forgetting
 
-    /// What is to be forgotten next, if nothing speaks for it; `nil` while there is room.
+    /// The next candidate for removal; `nil` while there is room.
     mutating func nextToForget() -> (alias: Alias, address: DeviceAddress)? {
         next(of: \.heard, isKept: false) ?? next(of: \.kept, isKept: true)
     }
@@ -122,7 +122,7 @@ struct IdentityMap {
     mutating func forget(_ alias: Alias) -> Bool {
         guard let entry = entries.removeValue(forKey: alias) else { return false }
         release(alias, entry.address)
-        // It may be the one that came last.
+        // It may be the last one.
         if entry.isKept, kept.last == alias { _ = kept.popLast() }
         if !entry.isKept, heard.last == alias { _ = heard.popLast() }
         return entry.isWritten
@@ -133,8 +133,8 @@ struct IdentityMap {
         if identifiers[key] == alias.identifier { identifiers[key] = nil }
     }
 
-    /// The journal is told of a device.
-    /// - Returns: `nil` where it was forgotten, or has been written already.
+    /// Marks a device as written to the journal.
+    /// - Returns: `nil` if it was forgotten, or has been written already.
     mutating func write(_ alias: Alias) -> (address: DeviceAddress, isKept: Bool)? {
         guard let entry = entries[alias], !entry.isWritten else { return nil }
         entries[alias]?.isWritten = true
@@ -143,7 +143,7 @@ struct IdentityMap {
 
     // MARK: Names
 
-    /// What a private address is called is the device's name.
+    /// The name of a private address becomes the device's name.
     mutating func rename(_ address: DeviceAddress, to identity: DeviceAddress) {
         guard let name = names[address] else { return }
         if let advertised = name.advertised { setAdvertisedName(advertised, of: identity) }

@@ -1,18 +1,18 @@
 import BLEHost
 import BLEPackets
 
-/// Which app knows which device by which identifier, and which of these identifiers outlast the process: those of devices
-/// that an app asked for, and of others as long as there is room (SPEC REC-3, REC-5, 5.6).
+/// The identifiers by which apps know devices, and those that survive the process: of devices that an app has used, and
+/// of others while there is room (SPEC REC-3, REC-5, 5.6).
 ///
 ///     heard ──written down, at once or with others──▶ remembered ──no room──▶ forgotten, the journal is told
 ///       └──the app asks for it──▶ kept: written down at once ──no room for others asked for──▶ forgotten
 struct PeerDirectory {
-    /// How long an identifier that an app has only heard of waits until it is written down, with others.
+    /// How long the identifier of a device that was only seen waits until it is written, together with others.
     private static let writingPause = Microseconds.seconds(5)
-    /// How many are written down at once in such a time: the few devices of a quiet place are known after a kill at any
-    /// moment, and a crowd costs no more.
+    /// How many are written at once in this time: the few devices of a quiet place survive a kill at any moment, and a
+    /// crowd costs no more.
     private static let promptLimit = 16
-    /// How many wait at most.
+    /// The maximum number that wait.
     private static let writingLimit = 256
 
     private var identities: IdentityMap
@@ -21,17 +21,17 @@ struct PeerDirectory {
     private var apps: [AppID] = []
     /// Looked up only.
     private var bonded: Set<DeviceAddress> = []
-    /// Identifiers that the journal has yet to be told, and to be told to forget.
+    /// Identifiers that have to be written to the journal or removed from it.
     private var unwritten: [IdentityMap.Alias] = []
     private var forgotten: [IdentityMap.Alias] = []
     /// When they are written down.
     private(set) var writingDeadline: Instant?
-    /// How many were written down at once, and until when they count.
+    /// How many were written at once, and until when they count.
     private var promptWriting = (until: Instant.zero, count: 0)
 
     /// - Parameters:
-    ///   - limit: how many devices are remembered, of each kind (`LifecycleSettings.rememberedDevices`).
-    ///   - seed: identifiers are made of it.
+    ///   - limit: the maximum number of remembered devices of each kind (`LifecycleSettings.rememberedDevices`).
+    ///   - seed: entropy for identifiers.
     init(limit: Int, seed: [UInt8]) {
         identities = IdentityMap(limit: limit)
         entropy = EntropySource(seed: seed)
@@ -54,8 +54,8 @@ struct PeerDirectory {
 
     // MARK: Learning
 
-    /// The identifier of a device for an app: the same each time, a new one at first sight (SPEC REC-3).
-    /// - Returns: `isNew` where others may have to make room for it.
+    /// An app's identifier of a device: the same each time, a new one when the device is seen first (SPEC REC-3).
+    /// - Returns: `isNew` if others may have to make room for it.
     mutating func identify(
         _ address: DeviceAddress, app: Int, into outputs: inout OutputQueue
     ) -> (identifier: PeerIdentifier, isNew: Bool) {
@@ -70,7 +70,7 @@ struct PeerDirectory {
         return (identifier, true)
     }
 
-    /// An app asks for a device: its identifier is written down at once, and makes no room for what is only heard.
+    /// An app uses a device: its identifier is written at once, and is not removed for devices that are only seen.
     /// - Returns: whether others may have to make room for it.
     mutating func keep(_ identifier: PeerIdentifier, app: Int, into outputs: inout OutputQueue) -> Bool {
         guard identities.keep(identifier, app: app), let address = identities.address(of: identifier, app: app)
@@ -80,8 +80,8 @@ struct PeerDirectory {
         return true
     }
 
-    /// A private address belongs to a device that is known by its identity from now on. What apps call the address they
-    /// call the device: it is the same for them, whatever address it shows (SPEC REC-3, 5.6).
+    /// The identity of a private address is now known. The identifier of the address becomes that of the device, which
+    /// stays the same for apps regardless of its address (SPEC REC-3, 5.6).
     mutating func rebind(
         _ address: DeviceAddress, to identity: DeviceAddress, into outputs: inout OutputQueue
     ) {
@@ -104,20 +104,20 @@ struct PeerDirectory {
     mutating func bondChanged(_ identity: DeviceAddress) { bonded.insert(identity) }
     mutating func bondRemoved(_ identity: DeviceAddress) { bonded.remove(identity.withoutIdentityMark) }
 
-    /// Takes up an identifier that an earlier process gave.
+    /// Restores an identifier of an earlier process.
     mutating func restore(_ identity: PreservedState.Identity, app: Int) {
         identities.insert(
             identity.identifier, identity.address, app: app, isKept: identity.isOnlyHeard != true, isWritten: true)
     }
 
-    /// Takes up what an app calls a device that shows a private address and is waited for.
+    /// Restores the identifier of a pending device with a private address.
     mutating func restore(_ peripheral: PreservedManager.Peripheral, app: Int) {
         identities.insert(peripheral.identifier, peripheral.address, app: app, isKept: true)
     }
 
     // MARK: Forgetting
 
-    /// What is to be forgotten next, if nothing speaks for it; `nil` while there is room.
+    /// The next candidate for removal; `nil` while there is room.
     mutating func nextToForget() -> (alias: IdentityMap.Alias, address: DeviceAddress)? { identities.nextToForget() }
 
     func isBonded(_ address: DeviceAddress) -> Bool { bonded.contains(address) }
@@ -128,8 +128,7 @@ struct PeerDirectory {
 
     // MARK: The journal
 
-    /// An app hears of a device for the first time. While these are few each is written down before the app is told of
-    /// it.
+    /// An app sees a device for the first time. While these are few, each is written before the app gets the event.
     private mutating func write(_ alias: IdentityMap.Alias, into outputs: inout OutputQueue) {
         unwritten.append(alias)
         guard unwritten.count == 1, promptWriting.count < Self.promptLimit else { return }
@@ -137,7 +136,7 @@ struct PeerDirectory {
         writeDown(into: &outputs)
     }
 
-    /// What many were heard of is written down together, a while after the first of them.
+    /// Plans writing many new devices together, a while after the first of them.
     mutating func planWriting(at now: Instant, into outputs: inout OutputQueue) {
         if now >= promptWriting.until { promptWriting = (until: now.advanced(by: Self.writingPause), count: 0) }
         guard !unwritten.isEmpty || !forgotten.isEmpty else { return }
@@ -147,7 +146,7 @@ struct PeerDirectory {
         if isMuch || due <= now { writeDown(into: &outputs) }
     }
 
-    /// Tells the journal everything that it has yet to be told.
+    /// Writes all pending changes to the journal.
     mutating func writeDown(into outputs: inout OutputQueue) {
         writingDeadline = nil
         var new: [PreservedState.Identity] = []

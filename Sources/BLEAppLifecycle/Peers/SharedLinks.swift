@@ -1,21 +1,21 @@
 import BLEHost
 import BLEPackets
 
-/// A link, as far as all apps share it.
+/// A link that all apps share.
 struct SharedLink: Equatable {
     let id: LinkID
     var address: DeviceAddress
     let role: LinkRole
     var attMTU: Int
-    /// What anybody discovered on it.
+    /// The services that any app has discovered on it.
     var services: [BluetoothUUID] = []
-    /// The value of Service Changed, once it has been found.
+    /// The handle of Service Changed's value, once it is known.
     var serviceChanged: AttributeHandle?
-    /// Managers that have heard of this connection as an event.
+    /// Managers that got a connection event for it.
     var observers: [ClientID] = []
 }
 
-/// What the system wants to know of a new link: the device's name, and when its services change.
+/// What the system asks of a new link: the device's name, and indications of changed services.
 ///
 ///     name ──▶ known
 ///     attributeService ──▶ serviceChanged ──▶ configuration ──▶ subscription ──▶ changes are heard of
@@ -26,14 +26,14 @@ enum LearningStep: Equatable {
     case serviceChanged
     case configuration(AttributeHandle)
     case subscription(AttributeHandle)
-    /// Those that connection events were asked for.
+    /// The services of registered connection events.
     case watchedServices
 }
 
-/// Links as all apps share them, in the order in which they came, and what the system learns of each (SPEC 2.3,
+/// The links that all apps share, in the order in which they were made, and what the system learns of each (SPEC 2.3,
 /// 5.5 rule 5).
 struct SharedLinks {
-    /// What was learned of a device.
+    /// Something learned about a device.
     enum Finding: Equatable {
         case name(String)
         case services([BluetoothUUID])
@@ -43,8 +43,8 @@ struct SharedLinks {
 
     subscript(link: LinkID) -> SharedLink? { links[link] }
 
-    /// A link is usable, or another manager holds it too.
-    /// - Parameter watched: services that connection events were asked for; `nil` where nothing is to be learned.
+    /// A link is usable, or another manager uses it, too.
+    /// - Parameter watched: the services of registered connection events; `nil` if nothing should be learned.
     mutating func note(_ information: LinkInformation, watched: [BluetoothUUID]?, into effects: inout ManagerEffects) {
         guard links[information.id] == nil else { return }
         let link = information.id
@@ -54,7 +54,7 @@ struct SharedLinks {
         guard information.role == .central, let watched else { return }
         learn(.readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all), on: link, .name, &effects)
         learn(.discoverServices(uuids: [BluetoothUUID(UInt16(0x1801))]), on: link, .attributeService, &effects)
-        // Nobody else may ever look for these.
+        // No app may ever discover these.
         if !watched.isEmpty { learn(.discoverServices(uuids: watched), on: link, .watchedServices, &effects) }
     }
 
@@ -108,7 +108,7 @@ struct SharedLinks {
     mutating func setMTU(_ mtu: Int, of link: LinkID) { links[link]?.attMTU = mtu }
     mutating func remove(_ link: LinkID) -> SharedLink? { links.remove(link) }
 
-    /// A private address belongs to a device that is known by its identity from now on.
+    /// The identity of a private address is now known.
     mutating func rename(_ address: DeviceAddress, to identity: DeviceAddress) {
         for link in links where link.address == address { links[link.id]?.address = identity }
     }

@@ -1,8 +1,8 @@
 import BLEHost
 import BLEPackets
 
-/// What one peripheral manager has asked for: services, advertising, answers and values for remote centrals
-/// (SPEC PER-6 to PER-24).
+/// The state of one peripheral manager: services, advertising, answers and values for remote centrals (SPEC PER-6 to
+/// PER-24).
 ///
 /// Services go into the engine's database one after the other, since each may include those before it:
 ///
@@ -20,13 +20,13 @@ struct PeripheralManager {
         /// While it is being published.
         var token: CommandToken?
         var published: GATTPublishedService?
-        /// Whether the app has heard what became of it.
+        /// Whether the app knows its result.
         var isTold = false
     }
 
     struct RunningAdvertisement: Equatable {
         var token: CommandToken
-        /// As the engine was given it.
+        /// The request as it was submitted to the engine.
         var request: AdvertiseRequest
     }
 
@@ -35,24 +35,24 @@ struct PeripheralManager {
         var isRead: Bool
     }
 
-    /// Commands need no answer: an app that gives none would let their number grow.
+    /// Write commands need no answer, so that their number must be bounded.
     private static let questionLimit = 256
 
     let client: ClientID
     let app: AppID
-    /// What a central hears of services whose app may not run for them (SPEC FGO-3, 2.4).
+    /// The error for services whose app may not run (SPEC FGO-3, 2.4).
     let disabledServiceError: ATTError
     /// In the order in which they were added.
     private(set) var services = OrderedTable<LocalAttributeID, Service>()
     private(set) var advertisement: AdvertisementRequest?
     private(set) var runningAdvertisement: RunningAdvertisement?
-    /// Whether the app waits to hear what became of `startAdvertising`.
+    /// Whether the app waits for the result of `startAdvertising`.
     private var owesStart = false
-    /// Further calls of `startAdvertising` that are refused once the first is answered.
+    /// Further calls of `startAdvertising`, which are refused once the first is answered.
     private var refusedStarts = 0
-    /// In the order in which they came.
+    /// In their order.
     private(set) var subscriptions: [Subscription] = []
-    /// What the app is to answer, oldest first.
+    /// The requests that the app must answer, oldest first.
     private(set) var questions: [Question] = []
     /// Whether an update was refused.
     private var owesReadiness = false
@@ -67,7 +67,7 @@ struct PeripheralManager {
         channels = ChannelTable(client: client)
     }
 
-    /// Goes on with what an earlier process left.
+    /// Restores the state of an earlier process.
     mutating func restore(_ kept: PreservedManager) {
         for service in kept.services { services[service.id] = Service(definition: service, isTold: true) }
         advertisement = kept.advertisement
@@ -75,7 +75,7 @@ struct PeripheralManager {
 
     // MARK: Requests
 
-    /// - Parameter links: those of the centrals that a request names; `nil` where it names none.
+    /// - Parameter links: the links of the centrals in a request; `nil` if it names none.
     mutating func perform(
         _ request: PeripheralManagerRequest, to links: [LinkID]?, _ standing: Standing,
         into effects: inout ManagerEffects
@@ -111,7 +111,7 @@ struct PeripheralManager {
 
     // MARK: What the engine is to do
 
-    /// Everything comes from here, so that nothing is forgotten when the standing changes.
+    /// All activities start here, so that none is forgotten when the standing changes.
     mutating func converge(_ standing: Standing, into effects: inout ManagerEffects) {
         convergeAdvertising(standing, into: &effects)
         if standing.state >= .poweredOff { publishNext(into: &effects) }
@@ -133,7 +133,7 @@ struct PeripheralManager {
         converge(standing, into: &effects)
     }
 
-    /// Puts into the database what is not there yet, included services first: they were added first.
+    /// Publishes the next service; included services come first, because they were added first.
     private mutating func publishNext(into effects: inout ManagerEffects) {
         guard let service = services.first(where: { $0.published == nil }),
             // One after the other: the next may include this one.
@@ -153,7 +153,7 @@ struct PeripheralManager {
         into effects: inout ManagerEffects
     ) {
         guard let isTold = services[id]?.isTold else {
-            // Removed while it was on its way.
+            // It was removed while it was being published.
             if case .success(.published(let service)) = result {
                 effects.submit(.server(.removeService(service.range.first)), from: client)
             }
@@ -184,7 +184,7 @@ struct PeripheralManager {
         effects.needsJournal = true
     }
 
-    /// Takes all services out of the database, those first that include others.
+    /// Removes all services from the database, those first that include others.
     private mutating func withdrawServices(into effects: inout ManagerEffects) {
         for service in services.reversed() {
             guard let handle = service.published?.range.first else { continue }
@@ -231,7 +231,8 @@ struct PeripheralManager {
         self.advertisement = advertisement
         owesStart = true
         converge(standing, into: &effects)
-        // Others advertise already, or the app is in the background and is heard when it is in the foreground again.
+        // Others advertise already, or the app is in the background and will advertise when it is in the foreground
+        // again.
         if standing.isAdvertising || runningAdvertisement == nil { advertisingStarted(into: &effects) }
     }
 
@@ -243,7 +244,7 @@ struct PeripheralManager {
         refuseStarts(&effects)
     }
 
-    /// An app that starts twice hears of the first start first.
+    /// An app that starts twice gets the result of the first start first.
     private mutating func refuseStarts(_ effects: inout ManagerEffects) {
         guard !owesStart else { return }
         while refusedStarts > 0 {
@@ -277,7 +278,7 @@ struct PeripheralManager {
             effects.cancel(running.token)
             runningAdvertisement = nil
         case (let running?, let wanted?) where running.request != wanted:
-            // Until the engine has named the operation, nothing of it can be changed.
+            // The operation can only be changed once it is known.
             guard let operation = effects.commands.operation(of: running.token) else { return }
             effects.submit(.radio(.changeAdvertising(operation, wanted)), from: client)
             runningAdvertisement?.request = wanted
@@ -336,8 +337,8 @@ struct PeripheralManager {
         effects.submit(.server(.respond(question.id, answer)), from: client, for: .respond(client))
     }
 
-    /// The engine has answered for the app, which took too long.
-    /// - Returns: whether the app was asked.
+    /// The engine has answered, because the app took too long.
+    /// - Returns: whether the request was the app's.
     mutating func expired(_ id: GATTRequestID, into effects: inout ManagerEffects) -> Bool {
         guard let place = questions.firstIndex(where: { $0.id == id }) else { return false }
         questions.remove(at: place)
@@ -345,7 +346,7 @@ struct PeripheralManager {
         return true
     }
 
-    /// The process that was asked is gone: it answers nothing that the next one is not told.
+    /// The process has ended: requests that the next process does not get are refused.
     mutating func processEnded(isWaiting: (GATTRequestID) -> Bool, into effects: inout ManagerEffects) {
         for question in questions where !isWaiting(question.id) {
             effects.submit(.server(.respond(question.id, .failure(.unlikelyError))), from: client)
@@ -375,7 +376,7 @@ struct PeripheralManager {
         effects.tell(.subscribed(added.description(of: central), characteristic: characteristic), to: client)
     }
 
-    /// As it is kept here; `nil` where it is not known.
+    /// The stored subscription; `nil` if it is unknown.
     func known(_ subscription: GATTSubscription) -> Subscription? {
         guard let characteristic = characteristic(with: subscription.handle) else { return nil }
         return subscriptions.first { $0.link == subscription.link && $0.characteristic == characteristic }
@@ -392,10 +393,10 @@ struct PeripheralManager {
             to: client)
     }
 
-    /// What a central asked that is gone is asked no more.
+    /// Removes the subscriptions of a central that has disconnected.
     mutating func centralGone(_ link: LinkID) { subscriptions.removeAll { $0.link == link } }
 
-    /// A private address belongs to a device that is known by its identity from now on.
+    /// The identity of a private address is now known.
     mutating func rename(_ address: DeviceAddress, to identity: DeviceAddress) {
         for place in subscriptions.indices where subscriptions[place].address == address {
             subscriptions[place].address = identity
@@ -416,7 +417,7 @@ struct PeripheralManager {
             .server(.updateValue(handle, value: value, links: links)), from: client, for: .update(client, query))
     }
 
-    /// The engine has taken a value, or has no room for it.
+    /// The engine has accepted a value, or has no room for it.
     mutating func updated(
         _ query: QueryID, _ result: Result<HostResult, HostFailure>, into effects: inout ManagerEffects
     ) {
@@ -434,7 +435,7 @@ struct PeripheralManager {
 
     // MARK: Ending
 
-    /// What it loses below `poweredOff` (SPEC 2.4).
+    /// The losses below `poweredOff` (SPEC 2.4).
     mutating func fall(into effects: inout ManagerEffects) {
         advertisement = nil
         owesStart = false
@@ -473,8 +474,8 @@ struct PeripheralManager {
 }
 
 extension PeripheralManagerRequest {
-    /// Whether the client's own picture changed with it: below `poweredOn` the client drops it, but one that was on its way
-    /// as Bluetooth went off counts on both sides.
+    /// Whether the request changes the client's own state: below `poweredOn` the client drops it, but one that was
+    /// pending when Bluetooth went off counts on both sides.
     fileprivate var changesDatabase: Bool {
         switch self {
         case .addService, .removeService, .removeAllServices, .stopAdvertising: true

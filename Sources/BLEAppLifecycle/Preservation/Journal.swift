@@ -1,17 +1,16 @@
-/// The form of a journal: lines of text, each with a checksum, appended and never changed.
+/// The format of a journal: lines of text with a checksum each, which are appended and never changed.
 ///
-/// A process may be killed at any moment: a line that was not written to its end, or that was damaged later, is passed
-/// over, and every other line counts.
+/// A process may be killed at any moment: an incomplete or damaged line is ignored, and all other lines count.
 public enum Journal {
     /// The longest payload that is read, in octets.
     public static let longestPayload = 16 << 20
 
-    /// - Parameter payload: an entry in a form that has no line break, as JSON.
+    /// - Parameter payload: an entry in a form without line breaks, such as JSON.
     public static func line(_ payload: [UInt8]) -> [UInt8] {
         digits(checksum(payload[...])) + [UInt8(ascii: " ")] + payload + [UInt8(ascii: "\n")]
     }
 
-    /// The payloads of all whole lines, in order.
+    /// The payloads of all valid lines, in order.
     public static func payloads(in journal: [UInt8]) -> [[UInt8]] { lines(in: journal).compactMap(\.self) }
 
     /// The payload of each line, in order; `nil` for one that is damaged, or was not written to its end.

@@ -1,19 +1,19 @@
 import BLEHost
 import BLEPackets
 
-/// What one manager is at, kept for when its app is launched again (SPEC SPR-4, SPR-11).
+/// The state of one manager, preserved for the next launch of its app (SPEC SPR-4, SPR-11).
 public struct PreservedManager: Hashable, Codable, Sendable {
-    /// A remote peripheral that a central manager holds or waits for.
+    /// A remote peripheral that is connected or connecting.
     public struct Peripheral: Hashable, Codable, Sendable {
         /// By which the app knows it.
         public var identifier: PeerIdentifier
-        /// By which it is found again, an identity where that is known.
+        /// The address for connecting again; the identity address, if known.
         public var address: DeviceAddress
-        /// With which the app asked for it.
+        /// The options of the connection.
         public var options: ConnectOptions
         /// Whether the link stood.
         public var isConnected: Bool
-        /// What had been discovered of it; `nil` where nothing was.
+        /// The discovered services; `nil` before discovery.
         public var services: [RemoteService]?
     }
 
@@ -23,13 +23,13 @@ public struct PreservedManager: Hashable, Codable, Sendable {
     public var role: ManagerRole
     /// The name under which it is preserved.
     public var restoreIdentifier: String
-    /// `nil` where it does not scan.
+    /// The scan; `nil` if there is none.
     public var scan: ScanOptions?
-    /// In the order in which the app asked for them.
+    /// In the order of the app's requests.
     public var peripherals: [Peripheral] = []
     /// In the order in which they were published.
     public var services: [LocalService] = []
-    /// `nil` where it does not advertise.
+    /// The advertising; `nil` if there is none.
     public var advertisement: AdvertisementRequest?
     /// Who has subscribed to its characteristics.
     public var subscriptions: [RestoredPeripheral.Subscription] = []
@@ -40,7 +40,7 @@ public struct PreservedManager: Hashable, Codable, Sendable {
         self.restoreIdentifier = restoreIdentifier
     }
 
-    /// Whether there is anything that the system goes on with (SPEC SPR-7, SPR-31).
+    /// Whether the system has anything to continue (SPEC SPR-7, SPR-31).
     public var hasTasks: Bool { scan != nil || !peripherals.isEmpty || !services.isEmpty || advertisement != nil }
 
     func isSame(_ app: AppID, _ role: ManagerRole, _ identifier: String) -> Bool {
@@ -48,23 +48,23 @@ public struct PreservedManager: Hashable, Codable, Sendable {
     }
 }
 
-/// A line of the journal: something that must outlive this process.
+/// A line of the journal: a change that must survive this process.
 public enum JournalEntry: Hashable, Codable, Sendable {
-    /// What a manager is at now; takes the place of an earlier entry for it.
+    /// The current state of a manager; replaces its earlier entry.
     case manager(PreservedManager)
     /// A manager is preserved no more.
     case managerRemoved(AppID, ManagerRole, restoreIdentifier: String)
     /// An app knows a device by an identifier (SPEC REC-3).
     case identity(AppID, PeerIdentifier, DeviceAddress)
-    /// What apps call devices, as a rule some that they have only heard of.
+    /// Identifiers of devices, usually of those that were only seen.
     case identities([PreservedState.Identity])
-    /// What apps called devices that are remembered no more.
+    /// Identifiers of devices that were forgotten.
     case identitiesForgotten([PreservedState.Name])
 }
 
-/// All that outlives the process: a value that is read from the journal and given to the next `AppLifecycle`.
+/// Everything that survives the process: read from the journal and passed to the next `AppLifecycle`.
 public struct PreservedState: Hashable, Codable, Sendable {
-    /// What one app calls one device.
+    /// One app's identifier of one device.
     public struct Identity: Hashable, Codable, Sendable {
         /// Who calls it so.
         public var app: AppID
@@ -72,7 +72,7 @@ public struct PreservedState: Hashable, Codable, Sendable {
         public var identifier: PeerIdentifier
         /// The device.
         public var address: DeviceAddress
-        /// `true` where the app has only heard of the device: such ones are forgotten first.
+        /// `true` if the app has only seen the device: these are forgotten first.
         public var isOnlyHeard: Bool?
 
         fileprivate var name: Name { Name(app: app, identifier: identifier) }
@@ -88,12 +88,12 @@ public struct PreservedState: Hashable, Codable, Sendable {
 
     /// In the order in which they were first preserved.
     public private(set) var managers: [PreservedManager] = []
-    /// In the order in which they were given; what is said later of a name takes the earlier place.
+    /// In their order; a later entry of an identifier replaces the earlier one in place.
     public private(set) var identities: [Identity] = []
 
     public init() {}
 
-    /// Takes a line of the journal in, in their order.
+    /// Applies a line of the journal; call it for all lines in order.
     public mutating func apply(_ entry: JournalEntry) {
         switch entry {
         case .manager(let manager):
@@ -118,7 +118,7 @@ public struct PreservedState: Hashable, Codable, Sendable {
         }
     }
 
-    /// A journal that says the same in as few lines as possible.
+    /// The entries of a journal with the same content and as few lines as possible.
     public var entries: [JournalEntry] {
         let known = identities.map { identity in
             identity.isOnlyHeard == true
