@@ -35,7 +35,7 @@ def event_packet(events, subevents):
         line = f'            self = .{p.case}('
         return [head, line + value] if len(line + value) <= WIDTH else [head, line, ' ' * 16 + value]
 
-    out = comment(['An event with its parameters as values: what the controller said, to keep or to look through (Core 5.4, '
+    out = comment(['An event with its decoded parameters (Core 5.4, '
                    'Vol 4, Part E, 7.7).',
                    'Events that an LE host has no use for, those of BR/EDR, of isochronous channels and of the makers, are '
                    'kept as bytes, so that nothing is lost. Where speed counts, `HCIEventPacketView` reads an event in '
@@ -48,8 +48,8 @@ def event_packet(events, subevents):
     /// Any other event of the LE Meta family: its subevent code and what follows.
     case otherLEMeta(LESubeventCode, [UInt8])
 
-    /// Decodes the parameters of an event; what stands behind the last known one is left to the reader.
-    /// - Throws: `DecodingError` when a known event is not whole or a field of it has no meaning.
+    /// Decodes the parameters of an event; octets after the last known one remain in the reader.
+    /// - Throws: `DecodingError` when a known event is incomplete or has an undefined value.
     public init(code: HCIEventCode, decoding reader: inout PacketReader) throws(DecodingError) {
         switch code {""", *(l for p in events for l in decoding(p)),
             """        case .leMeta:
@@ -117,7 +117,7 @@ def supported_positions(commands):
 
     return MARK.format('*.toml') + '\n'.join([
         'extension SupportedCommands {',
-        '    /// Where the bit of a command outside the LE group stands, counted from the first bit of the first octet.',
+        '    /// The position of the bit of a command outside the LE group, counted from the first bit of the first octet.',
         '    static func positionOutsideLE(of opcode: HCIOpcode) -> Int? {', '        switch opcode {',
         *map(case, commands), '        default: nil', '        }', '    }', '}']) + '\n'
 

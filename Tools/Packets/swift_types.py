@@ -33,7 +33,7 @@ def packet_type(packet):
             out += structure(f.element, 'Hashable, Sendable', f.entry['elementDoc'], f.fields, 4, 'element') + ['']
     out += body(packet.fields, 4, 'event' if packet.kind != 'command' else 'command')
     if packet.returns:
-        out += ['', *structure('ReturnParameters', 'HCIReturnParameters', 'What the controller answers.', packet.returns,
+        out += ['', *structure('ReturnParameters', 'HCIReturnParameters', 'The return parameters of the answer.', packet.returns,
                                4, 'returns')]
     return MARK.format(packet.file) + '\n'.join(out + ['}']) + '\n'
 

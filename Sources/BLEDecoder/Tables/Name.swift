@@ -1,14 +1,14 @@
-/// A name that lies in the program: what an output copies as it is.
+/// A name in constant memory, which outputs copy unchanged.
 @safe
 struct Name {
     private let start: UnsafePointer<UInt8>
     private let count: Int
 
-    /// A part of a constant text; empty where the text has no such part.
+    /// A part of a constant text; empty if it is out of range.
     @inline(__always)
     init(in text: StaticString, at place: Int, count: Int) {
         let isWithin = place >= 0 && count >= 0 && place + count <= text.utf8CodeUnitCount
-        // In bounds: checked on the line above; a StaticString of more than one character lies in memory for ever.
+        // In bounds: checked on the line above; a StaticString of more than one character is in constant memory.
         unsafe start = text.utf8Start + (isWithin ? place : 0)
         self.count = isWithin ? count : 0
     }

@@ -1,6 +1,6 @@
 /// The specification's names of packets.
 public enum PacketNames {
-    /// What is named.
+    /// A table of names.
     public enum Table: Sendable {
         /// Commands by opcode.
         case command
@@ -12,11 +12,11 @@ public enum PacketNames {
         case att
         /// PDUs of SMP by code.
         case smp
-        /// Fixed channels of L2CAP.
+        /// Fixed L2CAP channels.
         case channel
     }
 
-    /// `nil` where the specification gives none.
+    /// The name of a number; `nil` if the specification has none.
     public static func name(of number: UInt16, in table: Table) -> String? {
         let tables = PacketTables.shared
         let code = Int(number & 0xFF)

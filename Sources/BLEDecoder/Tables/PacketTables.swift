@@ -1,24 +1,24 @@
-/// What the fields of packets are called and how they are read.
+/// The names and the forms of packet fields.
 ///
-/// Generated numbers that lie in the program, so that nothing is read or allocated at start: `packedLayouts` has a row
-/// for each packet, `packedFields` a number for each field, `packedValues` one for each named value, and all three say
-/// where their names stand in `PacketTexts`. `Tools/Packets` has the table that they come from.
+/// Generated constants, so that nothing is parsed or allocated at start: `packedLayouts` has a row for each packet,
+/// `packedFields` a number for each field, `packedValues` one for each named value; all three contain the offsets of
+/// their names in `PacketTexts`. They are generated from the table in `Tools/Packets`.
 struct PacketTables {
     /// A field of a packet, or the head of a group of fields.
     struct Field {
         let packed: UInt64
 
         @inline(__always) var kind: Kind { Kind(rawValue: UInt8(truncatingIfNeeded: packed >> 56)) ?? .rest }
-        /// Octets of the field.
+        /// The width of the field in octets.
         @inline(__always) var width: Int { Int(packed >> 48 & 0xFF) }
-        /// A table of names, microseconds of a unit, or the place behind the group.
+        /// A table of names, the microseconds of a unit, or the index after the group.
         @inline(__always) var argument: Int { Int(Int16(truncatingIfNeeded: packed >> 32)) }
 
         /// `Name: `
         @inline(__always) var text: Name { Name(in: PacketTexts.fields, at: place, count: textCount) }
         /// `"name":`
         @inline(__always) var key: Name { Name(in: PacketTexts.fields, at: place + textCount, count: keyCount) }
-        /// `"nameName":`, for masks `"nameNames":`; only of a field whose values or bits have names.
+        /// `"nameName":`, for masks `"nameNames":`; only for a field whose values or bits have names.
         var nameKey: Name {
             let isMask = kind == .mask || kind == .octetMask
             return Name(
@@ -30,16 +30,16 @@ struct PacketTables {
         private var keyCount: Int { Int(packed & 0xFF) }
     }
 
-    /// A packet: its name, its fields, and for commands those of the answer.
+    /// A packet: its name, its fields, and for commands those of the return parameters.
     struct Layout {
         let row: Int
 
         var name: Name { Name(in: PacketTexts.packets, at: number(1), count: number(2)) }
         var fields: Range<Int> { number(3)..<(number(3) + number(4)) }
         var answer: Range<Int> { (number(3) + number(4))..<(number(3) + number(4) + number(5)) }
-        /// The fewest octets that the fields take.
+        /// The minimum length of the fields.
         var byteCount: Int { number(6) & 0x7FFF }
-        /// Whether they always take as many.
+        /// Whether their length is fixed.
         var isFixed: Bool { number(6) & 0x8000 == 0 }
         var answerByteCount: Int { number(7) & 0x7FFF }
         var answerIsFixed: Bool { number(7) & 0x8000 == 0 }
@@ -48,7 +48,7 @@ struct PacketTables {
         private func number(_ column: Int) -> Int { Int(PacketTables.packedLayouts[row * 8 + column]) }
     }
 
-    /// The fields of all packets, one behind the other.
+    /// The fields of all packets, one after the other.
     struct Fields: RandomAccessCollection, Sendable {
         var startIndex: Int { 0 }
         var endIndex: Int { packedFields.count }
@@ -62,9 +62,9 @@ struct PacketTables {
         @inline(__always) subscript(place: Int) -> Layout { Layout(row: place) }
     }
 
-    /// Places of commands in `layouts` by opcode; -1 where there is none.
+    /// Indices of commands in `layouts` by opcode; −1 if there is none.
     struct Commands: Sendable {
-        /// By group, of which there are 16 here, and command, of which a group has 256 here.
+        /// By group (16 of them here) and command (256 in each group here).
         private var places: [Int16]
 
         fileprivate init(_ layouts: Range<Int>) {
@@ -87,13 +87,13 @@ struct PacketTables {
     let fields = Fields()
     let layouts = Layouts()
     let commands = Commands(commandLayouts)
-    /// Places in `layouts` by number; -1 where there is none.
+    /// Indices in `layouts` by number; −1 if there is none.
     let events = places(eventLayouts)
     let subevents = places(leEventLayouts)
     let attOpcodes = places(attLayouts)
     let smpCodes = places(smpLayouts)
     let signallingCodes = places(signallingLayouts)
-    /// By the type of an option of a channel, without its top bit.
+    /// By the type of a channel's option, without its top bit.
     let channelOptions = places(channelOptionLayouts)
 
     static let shared = PacketTables()
@@ -106,18 +106,18 @@ struct PacketTables {
 
     // MARK: Names of values
 
-    /// Names that are not in a table of values: companies, and bits that stand for something with a number.
+    /// Names that are not in a table of values: companies, and bits that refer to numbered items.
     enum Special {
         static let company = -2
         /// Bit 0 stands for event 0x01; for event 0x40; for subevent 0x01 of LE Meta.
         static let events1 = -3
         static let events64 = -4
         static let subevents1 = -5
-        /// Bits are their numbers.
+        /// Bits are shown by their numbers.
         static let numbers = -6
     }
 
-    /// The name of a value; `nil` where the table has none.
+    /// The name of a value; `nil` if the table has none.
     @inline(__always)
     func name(of number: UInt64, in table: Int) -> Name? {
         var index = Int(Self.valueTables[table])
@@ -132,7 +132,7 @@ struct PacketTables {
         return nil
     }
 
-    /// The name of a bit in a mask; `nil` where it has none.
+    /// The name of a bit in a mask; `nil` if it has none.
     func name(ofBit bit: Int, in table: Int) -> Name? {
         let place: Int16
         switch table {

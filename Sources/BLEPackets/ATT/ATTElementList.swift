@@ -1,7 +1,7 @@
-/// Elements of one length behind each other, at least one, and nothing behind the last.
+/// Elements of one length one after the other, at least one, and nothing after the last.
 @usableFromInline struct ATTElementList: ~Escapable {
     @usableFromInline let elementLength: Int
-    /// What has not been taken.
+    /// The elements that have not been read.
     @usableFromInline var bytes: RawSpan
 
     @inlinable @_lifetime(copy bytes)

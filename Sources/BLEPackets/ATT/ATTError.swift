@@ -1,48 +1,48 @@
 /// Why a server refused a request (Core 5.4, Vol 3, Part F, 3.4.1.1; SPEC 2.1).
 ///
-/// The code is whatever stood on the wire; 0x80 to 0x9F belong to the application, 0xE0 to 0xFF to common profiles.
+/// The code is the one in the PDU; 0x80 to 0x9F belong to the application, 0xE0 to 0xFF to common profiles.
 public struct ATTError: RawRepresentable, Hashable, Error, Sendable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The handle names no attribute of the server, or a range begins at zero or ends before its beginning.
     public static let invalidHandle = ATTError(rawValue: 0x01)
-    /// The attribute may never be read by this request, whatever the link's security.
+    /// The attribute can never be read with this request, regardless of the link's security.
     public static let readNotPermitted = ATTError(rawValue: 0x02)
-    /// The attribute may never be written by this request, whatever the link's security.
+    /// The attribute can never be written with this request, regardless of the link's security.
     public static let writeNotPermitted = ATTError(rawValue: 0x03)
     /// The request has a form that its opcode does not allow, such as a wrong length.
     public static let invalidPDU = ATTError(rawValue: 0x04)
-    /// The attribute asks for a key that pairing did not give yet, or for one that is protected against a man in the
-    /// middle. The client pairs and asks again (Core 5.4, Vol 3, Part C, 10.3.1).
+    /// The attribute requires pairing, or a key that is protected against a man in the middle. The client pairs and
+    /// repeats the request (Core 5.4, Vol 3, Part C, 10.3.1).
     public static let insufficientAuthentication = ATTError(rawValue: 0x05)
     /// The server does not know the request, or does without it. Commands and signed commands that it does not know get
     /// no answer at all.
     public static let requestNotSupported = ATTError(rawValue: 0x06)
-    /// The offset of a Read Blob or of a queued write lies behind the end of the value. An offset equal to the length
-    /// of a value that is read is right and gives an empty part.
+    /// The offset of a Read Blob or of a queued write is beyond the end of the value. Reading at an offset equal to the
+    /// length is valid and returns an empty part.
     public static let invalidOffset = ATTError(rawValue: 0x07)
     /// The server's user or application did not allow this client to use the attribute.
     public static let insufficientAuthorization = ATTError(rawValue: 0x08)
     /// The server has no room for another Prepare Write Request; what is in the queue stays there.
     public static let prepareQueueFull = ATTError(rawValue: 0x09)
-    /// The range holds no attribute that was asked for. This is how a search by range ends.
+    /// The range has no matching attribute. This ends a search by range.
     public static let attributeNotFound = ATTError(rawValue: 0x0A)
-    /// The value cannot be read by Read Blob Request, as Read Request gives the whole of it.
+    /// The value cannot be read with Read Blob Request, because Read Request returns all of it.
     public static let attributeNotLong = ATTError(rawValue: 0x0B)
-    /// The link is encrypted with a shorter key than the attribute asks for; only new pairing gives a longer one.
+    /// The link is encrypted with a shorter key than the attribute requires; only a new pairing gives a longer one.
     public static let insufficientEncryptionKeySize = ATTError(rawValue: 0x0C)
     /// The value that is written is longer or shorter than the attribute can hold.
     public static let invalidAttributeValueLength = ATTError(rawValue: 0x0D)
     // swift-format-ignore: DontRepeatTypeInStaticProperties
-    /// Something went wrong in the server that no other code tells.
+    /// An error in the server for which there is no other code.
     public static let unlikelyError = ATTError(rawValue: 0x0E)
-    /// The attribute asks for an encrypted link and this one is not, though the devices are bonded. The client encrypts
-    /// with the key that it has and asks again (Core 5.4, Vol 3, Part C, 10.3.1).
+    /// The attribute requires encryption and the link is not encrypted, although the devices are bonded. The client
+    /// encrypts with the bond's key and repeats the request (Core 5.4, Vol 3, Part C, 10.3.1).
     public static let insufficientEncryption = ATTError(rawValue: 0x0F)
     /// Read By Group Type Request names a type that groups no attributes in this server.
     public static let unsupportedGroupType = ATTError(rawValue: 0x10)
-    /// The server has too little memory or the like to carry the request out.
+    /// The server lacks resources, such as memory, for the request.
     public static let insufficientResources = ATTError(rawValue: 0x11)
     /// The server's attributes changed and the client still goes by the old ones; it has to discover again (Core 5.4,
     /// Vol 3, Part G, 2.5.2.1).
@@ -53,16 +53,16 @@ public struct ATTError: RawRepresentable, Hashable, Error, Sendable {
     public static let firstOfApplication = ATTError(rawValue: 0x80)
     /// The write cannot be carried out for another reason than permissions (Core Specification Supplement, Part B).
     public static let writeRequestRejected = ATTError(rawValue: 0xFC)
-    /// The client did not switch on the notification or indication without which the server cannot do what is asked
-    /// (Core Specification Supplement, Part B).
+    /// The client has not enabled the notification or indication that the request requires (Core Specification
+    /// Supplement, Part B).
     public static let clientCharacteristicConfigurationImproperlyConfigured = ATTError(rawValue: 0xFD)
     /// The server still carries out what an earlier request of the same service began
     /// (Core Specification Supplement, Part B).
     public static let procedureAlreadyInProgress = ATTError(rawValue: 0xFE)
-    /// The value lies outside the range that the profile or service gives it (Core Specification Supplement, Part B).
+    /// The value is outside the range of the profile or service (Core Specification Supplement, Part B).
     public static let outOfRange = ATTError(rawValue: 0xFF)
 
-    /// Whether the code is one of 0x80 to 0x9F, whose meaning the service alone defines.
+    /// Whether the code is one of 0x80 to 0x9F, whose meaning the service defines.
     @inlinable public var isApplicationError: Bool { rawValue >= 0x80 && rawValue <= 0x9F }
     /// Whether the code is one of 0xE0 to 0xFF, which mean the same in every profile and service (Core Specification
     /// Supplement, Part B).
@@ -70,7 +70,7 @@ public struct ATTError: RawRepresentable, Hashable, Error, Sendable {
 }
 
 extension ATTError: CustomStringConvertible {
-    /// The specification's name, or the code alone: `Read Not Permitted`, `application error 0x80`.
+    /// The specification's name, or only the code: `Read Not Permitted`, `application error 0x80`.
     public var description: String {
         switch rawValue {
         case 0x01: "Invalid Handle"

@@ -1,11 +1,11 @@
 /// Error Response: a request was refused (Core 5.4, Vol 3, Part F, 3.4.1.1).
 public struct ATTErrorResponse: ATTProtocolDataUnit, Equatable, Sendable {
-    /// 0x01, from the server, in the place of the response. Commands, notifications and confirmations never get one.
+    /// 0x01, from the server, instead of the response. Commands, notifications and confirmations never get one.
     public static let opcode = ATTOpcode.errorResponse
 
     /// The opcode of the request that this answers.
     public var request: ATTOpcode
-    /// The attribute at fault; zero when there is none.
+    /// The attribute that caused the error; zero if there is none.
     public var handle: AttributeHandle
     /// The reason for the refusal, as the server sent it; the code may be one that has no name here.
     public var error: ATTError

@@ -3,7 +3,7 @@ public struct ATTExchangeMTURequest: ATTProtocolDataUnit, Equatable, Sendable {
     /// 0x02, from the client, at most once on an LE link.
     public static let opcode = ATTOpcode.exchangeMTURequest
 
-    /// Octets, at least 23; a smaller number is kept as it came.
+    /// Octets, at least 23; smaller numbers are not changed.
     public var clientReceiveMTU: UInt16
 
     @inlinable public init(clientReceiveMTU: UInt16) { self.clientReceiveMTU = clientReceiveMTU }
@@ -27,7 +27,7 @@ public struct ATTExchangeMTUResponse: ATTProtocolDataUnit, Equatable, Sendable {
     /// 0x03, from the server. From then on both sides use the smaller one of the two sizes, and never less than 23.
     public static let opcode = ATTOpcode.exchangeMTUResponse
 
-    /// Octets, at least 23; a smaller number is kept as it came.
+    /// Octets, at least 23; smaller numbers are not changed.
     public var serverReceiveMTU: UInt16
 
     @inlinable public init(serverReceiveMTU: UInt16) { self.serverReceiveMTU = serverReceiveMTU }

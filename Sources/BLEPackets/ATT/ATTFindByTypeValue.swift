@@ -3,11 +3,11 @@ public struct ATTFindByTypeValueRequest: ATTProtocolDataUnit, ~Escapable {
     /// 0x06, from the client: how it finds the primary services of one UUID.
     public static var opcode: ATTOpcode { .findByTypeValueRequest }
 
-    /// Where the server looks. A client goes on behind the last group found until it gets Attribute Not Found.
+    /// The range to search. A client continues after the last group until it gets Attribute Not Found.
     public let range: AttributeHandleRange
     /// A UUID of 16 bits: the request has no room for more.
     public let type: UInt16
-    /// What the attribute must hold, octet for octet and in its whole length.
+    /// The complete value to match.
     public let value: RawSpan
 
     @inlinable @_lifetime(copy value)
@@ -17,8 +17,8 @@ public struct ATTFindByTypeValueRequest: ATTProtocolDataUnit, ~Escapable {
         self.value = value
     }
 
-    /// - Throws: `DecodingError` when the opcode is another one or the PDU is shorter than 7 octets. Whether the range
-    ///   is one is for `AttributeHandleRange.isValid` to say.
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU is shorter than 7 octets. Check the range
+    ///   with `AttributeHandleRange.isValid`.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -35,25 +35,24 @@ public struct ATTFindByTypeValueRequest: ATTProtocolDataUnit, ~Escapable {
     }
 }
 
-/// Find By Type Value Response: where the attributes begin and where their groups end
-/// (Core 5.4, Vol 3, Part F, 3.4.3.4).
+/// Find By Type Value Response: the attributes and the ends of their groups (Core 5.4, Vol 3, Part F, 3.4.3.4).
 public struct ATTFindByTypeValueResponse: ATTProtocolDataUnit, ~Escapable {
-    /// 0x07, from the server; it lists as many ranges as the PDU has room for, at least one.
+    /// 0x07, from the server; as many ranges as fit into the PDU, at least one.
     public static var opcode: ATTOpcode { .findByTypeValueResponse }
 
     @usableFromInline var list: ATTElementList
 
-    /// - Throws: `DecodingError` for an empty list and a rest that is no whole pair.
+    /// - Throws: `DecodingError` for an empty list and an incomplete last pair.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
         list = try ATTElementList(reader.readRest(), elementLength: 4)
     }
 
-    /// Ranges that have not been taken.
+    /// The number of ranges that have not been read.
     @inlinable public var count: Int { list.count }
 
-    /// Takes the next range: the attribute found, and the last handle of its group.
+    /// Reads the next range: the attribute that was found, and the last handle of its group.
     @inlinable
     public mutating func next() -> AttributeHandleRange? {
         guard let bytes = list.next() else { return nil }
@@ -61,7 +60,7 @@ public struct ATTFindByTypeValueResponse: ATTProtocolDataUnit, ~Escapable {
         return try? AttributeHandleRange(decoding: &reader)
     }
 
-    /// Writes the ranges that have not been taken.
+    /// Writes the ranges that have not been read.
     public func encode(into packet: inout PacketWriter) {
         Self.encodeHeader(into: &packet)
         packet.write(bytes: list.bytes)

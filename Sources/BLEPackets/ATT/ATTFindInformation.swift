@@ -3,13 +3,13 @@ public struct ATTFindInformationRequest: ATTProtocolDataUnit, Equatable, Sendabl
     /// 0x04, from the client: how it finds the descriptors of a characteristic.
     public static let opcode = ATTOpcode.findInformationRequest
 
-    /// Where the server looks. A client goes on behind the last handle found until it gets Attribute Not Found.
+    /// The range to search. A client continues after the last handle until it gets Attribute Not Found.
     public var range: AttributeHandleRange
 
     @inlinable public init(range: AttributeHandleRange) { self.range = range }
 
-    /// - Throws: `DecodingError` when the opcode is another one or the PDU has not exactly 5 octets. Whether the range
-    ///   is one is for `AttributeHandleRange.isValid` to say.
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU has not exactly 5 octets. Check the range
+    ///   with `AttributeHandleRange.isValid`.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -25,10 +25,10 @@ public struct ATTFindInformationRequest: ATTProtocolDataUnit, Equatable, Sendabl
 
 /// Find Information Response: pairs of handle and type, all types of one width (Core 5.4, Vol 3, Part F, 3.4.3.2).
 public struct ATTFindInformationResponse: ATTProtocolDataUnit, ~Escapable {
-    /// 0x05, from the server; a change of the types' width ends the list, and the client asks again from there.
+    /// 0x05, from the server; a change of the types' width ends the list; the client continues with another request.
     public static var opcode: ATTOpcode { .findInformationResponse }
 
-    /// What the octet before the list says of the types in it.
+    /// The format of the types in the list.
     public enum Format: UInt8, Sendable {
         /// Every type has 16 bits.
         case bits16 = 0x01
@@ -43,7 +43,7 @@ public struct ATTFindInformationResponse: ATTProtocolDataUnit, ~Escapable {
     public struct Element: Equatable, Sendable {
         /// Where the attribute is; handles rise from pair to pair.
         public var handle: AttributeHandle
-        /// The attribute's type: what it is, not what it holds.
+        /// The attribute's type.
         public var type: BluetoothUUID
 
         @inlinable
@@ -57,7 +57,7 @@ public struct ATTFindInformationResponse: ATTProtocolDataUnit, ~Escapable {
     public let format: Format
     @usableFromInline var list: ATTElementList
 
-    /// - Throws: `DecodingError` for an unknown format, an empty list and a rest that is no whole pair.
+    /// - Throws: `DecodingError` for an unknown format, an empty list and an incomplete last pair.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -67,10 +67,10 @@ public struct ATTFindInformationResponse: ATTProtocolDataUnit, ~Escapable {
         list = try ATTElementList(reader.readRest(), elementLength: format.elementLength)
     }
 
-    /// Pairs that have not been taken.
+    /// The number of pairs that have not been read.
     @inlinable public var count: Int { list.count }
 
-    /// Takes the next pair; `nil` behind the last.
+    /// Reads the next pair; `nil` after the last.
     @inlinable
     public mutating func next() -> Element? {
         guard let bytes = list.next() else { return nil }
@@ -81,7 +81,7 @@ public struct ATTFindInformationResponse: ATTProtocolDataUnit, ~Escapable {
         return Element(handle: AttributeHandle(rawValue: handle), type: type)
     }
 
-    /// Writes the pairs that have not been taken.
+    /// Writes the pairs that have not been read.
     public func encode(into packet: inout PacketWriter) {
         Self.encodeHeader(format, into: &packet)
         packet.write(bytes: list.bytes)

@@ -1,11 +1,11 @@
 /// Handle Value Notification: a value that changed, unconfirmed (Core 5.4, Vol 3, Part F, 3.4.7.1).
 public struct ATTHandleValueNotification: ATTProtocolDataUnit, ~Escapable {
-    /// 0x1B, from the server, at any time after the client switched notifications on; nobody answers it.
+    /// 0x1B, from the server, at any time after the client enabled notifications; it is not answered.
     public static var opcode: ATTOpcode { .handleValueNotification }
 
-    /// The attribute that holds the characteristic's value.
+    /// The handle of the characteristic's value.
     public let handle: AttributeHandle
-    /// The value from its beginning on, cut at MTU − 3 octets. A client that gets a full PDU may read the rest.
+    /// The value, cut off at MTU − 3 octets. A client that gets a full PDU can read the rest.
     public let value: RawSpan
 
     @inlinable @_lifetime(copy value)
@@ -31,13 +31,13 @@ public struct ATTHandleValueNotification: ATTProtocolDataUnit, ~Escapable {
 
 /// Handle Value Indication: a value that changed, to be confirmed (Core 5.4, Vol 3, Part F, 3.4.7.2).
 public struct ATTHandleValueIndication: ATTProtocolDataUnit, ~Escapable {
-    /// 0x1D, from the server, which sends no other one before the confirmation. If that does not come within 30 s, the
-    /// bearer may not be used any more.
+    /// 0x1D, from the server, which sends no other indication before the confirmation. Without a confirmation within 30
+    /// s the bearer must not be used any more.
     public static var opcode: ATTOpcode { .handleValueIndication }
 
-    /// The attribute that holds the characteristic's value.
+    /// The handle of the characteristic's value.
     public let handle: AttributeHandle
-    /// The value from its beginning on, cut at MTU − 3 octets. A client that gets a full PDU may read the rest.
+    /// The value, cut off at MTU − 3 octets. A client that gets a full PDU can read the rest.
     public let value: RawSpan
 
     @inlinable @_lifetime(copy value)
@@ -63,12 +63,12 @@ public struct ATTHandleValueIndication: ATTProtocolDataUnit, ~Escapable {
 
 /// Handle Value Confirmation: the indication arrived (Core 5.4, Vol 3, Part F, 3.4.7.3).
 public struct ATTHandleValueConfirmation: ATTProtocolDataUnit, Equatable, Sendable {
-    /// 0x1E, from the client, at once for every indication, also for one that it has no use for.
+    /// 0x1E, from the client, at once for every indication, even if it ignores the value.
     public static let opcode = ATTOpcode.handleValueConfirmation
 
     @inlinable public init() {}
 
-    /// - Throws: `DecodingError` when the opcode is another one or anything follows it.
+    /// - Throws: `DecodingError` when the opcode is another one or octets follow it.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         try parameters(of: pdu, Self.opcode).expectEnd()
@@ -79,12 +79,12 @@ public struct ATTHandleValueConfirmation: ATTProtocolDataUnit, Equatable, Sendab
 
 /// Multiple Handle Value Notification: several values that changed (Core 5.4, Vol 3, Part F, 3.4.7.4).
 public struct ATTMultipleHandleValueNotification: ATTProtocolDataUnit, ~Escapable {
-    /// 0x23, from the server, only to clients that said in Client Supported Features that they understand it.
+    /// 0x23, from the server, only to clients that support it (Client Supported Features).
     public static var opcode: ATTOpcode { .multipleHandleValueNotification }
 
     /// A characteristic's value in the notification.
     public struct Element: ~Escapable {
-        /// The attribute that holds the characteristic's value.
+        /// The handle of the characteristic's value.
         public let handle: AttributeHandle
         /// The octets that the length before them announces.
         public let value: RawSpan
@@ -98,7 +98,7 @@ public struct ATTMultipleHandleValueNotification: ATTProtocolDataUnit, ~Escapabl
 
     @usableFromInline var rest: RawSpan
 
-    /// - Throws: `DecodingError` for an empty list and for a value that is shorter than its length says.
+    /// - Throws: `DecodingError` for an empty list and for a value that is shorter than its length.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -112,7 +112,7 @@ public struct ATTMultipleHandleValueNotification: ATTProtocolDataUnit, ~Escapabl
         }
     }
 
-    /// Takes the next value; `nil` behind the last.
+    /// Reads the next value; `nil` after the last.
     @inlinable @_lifetime(copy self)
     public mutating func next() -> Element? {
         guard rest.byteCount >= 4 else { return nil }
@@ -126,7 +126,7 @@ public struct ATTMultipleHandleValueNotification: ATTProtocolDataUnit, ~Escapabl
         return Element(handle: AttributeHandle(rawValue: handle), value: value)
     }
 
-    /// Writes the values that have not been taken.
+    /// Writes the values that have not been read.
     public func encode(into packet: inout PacketWriter) {
         Self.encodeHeader(into: &packet)
         packet.write(bytes: rest)

@@ -5,7 +5,7 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
 
     /// The lower six bits: what the PDU does.
     @inlinable public var method: UInt8 { rawValue & 0x3F }
-    /// Whether nobody answers the PDU.
+    /// Whether the PDU has no response.
     @inlinable public var isCommand: Bool { rawValue & 0x40 != 0 }
     /// Whether a signature of twelve octets ends the PDU.
     @inlinable public var isSigned: Bool { rawValue & 0x80 != 0 }
@@ -30,11 +30,11 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
     public static let readByTypeResponse = ATTOpcode(rawValue: 0x09)
     /// From the client: the value of one attribute (Part F, 3.4.4.3).
     public static let readRequest = ATTOpcode(rawValue: 0x0A)
-    /// From the server: the beginning of the value, as much as the PDU holds (Part F, 3.4.4.4).
+    /// From the server: the beginning of the value, as much as fits (Part F, 3.4.4.4).
     public static let readResponse = ATTOpcode(rawValue: 0x0B)
     /// From the client: the value of one attribute from an offset on (Part F, 3.4.4.5).
     public static let readBlobRequest = ATTOpcode(rawValue: 0x0C)
-    /// From the server: a part of the value, as much as the PDU holds (Part F, 3.4.4.6).
+    /// From the server: a part of the value, as much as fits (Part F, 3.4.4.6).
     public static let readBlobResponse = ATTOpcode(rawValue: 0x0D)
     /// From the client: the values of several attributes whose lengths it knows (Part F, 3.4.4.7).
     public static let readMultipleRequest = ATTOpcode(rawValue: 0x0E)
@@ -44,7 +44,7 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
     public static let readByGroupTypeRequest = ATTOpcode(rawValue: 0x10)
     /// From the server: first and last handle of each group and its value (Part F, 3.4.4.10).
     public static let readByGroupTypeResponse = ATTOpcode(rawValue: 0x11)
-    /// From the client: set a value and say so (Part F, 3.4.5.1).
+    /// From the client: set a value, with a response (Part F, 3.4.5.1).
     public static let writeRequest = ATTOpcode(rawValue: 0x12)
     /// From the server: the value is set (Part F, 3.4.5.2).
     public static let writeResponse = ATTOpcode(rawValue: 0x13)
@@ -56,7 +56,7 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
     public static let executeWriteRequest = ATTOpcode(rawValue: 0x18)
     /// From the server: the queue is empty (Part F, 3.4.6.4).
     public static let executeWriteResponse = ATTOpcode(rawValue: 0x19)
-    /// From the server: a value that changed; nobody answers (Part F, 3.4.7.1).
+    /// From the server: a value, without a confirmation (Part F, 3.4.7.1).
     public static let handleValueNotification = ATTOpcode(rawValue: 0x1B)
     /// From the server: a value that changed; the client confirms it (Part F, 3.4.7.2).
     public static let handleValueIndication = ATTOpcode(rawValue: 0x1D)
@@ -64,20 +64,21 @@ public struct ATTOpcode: RawRepresentable, Hashable, Sendable {
     public static let handleValueConfirmation = ATTOpcode(rawValue: 0x1E)
     /// From the client: the values of several attributes of any length (Part F, 3.4.4.11).
     public static let readMultipleVariableRequest = ATTOpcode(rawValue: 0x20)
-    /// From the server: the values, each behind its length (Part F, 3.4.4.12).
+    /// From the server: the values, each after its length (Part F, 3.4.4.12).
     public static let readMultipleVariableResponse = ATTOpcode(rawValue: 0x21)
-    /// From the server: several values that changed; nobody answers (Part F, 3.4.7.4).
+    /// From the server: several values, without a confirmation (Part F, 3.4.7.4).
     public static let multipleHandleValueNotification = ATTOpcode(rawValue: 0x23)
-    /// From the client: set a value; nobody answers, not even with an error (Part F, 3.4.5.3).
+    /// From the client: set a value, without a response or an error (Part F, 3.4.5.3).
     public static let writeCommand = ATTOpcode(rawValue: 0x52)
-    /// From the client: set a value, with a signature for links without encryption; nobody answers (Part F, 3.4.5.4).
+    /// From the client: set a value, with a signature for links without encryption, without a response (Part F,
+    /// 3.4.5.4).
     public static let signedWriteCommand = ATTOpcode(rawValue: 0xD2)
 
-    /// What the PDU is in the exchange between client and server (Core 5.4, Vol 3, Part F, 3.3).
+    /// The kind of the PDU (Core 5.4, Vol 3, Part F, 3.3).
     public enum Kind: Sendable { case request, response, command, notification, indication, confirmation, unknown }
 
-    /// `.unknown` for every code that the specification gives no meaning. A server answers those with Request Not
-    /// Supported, unless `isCommand` says that nobody answers.
+    /// `.unknown` for every undefined code. A server answers these with Request Not Supported, except commands
+    /// (`isCommand`).
     @inlinable public var kind: Kind {
         switch rawValue {
         case 0x02, 0x04, 0x06, 0x08, 0x0A, 0x0C, 0x0E, 0x10, 0x12, 0x16, 0x18, 0x20: .request

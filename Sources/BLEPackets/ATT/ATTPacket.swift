@@ -1,6 +1,6 @@
-/// Any PDU of the Attribute Protocol, told apart by its opcode (Core 5.4, Vol 3, Part F, 3.4.8).
+/// Any PDU of the Attribute Protocol, by its opcode (Core 5.4, Vol 3, Part F, 3.4.8).
 ///
-/// For those who look at everything that goes by; a machine that waits for one kind decodes that kind.
+/// For observers of all traffic; code that expects one kind of PDU decodes that kind.
 public enum ATTPacket: ~Escapable {
     /// Ends a request that failed.
     case errorResponse(ATTErrorResponse)
@@ -10,9 +10,9 @@ public enum ATTPacket: ~Escapable {
     case exchangeMTUResponse(ATTExchangeMTUResponse)
     /// Asks for the handles and types in a range.
     case findInformationRequest(ATTFindInformationRequest)
-    /// Some of the handles and types in the range that was asked for.
+    /// Some of the handles and types in the requested range.
     case findInformationResponse(ATTFindInformationResponse)
-    /// Asks where attributes of a type hold a value.
+    /// Finds the attributes of a type with a given value.
     case findByTypeValueRequest(ATTFindByTypeValueRequest)
     /// Some of the places that hold the value.
     case findByTypeValueResponse(ATTFindByTypeValueResponse)
@@ -22,11 +22,11 @@ public enum ATTPacket: ~Escapable {
     case readByTypeResponse(ATTReadByTypeResponse)
     /// Asks for one value.
     case readRequest(ATTReadRequest)
-    /// The value, or as much of it as there was room for.
+    /// The value, as much as fits.
     case readResponse(ATTReadResponse)
     /// Asks for one value from an offset on.
     case readBlobRequest(ATTReadBlobRequest)
-    /// The part of the value, or as much of it as there was room for.
+    /// A part of the value, as much as fits.
     case readBlobResponse(ATTReadBlobResponse)
     /// Asks for several values whose lengths the client knows.
     case readMultipleRequest(ATTReadMultipleRequest)
@@ -42,11 +42,11 @@ public enum ATTPacket: ~Escapable {
     case writeResponse(ATTWriteResponse)
     /// Sets a value without an answer.
     case writeCommand(ATTWriteCommand)
-    /// Sets a value without an answer, and proves who does.
+    /// Sets a value without a response, with a signature of the client.
     case signedWriteCommand(ATTSignedWriteCommand)
     /// Puts a part of a value in the server's queue.
     case prepareWriteRequest(ATTPrepareWriteRequest)
-    /// What the server put in its queue.
+    /// The part that the server has queued.
     case prepareWriteResponse(ATTPrepareWriteResponse)
     /// Carries the queue out, or empties it.
     case executeWriteRequest(ATTExecuteWriteRequest)
@@ -54,17 +54,17 @@ public enum ATTPacket: ~Escapable {
     case executeWriteResponse(ATTExecuteWriteResponse)
     /// A value that the server sends unasked.
     case handleValueNotification(ATTHandleValueNotification)
-    /// A value that the server sends unasked and wants confirmed.
+    /// A value that the server sends by itself and the client confirms.
     case handleValueIndication(ATTHandleValueIndication)
     /// The client has the indication.
     case handleValueConfirmation(ATTHandleValueConfirmation)
     /// Asks for several values of any length.
     case readMultipleVariableRequest(ATTReadMultipleVariableRequest)
-    /// The values, each behind its length.
+    /// The values, each after its length.
     case readMultipleVariableResponse(ATTReadMultipleVariableResponse)
     /// Several values that the server sends unasked.
     case multipleHandleValueNotification(ATTMultipleHandleValueNotification)
-    /// An opcode that the specification does not define, and what stands behind it.
+    /// An undefined opcode, and the octets after it.
     case unknown(ATTOpcode, RawSpan)
 
     /// - Throws: `DecodingError` when there is no opcode, or when the PDU is not of the form that its opcode demands.

@@ -75,12 +75,12 @@ public struct ATTExecuteWriteRequest: ATTProtocolDataUnit, Equatable, Sendable {
     /// 0x18, from the client, for all parts in the queue.
     public static let opcode = ATTOpcode.executeWriteRequest
 
-    /// What is to become of the queue.
+    /// What to do with the queue.
     public enum Flags: UInt8, Sendable {
-        /// Forget every part; nothing is written.
+        /// Discard all parts; nothing is written.
         case cancel = 0x00
-        /// Write all parts in the order in which they came. If one fails, the answer is an error, and what the
-        /// attributes hold then is undefined.
+        /// Write all parts in their order. If one fails, the response is an error, and the values of the attributes are
+        /// undefined.
         case write = 0x01
     }
 
@@ -113,7 +113,7 @@ public struct ATTExecuteWriteResponse: ATTProtocolDataUnit, Equatable, Sendable 
 
     @inlinable public init() {}
 
-    /// - Throws: `DecodingError` when the opcode is another one or anything follows it.
+    /// - Throws: `DecodingError` when the opcode is another one or octets follow it.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         try parameters(of: pdu, Self.opcode).expectEnd()

@@ -1,7 +1,7 @@
 /// A PDU of the Attribute Protocol (Core 5.4, Vol 3, Part F, 3.4).
 ///
-/// Every such type has `init(_ pdu: RawSpan) throws(DecodingError)`, which takes the whole PDU with its opcode, and
-/// writes the same bytes with `encode(into:)`. Types that carry a value borrow it from the packet and copy nothing.
+/// Every such type has `init(_ pdu: RawSpan) throws(DecodingError)`, which decodes the whole PDU with its opcode;
+/// `encode(into:)` writes the same bytes. Types with a value borrow it from the packet without copying.
 public protocol ATTProtocolDataUnit: ~Escapable {
     /// The first octet of every PDU of this type; decoding anything else throws `DecodingError.invalidValue`.
     static var opcode: ATTOpcode { get }
@@ -11,7 +11,7 @@ public protocol ATTProtocolDataUnit: ~Escapable {
 }
 
 extension ATTProtocolDataUnit where Self: ~Escapable {
-    /// The whole PDU in memory of its own.
+    /// A copy of the whole PDU.
     @inlinable
     public func encoded() -> [UInt8] {
         var packet = PacketWriter(reservingCapacity: 32)
@@ -20,7 +20,7 @@ extension ATTProtocolDataUnit where Self: ~Escapable {
     }
 }
 
-/// A reader behind the opcode of `pdu`.
+/// A reader after the opcode of `pdu`.
 @inlinable @_lifetime(copy pdu)
 func parameters(of pdu: RawSpan, _ opcode: ATTOpcode) throws(DecodingError) -> PacketReader {
     var reader = PacketReader(pdu)
@@ -29,7 +29,7 @@ func parameters(of pdu: RawSpan, _ opcode: ATTOpcode) throws(DecodingError) -> P
     return reader
 }
 
-/// An attribute type as ATT carries it: 16 bits, or 128, and nothing behind it (Core 5.4, Vol 3, Part F, 3.2.1).
+/// An attribute type of 16 or 128 bits at the end of a PDU (Core 5.4, Vol 3, Part F, 3.2.1).
 @inlinable
 func attributeType(_ reader: inout PacketReader) throws(DecodingError) -> BluetoothUUID {
     switch reader.remainingCount {

@@ -27,8 +27,8 @@ public struct ATTReadResponse: ATTProtocolDataUnit, ~Escapable {
     /// 0x0B, from the server.
     public static var opcode: ATTOpcode { .readResponse }
 
-    /// The value from its beginning on. A full PDU says nothing of the rest: a client that wants it goes on with Read
-    /// Blob Request at offset MTU − 1.
+    /// The value from its beginning on. If the PDU is full, the value may be longer: a client reads the rest with Read
+    /// Blob Request from offset MTU − 1.
     public let value: RawSpan
 
     @inlinable @_lifetime(copy value)

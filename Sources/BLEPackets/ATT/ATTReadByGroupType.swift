@@ -3,7 +3,7 @@ public struct ATTReadByGroupTypeRequest: ATTProtocolDataUnit, Equatable, Sendabl
     /// 0x10, from the client: how it finds all primary services.
     public static let opcode = ATTOpcode.readByGroupTypeRequest
 
-    /// Where the server looks. A client goes on behind the last group found until it gets Attribute Not Found.
+    /// The range to search. A client continues after the last group until it gets Attribute Not Found.
     public var range: AttributeHandleRange
     /// Of 16 or 128 bits.
     public var groupType: BluetoothUUID
@@ -14,8 +14,8 @@ public struct ATTReadByGroupTypeRequest: ATTProtocolDataUnit, Equatable, Sendabl
         self.groupType = groupType
     }
 
-    /// - Throws: `DecodingError` when the opcode is another one or the PDU has neither 7 nor 21 octets. Whether the
-    ///   range is one is for `AttributeHandleRange.isValid` to say.
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU has neither 7 nor 21 octets. Check the range
+    ///   with `AttributeHandleRange.isValid`.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -33,14 +33,15 @@ public struct ATTReadByGroupTypeRequest: ATTProtocolDataUnit, Equatable, Sendabl
 
 /// Read By Group Type Response: groups with values, all values of one length (Core 5.4, Vol 3, Part F, 3.4.4.10).
 public struct ATTReadByGroupTypeResponse: ATTProtocolDataUnit, ~Escapable {
-    /// 0x11, from the server; a change of the values' length ends the list, and the client asks again from there.
+    /// 0x11, from the server; a change of the values' length ends the list; the client continues with another request.
     public static var opcode: ATTOpcode { .readByGroupTypeResponse }
 
     /// A group of attributes, such as a service with everything in it.
     public struct Element: ~Escapable {
         /// The attribute that opens the group, and the last attribute of the group.
         public let range: AttributeHandleRange
-        /// What the opening attribute holds, for a service its UUID; cut at 251 octets, or MTU − 6 where that is less.
+        /// The value of the grouping attribute, for a service its UUID; cut off at 251 octets, or MTU − 6 if that is
+        /// less.
         public let value: RawSpan
 
         @inlinable @_lifetime(copy value)
@@ -52,7 +53,7 @@ public struct ATTReadByGroupTypeResponse: ATTProtocolDataUnit, ~Escapable {
 
     @usableFromInline var list: ATTElementList
 
-    /// - Throws: `DecodingError` for a length below 4, an empty list and a rest that is no whole element (pain 16).
+    /// - Throws: `DecodingError` for a length below 4, an empty list and an incomplete last element (pain 16).
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -61,12 +62,12 @@ public struct ATTReadByGroupTypeResponse: ATTProtocolDataUnit, ~Escapable {
         list = try ATTElementList(reader.readRest(), elementLength: Int(length))
     }
 
-    /// Octets of a value: what remains of an element behind its two handles.
+    /// The length of each value in octets, without the two handles.
     @inlinable public var valueLength: Int { list.elementLength - 4 }
-    /// Elements that have not been taken.
+    /// The number of elements that have not been read.
     @inlinable public var count: Int { list.count }
 
-    /// Takes the next element; `nil` behind the last.
+    /// Reads the next element; `nil` after the last.
     @inlinable @_lifetime(copy self)
     public mutating func next() -> Element? {
         guard let bytes = list.next() else { return nil }
@@ -77,7 +78,7 @@ public struct ATTReadByGroupTypeResponse: ATTProtocolDataUnit, ~Escapable {
         return Element(range: range, value: bytes.extracting(droppingFirst: 4))
     }
 
-    /// Writes the elements that have not been taken.
+    /// Writes the elements that have not been read.
     public func encode(into packet: inout PacketWriter) {
         Self.encodeHeader(valueLength: valueLength, into: &packet)
         packet.write(bytes: list.bytes)

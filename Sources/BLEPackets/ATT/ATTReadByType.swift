@@ -3,7 +3,7 @@ public struct ATTReadByTypeRequest: ATTProtocolDataUnit, Equatable, Sendable {
     /// 0x08, from the client: how it finds included services and characteristics, or reads a value by its UUID.
     public static let opcode = ATTOpcode.readByTypeRequest
 
-    /// Where the server looks. A client goes on behind the last handle found until it gets Attribute Not Found.
+    /// The range to search. A client continues after the last handle until it gets Attribute Not Found.
     public var range: AttributeHandleRange
     /// Of 16 or 128 bits.
     public var type: BluetoothUUID
@@ -14,8 +14,8 @@ public struct ATTReadByTypeRequest: ATTProtocolDataUnit, Equatable, Sendable {
         self.type = type
     }
 
-    /// - Throws: `DecodingError` when the opcode is another one or the PDU has neither 7 nor 21 octets. Whether the
-    ///   range is one is for `AttributeHandleRange.isValid` to say.
+    /// - Throws: `DecodingError` when the opcode is another one or the PDU has neither 7 nor 21 octets. Check the range
+    ///   with `AttributeHandleRange.isValid`.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -33,14 +33,14 @@ public struct ATTReadByTypeRequest: ATTProtocolDataUnit, Equatable, Sendable {
 
 /// Read By Type Response: handles with values, all values of one length (Core 5.4, Vol 3, Part F, 3.4.4.2).
 public struct ATTReadByTypeResponse: ATTProtocolDataUnit, ~Escapable {
-    /// 0x09, from the server; a change of the values' length ends the list, and the client asks again from there.
+    /// 0x09, from the server; a change of the values' length ends the list; the client continues with another request.
     public static var opcode: ATTOpcode { .readByTypeResponse }
 
-    /// An attribute of the type that was asked for.
+    /// An attribute of the requested type.
     public struct Element: ~Escapable {
         /// Where the attribute is; handles rise from element to element.
         public let handle: AttributeHandle
-        /// What the attribute holds, cut at 253 octets, or MTU − 4 where that is less.
+        /// The value, cut off at 253 octets, or MTU − 4 if that is less.
         public let value: RawSpan
 
         @inlinable @_lifetime(copy value)
@@ -52,7 +52,7 @@ public struct ATTReadByTypeResponse: ATTProtocolDataUnit, ~Escapable {
 
     @usableFromInline var list: ATTElementList
 
-    /// - Throws: `DecodingError` for a length below 2, an empty list and a rest that is no whole element (pain 16).
+    /// - Throws: `DecodingError` for a length below 2, an empty list and an incomplete last element (pain 16).
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -61,12 +61,12 @@ public struct ATTReadByTypeResponse: ATTProtocolDataUnit, ~Escapable {
         list = try ATTElementList(reader.readRest(), elementLength: Int(length))
     }
 
-    /// Octets of a value: what remains of an element behind its handle.
+    /// The length of each value in octets, without the handle.
     @inlinable public var valueLength: Int { list.elementLength - 2 }
-    /// Elements that have not been taken.
+    /// The number of elements that have not been read.
     @inlinable public var count: Int { list.count }
 
-    /// Takes the next element; `nil` behind the last.
+    /// Reads the next element; `nil` after the last.
     @inlinable @_lifetime(copy self)
     public mutating func next() -> Element? {
         guard let bytes = list.next() else { return nil }
@@ -75,7 +75,7 @@ public struct ATTReadByTypeResponse: ATTProtocolDataUnit, ~Escapable {
         return Element(handle: AttributeHandle(rawValue: handle), value: bytes.extracting(droppingFirst: 2))
     }
 
-    /// Writes the elements that have not been taken.
+    /// Writes the elements that have not been read.
     public func encode(into packet: inout PacketWriter) {
         Self.encodeHeader(valueLength: valueLength, into: &packet)
         packet.write(bytes: list.bytes)

@@ -1,4 +1,4 @@
-/// Handles behind each other, at least two (Core 5.4, Vol 3, Part F, 3.4.4.7).
+/// Handles one after the other, at least two (Core 5.4, Vol 3, Part F, 3.4.4.7).
 public struct ATTHandleList: ~Escapable {
     @usableFromInline var list: ATTElementList
 
@@ -8,10 +8,10 @@ public struct ATTHandleList: ~Escapable {
         list = try ATTElementList(bytes, elementLength: 2)
     }
 
-    /// Handles that have not been taken.
+    /// The number of handles that have not been read.
     @inlinable public var count: Int { list.count }
 
-    /// Takes the next handle; `nil` behind the last.
+    /// Reads the next handle; `nil` after the last.
     @inlinable
     public mutating func next() -> AttributeHandle? {
         guard let bytes = list.next() else { return nil }
@@ -26,11 +26,11 @@ public struct ATTReadMultipleRequest: ATTProtocolDataUnit, ~Escapable {
     /// 0x0E, from the client, which must know the length of every value but the last.
     public static var opcode: ATTOpcode { .readMultipleRequest }
 
-    /// The attributes to read, in the order in which their values are to come. Taking handles from it takes them from
-    /// what `encode(into:)` writes, too.
+    /// The attributes to read, in the order of their values. `encode(into:)` writes only the handles that have not been
+    /// read.
     public var handles: ATTHandleList
 
-    /// - Throws: `DecodingError` for fewer than two handles and for half a handle.
+    /// - Throws: `DecodingError` for fewer than two handles and for an incomplete one.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -54,7 +54,7 @@ public struct ATTReadMultipleResponse: ATTProtocolDataUnit, ~Escapable {
     /// 0x0F, from the server. One value that cannot be read makes it an Error Response for all.
     public static var opcode: ATTOpcode { .readMultipleResponse }
 
-    /// All values behind each other, cut at MTU − 1 octets; where one ends the PDU does not tell.
+    /// All values one after the other, cut off at MTU − 1 octets, without their lengths.
     public let values: RawSpan
 
     @inlinable @_lifetime(copy values)
@@ -78,11 +78,11 @@ public struct ATTReadMultipleVariableRequest: ATTProtocolDataUnit, ~Escapable {
     /// 0x20, from the client.
     public static var opcode: ATTOpcode { .readMultipleVariableRequest }
 
-    /// The attributes to read, in the order in which their values are to come. Taking handles from it takes them from
-    /// what `encode(into:)` writes, too.
+    /// The attributes to read, in the order of their values. `encode(into:)` writes only the handles that have not been
+    /// read.
     public var handles: ATTHandleList
 
-    /// - Throws: `DecodingError` for fewer than two handles and for half a handle.
+    /// - Throws: `DecodingError` for fewer than two handles and for an incomplete one.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = try parameters(of: pdu, Self.opcode)
@@ -101,18 +101,18 @@ public struct ATTReadMultipleVariableRequest: ATTProtocolDataUnit, ~Escapable {
     }
 }
 
-/// Read Multiple Variable Response: values, each behind its length (Core 5.4, Vol 3, Part F, 3.4.4.12).
+/// Read Multiple Variable Response: values, each after its length (Core 5.4, Vol 3, Part F, 3.4.4.12).
 ///
-/// The server cuts the last value where the PDU is full and still states its whole length.
+/// If the PDU is full, the server cuts the last value off and states its full length.
 public struct ATTReadMultipleVariableResponse: ATTProtocolDataUnit, ~Escapable {
     /// 0x21, from the server. One value that cannot be read makes it an Error Response for all.
     public static var opcode: ATTOpcode { .readMultipleVariableResponse }
 
     /// A value with its length, in the place of its handle in the request.
     public struct Element: ~Escapable {
-        /// What the attribute holds; more than `value` has where the PDU was full.
+        /// The full length of the value; more than that of `value` if the PDU is full.
         public let length: Int
-        /// What came of the value; all of it unless this is the last one and the PDU was full.
+        /// The value; complete unless it is the last one and the PDU is full.
         public let value: RawSpan
 
         @inlinable @_lifetime(copy value)
@@ -137,7 +137,7 @@ public struct ATTReadMultipleVariableResponse: ATTProtocolDataUnit, ~Escapable {
         }
     }
 
-    /// Takes the next value; `nil` behind the last.
+    /// Reads the next value; `nil` after the last.
     @inlinable @_lifetime(copy self)
     public mutating func next() -> Element? {
         guard rest.byteCount >= 2 else { return nil }
@@ -149,7 +149,7 @@ public struct ATTReadMultipleVariableResponse: ATTProtocolDataUnit, ~Escapable {
         return Element(length: length, value: value)
     }
 
-    /// Writes the values that have not been taken.
+    /// Writes the values that have not been read.
     public func encode(into packet: inout PacketWriter) {
         Self.encodeHeader(into: &packet)
         packet.write(bytes: rest)

@@ -1,11 +1,11 @@
-/// Write Request: sets a value and asks for an answer (Core 5.4, Vol 3, Part F, 3.4.5.1).
+/// Write Request: sets a value, with a response (Core 5.4, Vol 3, Part F, 3.4.5.1).
 public struct ATTWriteRequest: ATTProtocolDataUnit, ~Escapable {
     /// 0x12, from the client.
     public static var opcode: ATTOpcode { .writeRequest }
 
     /// The attribute to write, 0x0001 to 0xFFFF.
     public let handle: AttributeHandle
-    /// The whole new value, at most MTU − 3 octets; longer ones are prepared in parts.
+    /// The new value, at most MTU − 3 octets; longer values are prepared in parts.
     public let value: RawSpan
 
     @inlinable @_lifetime(copy value)
@@ -36,7 +36,7 @@ public struct ATTWriteResponse: ATTProtocolDataUnit, Equatable, Sendable {
 
     @inlinable public init() {}
 
-    /// - Throws: `DecodingError` when the opcode is another one or anything follows it.
+    /// - Throws: `DecodingError` when the opcode is another one or octets follow it.
     @inlinable
     public init(_ pdu: RawSpan) throws(DecodingError) {
         try parameters(of: pdu, Self.opcode).expectEnd()
@@ -45,14 +45,14 @@ public struct ATTWriteResponse: ATTProtocolDataUnit, Equatable, Sendable {
     public func encode(into packet: inout PacketWriter) { packet.write(Self.opcode.rawValue) }
 }
 
-/// Write Command: sets a value and learns nothing of it (Core 5.4, Vol 3, Part F, 3.4.5.3).
+/// Write Command: sets a value, without a response (Core 5.4, Vol 3, Part F, 3.4.5.3).
 public struct ATTWriteCommand: ATTProtocolDataUnit, ~Escapable {
-    /// 0x52, from the client, at any time; the server answers nothing, and passes over what it cannot carry out.
+    /// 0x52, from the client, at any time; the server does not respond, and ignores commands that it cannot carry out.
     public static var opcode: ATTOpcode { .writeCommand }
 
     /// The attribute to write, 0x0001 to 0xFFFF.
     public let handle: AttributeHandle
-    /// The whole new value, at most MTU − 3 octets.
+    /// The new value, at most MTU − 3 octets.
     public let value: RawSpan
 
     @inlinable @_lifetime(copy value)
@@ -78,7 +78,7 @@ public struct ATTWriteCommand: ATTProtocolDataUnit, ~Escapable {
 
 /// Signed Write Command: a Write Command that proves its sender (Core 5.4, Vol 3, Part F, 3.4.5.4).
 public struct ATTSignedWriteCommand: ATTProtocolDataUnit, ~Escapable {
-    /// 0xD2, from the client, on links without encryption; the server passes over one whose signature is wrong.
+    /// 0xD2, from the client, on links without encryption; the server ignores it if the signature is wrong.
     public static var opcode: ATTOpcode { .signedWriteCommand }
 
     /// Octets of the signature: a counter of four and a code of eight (Core 5.4, Vol 3, Part H, 2.4.5).
@@ -86,11 +86,11 @@ public struct ATTSignedWriteCommand: ATTProtocolDataUnit, ~Escapable {
 
     /// The attribute to write, 0x0001 to 0xFFFF.
     public let handle: AttributeHandle
-    /// The whole new value, at most MTU − 15 octets; the signature is no part of it.
+    /// The new value, at most MTU − 15 octets, without the signature.
     public let value: RawSpan
     /// How often the sender has signed before.
     public let signCounter: UInt32
-    /// The message authentication code, as it stands in the packet.
+    /// The message authentication code, as in the packet.
     public let authenticationCode: UInt64
 
     @inlinable @_lifetime(copy value)
@@ -101,7 +101,7 @@ public struct ATTSignedWriteCommand: ATTProtocolDataUnit, ~Escapable {
         self.authenticationCode = authenticationCode
     }
 
-    /// Takes the signature apart, but does not check it: that needs the sender's signing key.
+    /// Decodes the signature without checking it, which needs the sender's signing key.
     /// - Throws: `DecodingError` when the opcode is another one or the PDU is shorter than 15 octets.
     @inlinable @_lifetime(copy pdu)
     public init(_ pdu: RawSpan) throws(DecodingError) {

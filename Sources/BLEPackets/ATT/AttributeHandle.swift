@@ -4,15 +4,14 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable,
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
     @inlinable public init(integerLiteral value: UInt16) { rawValue = value }
 
-    /// Stands where no attribute is meant, as in an Error Response to a request that names none. Never a place in a
-    /// database.
+    /// No attribute, as in an Error Response to a request without a handle. Never a handle in a database.
     public static let none = AttributeHandle(rawValue: 0)
     /// The lowest handle that an attribute can have, and the beginning of a search through everything.
     public static let first = AttributeHandle(rawValue: 1)
     /// The highest handle that an attribute can have; also the end of a range that has no other end.
     public static let last = AttributeHandle(rawValue: 0xFFFF)
 
-    /// The handle behind this one; `nil` behind the last.
+    /// The next handle; `nil` after the last.
     @inlinable public var next: AttributeHandle? {
         rawValue == 0xFFFF ? nil : AttributeHandle(rawValue: rawValue &+ 1)
     }
@@ -23,15 +22,15 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable,
 
 /// Handles from one to another, both included.
 ///
-/// A range comes from the wire as it is: whether it is one is asked by `isValid`, as a server must answer the
-/// wrong ones with Invalid Handle.
+/// A range may come from a PDU and be invalid: check `isValid`, because a server must answer invalid ranges with
+/// Invalid Handle.
 public struct AttributeHandleRange: Hashable, Sendable {
     /// The first handle of the range; zero makes the range invalid.
     public var first: AttributeHandle
     /// The last handle of the range, which belongs to it.
     public var last: AttributeHandle
 
-    /// Takes both handles as they are, also where they make no valid range.
+    /// Creates a range from both handles, even if it is not valid.
     @inlinable
     public init(_ first: AttributeHandle, _ last: AttributeHandle) {
         self.first = first
@@ -44,7 +43,7 @@ public struct AttributeHandleRange: Hashable, Sendable {
     /// Whether the range names at least one attribute: it begins above zero and does not end before its beginning.
     @inlinable public var isValid: Bool { first.rawValue != 0 && first <= last }
 
-    /// Whether the handle lies in the range; always `false` for a range that ends before its beginning.
+    /// Whether the handle is in the range; always `false` if the range ends before its beginning.
     @inlinable
     public func contains(_ handle: AttributeHandle) -> Bool { first <= handle && handle <= last }
 

@@ -1,20 +1,20 @@
-/// UUIDs of one width, one behind the other, read as they are asked for.
+/// UUIDs of one width, decoded one after the other.
 public struct AdvertisedUUIDList: ~Escapable {
     @usableFromInline var reader: PacketReader
     /// The width that every UUID of the list has.
     public let width: BluetoothUUID.Width
 
-    /// Views a list; octets at its end that make no whole UUID show only when `next()` arrives there.
+    /// Reads a list; an incomplete UUID at its end is only found when `next()` reaches it.
     @inlinable @_lifetime(copy octets)
     public init(_ octets: RawSpan, width: BluetoothUUID.Width) {
         reader = PacketReader(octets)
         self.width = width
     }
 
-    /// Whole UUIDs that are left.
+    /// The number of complete UUIDs that are left.
     @inlinable public var remainingCount: Int { reader.remainingCount / Int(width.rawValue) }
 
-    /// Takes the next UUID; `nil` at the end.
+    /// Reads the next UUID; `nil` at the end.
     /// - Throws: `DecodingError.truncated` when the last UUID is cut off. After that the list is at its end.
     @inlinable
     public mutating func next() throws(DecodingError) -> BluetoothUUID? {
@@ -28,21 +28,20 @@ public struct AdvertisedUUIDList: ~Escapable {
     }
 }
 
-/// Addresses of one type, one behind the other, read as they are asked for.
+/// Addresses of one type, decoded one after the other.
 public struct AdvertisedAddressList: ~Escapable {
     @usableFromInline var reader: PacketReader
-    /// Public or random, as the type of the structure says for all its addresses.
+    /// Public or random, by the type of the structure.
     public let kind: DeviceAddress.Kind
 
-    /// Views a list of six octets each; octets at its end that make no whole address show only when `next()` arrives
-    /// there.
+    /// Reads a list of six octets each; an incomplete address at its end is only found when `next()` reaches it.
     @inlinable @_lifetime(copy octets)
     public init(_ octets: RawSpan, kind: DeviceAddress.Kind) {
         reader = PacketReader(octets)
         self.kind = kind
     }
 
-    /// Takes the next address; `nil` at the end.
+    /// Reads the next address; `nil` at the end.
     /// - Throws: `DecodingError.truncated` when the last address is cut off. After that the list is at its end.
     @inlinable
     public mutating func next() throws(DecodingError) -> DeviceAddress? {

@@ -1,14 +1,14 @@
-/// What an advertisement and its scan response say together, copied out of the packets (SPEC 2.3, 3.6).
+/// The combined content of an advertisement and its scan response, copied from the packets (SPEC 2.3, 3.6).
 ///
-/// Nothing in it fails: what is broken stands in `faults`, everything else is there. A structure that is cut off at
-/// the end of its packet is dropped, but for the whole UUIDs in it. Zeros inside the data are skipped, as some devices
-/// and drivers put an advertisement that is padded to 31 octets and its scan response together.
+/// Decoding never fails: errors are in `faults`, and everything else is decoded. A structure that is cut off at the end
+/// of its packet is dropped, but for the whole UUIDs in it. Zeros inside the data are skipped, as some devices and
+/// drivers put an advertisement that is padded to 31 octets and its scan response together.
 public struct AdvertisingData: Equatable, Sendable {
     /// Manufacturer Specific Data (Core Specification Supplement, Part A, 1.4).
     public struct ManufacturerData: Hashable, Sendable {
         /// A company identifier of the Assigned Numbers.
         public var company: UInt16
-        /// What follows the company; only the company knows what it means.
+        /// The data after the company identifier, in the company's own format.
         public var data: [UInt8]
 
         /// - Parameter data: at most 252 octets find room in a structure.
@@ -22,7 +22,7 @@ public struct AdvertisingData: Equatable, Sendable {
     public struct ServiceData: Hashable, Sendable {
         /// The service that the data belongs to; the device need not list it among its services.
         public var uuid: BluetoothUUID
-        /// What follows the UUID, in the form that the service defines.
+        /// The data after the UUID, in the format of the service.
         public var data: [UInt8]
 
         /// - Parameter data: what finds room in a structure is at most 254 octets less the width of the UUID.
@@ -32,7 +32,7 @@ public struct AdvertisingData: Equatable, Sendable {
         }
     }
 
-    /// Something in the data that breaks the specification.
+    /// A violation of the specification in the data.
     public struct Fault: Equatable, Sendable {
         /// Which of the two packets the fault is in.
         public enum Packet: Sendable { case advertisement, scanResponse }
@@ -41,13 +41,13 @@ public struct AdvertisingData: Equatable, Sendable {
         public enum Reason: Equatable, Sendable {
             /// A structure that could not be read, or not to its end.
             case structure(AdvertisingDataType?, DecodingError)
-            /// Something else than zeros behind a zero length.
+            /// Octets other than zero after a zero length.
             case nonZeroPadding
         }
 
         /// Where the fault is.
         public var packet: Packet
-        /// What was found there.
+        /// The kind of violation.
         public var reason: Reason
 
         public init(packet: Packet, reason: Reason) {
@@ -58,15 +58,14 @@ public struct AdvertisingData: Equatable, Sendable {
 
     /// The first octet of `AdvertisingFlags`.
     public var flags: UInt8?
-    /// The complete name where one was sent, else the shortened one, with whatever padding the device sent. Octets that
-    /// are no UTF-8 are replaced by U+FFFD. A name that begins with a zero octet is no text and counts as empty.
+    /// The complete name if there is one, otherwise the shortened one, including padding. Octets that are not UTF-8 are
+    /// replaced by U+FFFD. A name that begins with a zero octet counts as empty.
     public var localName: String?
     /// Whether `localName` is the whole name of the device.
     public var isNameComplete = false
     /// Power at which the device sends, in dBm.
     public var txPower: Int8?
-    /// What the device looks like: category in the upper ten bits, kind in the lower six, numbers of the Assigned
-    /// Numbers.
+    /// The appearance (Assigned Numbers): category in the upper ten bits, subcategory in the lower six.
     public var appearance: UInt16?
     /// Services that the device offers, each once, in the order of their appearance.
     public var serviceUUIDs: [BluetoothUUID] = []
@@ -80,13 +79,13 @@ public struct AdvertisingData: Equatable, Sendable {
     public var serviceData: [ServiceData] = []
     /// The joined masks of all overflow areas; `nil` when none was sent.
     public var overflowArea: OverflowArea?
-    /// What was broken, in the order of its appearance; empty for data that follows the specification.
+    /// Violations of the specification, in the order of their appearance; empty for valid data.
     public var faults: [Fault] = []
 
-    /// What a device says that sends no data.
+    /// The content of empty data.
     public init() {}
 
-    /// Reads both packets. What the scan response repeats is not listed again.
+    /// Decodes both packets. Repetitions in the scan response are not listed again.
     public init(advertisement: RawSpan, scanResponse: RawSpan? = nil) {
         self.init()
         merge(advertisement, as: .advertisement)
@@ -101,7 +100,7 @@ public struct AdvertisingData: Equatable, Sendable {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Which of the UUIDs that somebody scans for the overflow area may contain, each once (SPEC 3.6).
+    /// The UUIDs of a scan that the overflow area may contain, each once (SPEC 3.6).
     public func hashedServiceUUIDs(scanFor uuids: [BluetoothUUID]) -> [BluetoothUUID] {
         overflowArea?.matches(scanFor: uuids) ?? []
     }
@@ -167,7 +166,7 @@ public struct AdvertisingData: Equatable, Sendable {
         }
     }
 
-    /// Takes the whole UUIDs of a structure that is cut off; the beginning of anything else would mislead.
+    /// Adds the complete UUIDs of a structure that is cut off; the beginning of any other content would mislead.
     private mutating func mergeCutOff(_ type: AdvertisingDataType, data: RawSpan) {
         let structure = AdvertisingDataStructure(type: type, data: data)
         do throws(DecodingError) {
@@ -177,7 +176,7 @@ public struct AdvertisingData: Equatable, Sendable {
             default: break
             }
         } catch {
-            // The fault of the whole structure is on record.
+            // The fault of the whole structure is in the list already.
         }
     }
 

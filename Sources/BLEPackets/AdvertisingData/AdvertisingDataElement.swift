@@ -8,11 +8,11 @@ public enum AdvertisingDataElement: ~Escapable {
     case serviceUUIDs(AdvertisedUUIDList, isComplete: Bool)
     /// Services that the device looks for in others.
     case solicitedServiceUUIDs(AdvertisedUUIDList)
-    /// UTF-8 as the device sent it, which may be broken.
+    /// UTF-8 from the device, which may be invalid.
     case localName(RawSpan, isComplete: Bool)
     /// Power at which the packet was sent, in dBm.
     case txPowerLevel(Int8)
-    /// What the device looks like, a number of the Assigned Numbers; it need not agree with what GATT says.
+    /// The appearance (Assigned Numbers); it may differ from the one in GATT.
     case appearance(UInt16)
     /// - Parameter company: a company identifier of the Assigned Numbers.
     case manufacturerData(company: UInt16, RawSpan)
@@ -20,11 +20,11 @@ public enum AdvertisingDataElement: ~Escapable {
     case serviceData(BluetoothUUID, RawSpan)
     /// The connection intervals that the peripheral prefers; a hint to the central.
     case peripheralConnectionIntervalRange(ConnectionIntervalRange)
-    /// Devices that the advertisement is meant for.
+    /// The devices for which the advertisement is meant.
     case targetAddresses(AdvertisedAddressList)
     /// The device's address, for use over another channel than advertising.
     case deviceAddress(DeviceAddress)
-    /// What the device can be, and would rather be.
+    /// The roles of the device, and the one that it prefers.
     case role(LERole)
     /// In units of 0.625 ms.
     case advertisingInterval(UInt32)
@@ -46,14 +46,14 @@ public struct AdvertisingFlags: OptionSet, Hashable, Sendable {
     /// The device can be found for a short time only, as after a button was pressed; not together with
     /// `leGeneralDiscoverable`.
     public static let leLimitedDiscoverable = AdvertisingFlags(rawValue: 0x01)
-    /// The device can be found for as long as it likes. Without either bit it is in no discoverable mode, and a scan
-    /// that looks for discoverable devices passes it over.
+    /// The device is discoverable without a time limit. Without this bit and the limited one it is not discoverable,
+    /// and general discovery ignores it.
     public static let leGeneralDiscoverable = AdvertisingFlags(rawValue: 0x02)
-    /// The device has LE alone, or shows itself so.
+    /// The device supports only LE, or advertises so.
     public static let brEdrNotSupported = AdvertisingFlags(rawValue: 0x04)
-    /// The controller can hold links of LE and of BR/EDR to one device at once.
+    /// The controller supports simultaneous LE and BR/EDR links to one device.
     public static let simultaneousLEAndBREDRController = AdvertisingFlags(rawValue: 0x08)
-    /// The host can hold links of LE and of BR/EDR to one device at once. Newer supplements give the bit no use.
+    /// The host supports simultaneous LE and BR/EDR links to one device. Newer supplements do not use this bit.
     public static let simultaneousLEAndBREDRHost = AdvertisingFlags(rawValue: 0x10)
 }
 
@@ -62,9 +62,9 @@ public struct LERole: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Waits for links and never makes one.
+    /// Only peripheral.
     public static let peripheralOnly = LERole(rawValue: 0x00)
-    /// Makes links and never waits for one.
+    /// Only central.
     public static let centralOnly = LERole(rawValue: 0x01)
     /// Can do both and would rather wait for the link.
     public static let bothPeripheralPreferred = LERole(rawValue: 0x02)
@@ -72,7 +72,7 @@ public struct LERole: RawRepresentable, Hashable, Sendable {
     public static let bothCentralPreferred = LERole(rawValue: 0x03)
 }
 
-/// The connection intervals that a peripheral likes best (Core Specification Supplement, Part A, 1.9).
+/// The connection intervals that a peripheral prefers (Core Specification Supplement, Part A, 1.9).
 public struct ConnectionIntervalRange: Hashable, Sendable {
     /// In units of 1.25 ms, 6 to 3200; 0xFFFF: no preference.
     public var minimum: UInt16

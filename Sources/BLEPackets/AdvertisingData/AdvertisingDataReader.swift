@@ -1,5 +1,5 @@
-/// Walks over the structures of an advertisement or scan response, each a length, a type and data
-/// (Core 5.4, Vol 3, Part C, 11).
+/// Reads the structures of an advertisement or scan response, each a length, a type and data (Core 5.4, Vol 3, Part C,
+/// 11).
 ///
 ///     var reader = AdvertisingDataReader(bytes)
 ///     while let structure = try reader.next() { … }
@@ -9,17 +9,17 @@
 /// response, `resumeAfterPadding()` goes on behind the zeros.
 public struct AdvertisingDataReader: ~Escapable {
     @usableFromInline var rest: RawSpan
-    /// The reader stands at a zero length, or at a structure that overruns the end.
+    /// The reader is at a zero length, or at a structure that exceeds the data.
     @usableFromInline var isStopped = false
 
     /// - Parameter bytes: the data of one packet without the addresses before it; of any length, also none.
     @inlinable @_lifetime(copy bytes)
     public init(_ bytes: RawSpan) { rest = bytes }
 
-    /// Takes the next structure; `nil` at the end and at a zero length.
+    /// Reads the next structure; `nil` at the end and at a zero length.
     ///
-    /// - Throws: `DecodingError.truncated` when the structure's length reaches past the end. The structures before it
-    ///   were delivered; `remainder` holds what is there of the broken one, and every further call returns `nil`.
+    /// - Throws: `DecodingError.truncated` when the structure exceeds the data. `remainder` then has the incomplete
+    ///   structure, and every further call returns `nil`.
     @inlinable @_lifetime(copy self)
     public mutating func next() throws(DecodingError) -> AdvertisingDataStructure? {
         let available = rest.byteCount
@@ -39,13 +39,13 @@ public struct AdvertisingDataReader: ~Escapable {
         return AdvertisingDataStructure(type: AdvertisingDataType(rawValue: type), data: data)
     }
 
-    /// What was not delivered: the padding from its first zero on, or the structure that overruns the end.
+    /// The octets that were not read: the padding from its first zero on, or a structure that exceeds the data.
     @inlinable public var remainder: RawSpan {
         @_lifetime(copy self) get { rest }
     }
 
-    /// Whether something else than zeros follows the zero length at which the reader stopped, against the
-    /// specification. Says something only after `next()` returned `nil`.
+    /// Whether octets other than zero follow the zero length at which the reader stopped, which violates the
+    /// specification. Valid after `next()` has returned `nil`.
     @inlinable public var hasNonZeroPadding: Bool {
         guard rest.byte(at: 0) == 0 else { return false }
         var offset = 1
@@ -56,9 +56,9 @@ public struct AdvertisingDataReader: ~Escapable {
         return false
     }
 
-    /// Goes on behind the zeros at which the reader stopped.
+    /// Continues after the zeros at which the reader stopped.
     ///
-    /// - Returns: whether anything but zeros follows; `false` also where the reader did not stop at a zero length.
+    /// - Returns: whether octets other than zero follow; `false` if the reader did not stop at a zero length.
     @inlinable
     public mutating func resumeAfterPadding() -> Bool {
         guard hasNonZeroPadding else { return false }

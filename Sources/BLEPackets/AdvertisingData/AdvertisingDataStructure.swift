@@ -1,8 +1,8 @@
 /// One structure of advertising data: what it is, and its octets, which are borrowed.
 public struct AdvertisingDataStructure: ~Escapable {
-    /// What the octets mean; also types without a name here occur.
+    /// The meaning of the data; unnamed types occur, too.
     public let type: AdvertisingDataType
-    /// The octets behind the type, at most 254.
+    /// The octets after the type, at most 254.
     public let data: RawSpan
 
     /// Puts the two together without a look at the octets; `element()` looks.
@@ -12,15 +12,15 @@ public struct AdvertisingDataStructure: ~Escapable {
         self.data = data
     }
 
-    /// The structure with its octets understood, without copying them.
+    /// The decoded structure, without copying its octets.
     ///
-    /// - Throws: `DecodingError` when the octets are too few or too many for the type. A list of UUIDs whose last one
-    ///   is cut off does not throw here but when the list arrives there.
+    /// - Throws: `DecodingError` when the number of octets does not fit the type. A list of UUIDs whose last one is cut
+    ///   off throws when the list reaches it.
     @inlinable @_lifetime(copy self)
     public func element() throws(DecodingError) -> AdvertisingDataElement {
         switch type.rawValue {
         case 0x01:
-            // The field may grow; the octets behind the first have no meaning yet (Supplement, Part A, 1.3).
+            // The field may be longer; octets after the first have no meaning yet (Supplement, Part A, 1.3).
             .flags(AdvertisingFlags(rawValue: data.byte(at: 0) ?? 0))
         case 0x02: .serviceUUIDs(AdvertisedUUIDList(data, width: .bits16), isComplete: false)
         case 0x03: .serviceUUIDs(AdvertisedUUIDList(data, width: .bits16), isComplete: true)

@@ -1,6 +1,6 @@
-/// Puts advertising-data structures one behind the other as long as there is room (Core 5.4, Vol 3, Part C, 11).
+/// Writes advertising-data structures one after the other while there is room (Core 5.4, Vol 3, Part C, 11).
 ///
-/// A structure that does not fit is refused as a whole; what was written before stays.
+/// A structure that does not fit is not written at all; earlier ones are kept.
 public struct AdvertisingDataWriter: Sendable {
     /// Room of a legacy advertisement or scan response, in octets.
     public static let legacyCapacity = 31
@@ -9,7 +9,7 @@ public struct AdvertisingDataWriter: Sendable {
     /// The most data that one structure can hold, in octets.
     public static let maximumDataByteCount = 254
 
-    /// A structure found no room.
+    /// A structure does not fit.
     public struct DoesNotFit: Error, Equatable, Sendable {
         /// Octets of the structure or structures, lengths and types included.
         public var needed: Int
@@ -27,7 +27,7 @@ public struct AdvertisingDataWriter: Sendable {
         packet = PacketWriter(reservingCapacity: capacity)
     }
 
-    /// What was written, without padding.
+    /// The written octets, without padding.
     public var bytes: [UInt8] { packet.bytes }
     /// Octets that are free, headers of further structures included.
     public var remainingCount: Int { capacity - packet.count }
@@ -77,8 +77,8 @@ public struct AdvertisingDataWriter: Sendable {
         }
     }
 
-    /// - Throws: `DoesNotFit`; a name is never cut here.
-    /// Appends the name in UTF-8, which may take up to four octets for a character.
+    /// - Throws: `DoesNotFit`; a name is never cut off. Appends the name in UTF-8, which may take up to four octets for
+    ///   a character.
     public mutating func append(localName: String, isComplete: Bool = true) throws(DoesNotFit) {
         try append(isComplete ? .completeLocalName : .shortenedLocalName, Array(localName.utf8))
     }

@@ -1,9 +1,8 @@
 extension RawSpan {
-    /// A 64-bit number that tells contents apart: equal contents have equal numbers, in every process and on every
-    /// machine, and two different contents have the same one by rare chance only.
+    /// A 64-bit hash of contents: the same in every process and on every machine; collisions are rare.
     ///
-    /// Made to see cheaply whether an advertisement changed (SPEC CEN-26). It does not stand up to somebody who looks
-    /// for two contents with one number on purpose.
+    /// For finding out cheaply whether an advertisement changed (SPEC CEN-26). It is not collision-resistant against
+    /// attackers.
     ///
     /// - Parameter seed: another number gives other results; the hash of one part, where a second part follows.
     @inlinable

@@ -1,7 +1,7 @@
-/// The mask of hashed service UUIDs that an iOS device advertises when the UUIDs themselves find no room (SPEC 3.1).
+/// The mask of hashed service UUIDs that an iOS device advertises when there is no room for the UUIDs (SPEC 3.1).
 ///
-/// A Bloom filter with one hash: each UUID sets exactly one of 128 bits, and the masks of several apps are joined.
-/// So a match is a guess: for each UUID that somebody scans for, the chance of a false hit is `falseMatchProbability`.
+/// A Bloom filter with one hash: each UUID sets exactly one of 128 bits, and the masks of several apps are joined. So a
+/// match is a guess: for each UUID of a scan, the probability of a false match is `falseMatchProbability`.
 public struct OverflowArea: Hashable, Sendable {
     /// Bits of the mask.
     public static let bitCount = 128
@@ -12,7 +12,7 @@ public struct OverflowArea: Hashable, Sendable {
     /// Apple's company identifier, under which devices advertise the mask.
     public static let company: UInt16 = 0x004C
 
-    /// What stands between company and mask.
+    /// The octet between the company identifier and the mask.
     @usableFromInline static let subtype: UInt8 = 0x01
 
     /// Bits 0 to 63: octet `bit / 8` of the mask, there with the value `1 << (bit % 8)`.
@@ -52,7 +52,7 @@ public struct OverflowArea: Hashable, Sendable {
     /// Whether no bit is set, so that no UUID can be in the mask.
     @inlinable public var isEmpty: Bool { low == 0 && high == 0 }
 
-    /// How many bits are set: at least so many UUIDs are in the mask.
+    /// How many bits are set: the mask has at least this many UUIDs.
     @inlinable public var setBitCount: Int { low.nonzeroBitCount + high.nonzeroBitCount }
 
     /// The chance that a UUID which is not in the mask seems to be, 0 to 1 (SPEC 3.6).
@@ -90,7 +90,7 @@ public struct OverflowArea: Hashable, Sendable {
     /// Whether the UUID's bit is set, so that the UUID may be in the mask.
     public func contains(_ uuid: BluetoothUUID) -> Bool { contains(bit: Self.bit(of: uuid)) }
 
-    /// Whether both masks have a bit in common: what a scanner asks with the mask of everything it looks for.
+    /// Whether both masks have a bit in common, for a scanner with the mask of all UUIDs that it wants.
     @inlinable
     public func intersects(_ other: OverflowArea) -> Bool { low & other.low != 0 || high & other.high != 0 }
 
@@ -107,7 +107,7 @@ public struct OverflowArea: Hashable, Sendable {
         high |= other.high
     }
 
-    /// Which of the UUIDs that somebody scans for may be in the mask, each once, in the order of the argument.
+    /// The UUIDs of a scan that may be in the mask, each once, in the order of the argument.
     public func matches(scanFor uuids: [BluetoothUUID]) -> [BluetoothUUID] {
         var matches: [BluetoothUUID] = []
         guard !isEmpty else { return matches }

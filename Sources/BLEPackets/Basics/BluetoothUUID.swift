@@ -1,14 +1,14 @@
 /// A UUID of 16, 32 or 128 bits (Core 5.4, Vol 3, Part B, 2.5.1; SPEC MOD-9).
 ///
-/// Two UUIDs are equal when their expanded 128-bit values are, whatever their widths.
+/// Two UUIDs are equal if their 128-bit values are equal, regardless of their widths.
 public struct BluetoothUUID: Sendable {
-    /// How many octets the UUID takes in a packet.
+    /// The number of octets in a packet.
     public enum Width: UInt8, Sendable {
         /// A number that the Bluetooth SIG assigned, on the Bluetooth Base UUID.
         case bits16 = 2
         /// A number on the Bluetooth Base UUID that is too large for 16 bits. Advertising data has it; ATT does not.
         case bits32 = 4
-        /// The whole UUID, as everyone may make one of their own.
+        /// A full UUID, which anyone can generate.
         case bits128 = 16
     }
 
@@ -19,7 +19,7 @@ public struct BluetoothUUID: Sendable {
     /// How wide the UUID was written or read. It decides what `encode(into:)` writes, not whether two UUIDs are equal.
     public let width: Width
 
-    /// `00000000-0000-1000-8000-00805F9B34FB`, on which the short forms stand.
+    /// `00000000-0000-1000-8000-00805F9B34FB`, the base of the short forms.
     @usableFromInline static let baseHigh: UInt64 = 0x0000_0000_0000_1000
     @usableFromInline static let baseLow: UInt64 = 0x8000_0080_5F9B_34FB
 
@@ -31,7 +31,7 @@ public struct BluetoothUUID: Sendable {
         width = .bits16
     }
 
-    /// A UUID of 32 bits. It keeps this width also where 16 bits would do; see `shortened`.
+    /// A UUID of 32 bits. It keeps this width even if 16 bits are enough; see `shortened`.
     @inlinable
     public init(_ short: UInt32) {
         high = UInt64(short) << 32 | Self.baseHigh
@@ -57,7 +57,7 @@ public struct BluetoothUUID: Sendable {
         self.width = width
     }
 
-    /// Reads a UUID of a width that is known, least significant octet first.
+    /// Reads a UUID of a known width, least significant octet first.
     /// - Throws: `DecodingError.truncated` when fewer octets remain than the width needs.
     @inlinable
     public init(decoding reader: inout PacketReader, width: Width) throws(DecodingError) {
@@ -84,15 +84,15 @@ public struct BluetoothUUID: Sendable {
         }
     }
 
-    /// Whether the value stands on the Bluetooth Base UUID.
+    /// Whether the value is derived from the Bluetooth Base UUID.
     @inlinable public var isOnBase: Bool { high & 0xFFFF_FFFF == Self.baseHigh && low == Self.baseLow }
 
-    /// The 16-bit value, where the UUID has one.
+    /// The 16-bit value, if the UUID has one.
     @inlinable public var shortValue: UInt16? {
         isOnBase && high >> 48 == 0 ? UInt16(truncatingIfNeeded: high >> 32) : nil
     }
 
-    /// The same UUID in 16 bits where it fits, else in 128: ATT knows no other form.
+    /// The same UUID with 16 bits if possible, otherwise with 128: ATT has only these forms.
     @inlinable public var shortened: BluetoothUUID {
         if let shortValue { return BluetoothUUID(shortValue) }
         return expanded
@@ -122,7 +122,7 @@ extension BluetoothUUID: Hashable {
 }
 
 extension BluetoothUUID: CustomStringConvertible, LosslessStringConvertible {
-    /// Parses 4, 8 or 36 characters, the short forms also behind `0x`.
+    /// Parses 4, 8 or 36 characters, the short forms also with `0x`.
     public init?(_ text: String) {
         var digits = Array(text.utf8)
         let isPrefixed = digits.starts(with: "0x".utf8) || digits.starts(with: "0X".utf8)
@@ -151,7 +151,7 @@ extension BluetoothUUID: CustomStringConvertible, LosslessStringConvertible {
         }
     }
 
-    /// `180D` when the UUID stands on the Bluetooth base and fits, else upper case with dashes.
+    /// The short form, such as `180D`, if there is one; otherwise upper case with dashes.
     public var description: String {
         if isOnBase {
             let digits = high >> 48 == 0 ? 4 : 8

@@ -1,19 +1,19 @@
 /// Why bytes could not be decoded.
 ///
-/// Decoders never trap and never guess: whatever does not follow the specification ends as one of these.
+/// Decoders never trap and never guess: every violation of the specification is one of these errors.
 public enum DecodingError: Error, Equatable, Sendable {
     /// A field needs more bytes than remain.
     case truncated(needed: Int, remaining: Int)
-    /// The packet goes on after its last field.
+    /// Octets follow the last field.
     case trailingBytes(Int)
-    /// A field holds a value that the specification does not give a meaning to.
+    /// A field has an undefined value.
     case invalidValue(UInt64, field: Field)
     /// A length field contradicts the packet that carries it.
     case lengthMismatch(stated: Int, actual: Int)
 
-    /// The field that held a value outside its range; grows with the codecs.
+    /// A field with an invalid value; more cases may be added.
     public enum Field: Equatable, Sendable {
-        /// What kind of packet this is, in H4, HCI and (`opcode`) the Security Manager; or how an event says it went.
+        /// The kind of packet in H4, HCI and (`opcode`) the Security Manager; or the status of an event.
         case packetType, opcode, eventCode, subevent, status
         /// Of HCI: fields of commands, events and data; `addressType` also of the Security Manager.
         case addressType, role, reportType, boundaryFlag

@@ -8,9 +8,9 @@ public struct PacketReader: ~Escapable {
     @inlinable @_lifetime(copy bytes)
     public init(_ bytes: RawSpan) { rest = bytes }
 
-    /// Whether every byte was taken.
+    /// Whether all bytes have been read.
     @inlinable public var isAtEnd: Bool { rest.byteCount == 0 }
-    /// Bytes that have not been taken.
+    /// The number of bytes that have not been read.
     @inlinable public var remainingCount: Int { rest.byteCount }
 
     /// Reads an integer, least significant byte first.
@@ -27,7 +27,7 @@ public struct PacketReader: ~Escapable {
     }
 
     /// Reads three bytes as an unsigned integer, least significant byte first.
-    /// - Throws: `DecodingError.truncated` when fewer than three bytes remain; none is taken then.
+    /// - Throws: `DecodingError.truncated` when fewer than three bytes remain; then no byte is consumed.
     @inlinable
     public mutating func readUInt24() throws(DecodingError) -> UInt32 {
         guard rest.byteCount >= 3 else { throw .truncated(needed: 3, remaining: rest.byteCount) }
@@ -35,8 +35,8 @@ public struct PacketReader: ~Escapable {
         return UInt32(low) | UInt32(try read(UInt8.self)) << 16
     }
 
-    /// Takes the next `count` bytes without copying them.
-    /// - Throws: `DecodingError.truncated` when fewer bytes remain, and for a negative count; none is taken then.
+    /// Reads the next `count` bytes without copying them.
+    /// - Throws: `DecodingError.truncated` when fewer bytes remain, and for a negative count; then no byte is consumed.
     @inlinable @_lifetime(copy self)
     public mutating func readBytes(_ count: Int) throws(DecodingError) -> RawSpan {
         guard count >= 0, rest.byteCount >= count else { throw .truncated(needed: count, remaining: rest.byteCount) }
@@ -45,7 +45,7 @@ public struct PacketReader: ~Escapable {
         return bytes
     }
 
-    /// Takes everything that is left without copying it.
+    /// Reads all remaining bytes without copying them.
     @inlinable @_lifetime(copy self)
     public mutating func readRest() -> RawSpan {
         let bytes = rest
@@ -53,7 +53,7 @@ public struct PacketReader: ~Escapable {
         return bytes
     }
 
-    /// - Throws: `DecodingError.trailingBytes` when the packet goes on.
+    /// - Throws: `DecodingError.trailingBytes` when bytes are left.
     @inlinable
     public func expectEnd() throws(DecodingError) {
         guard isAtEnd else { throw .trailingBytes(remainingCount) }

@@ -13,14 +13,14 @@ public struct PacketWriter: Sendable {
         if capacity > 0 { reserveCapacity(capacity) }
     }
 
-    /// Goes on behind the bytes that `buffer` already holds.
+    /// Appends to the bytes in `buffer`.
     @usableFromInline
     init(reusing buffer: [UInt8]) { storage = buffer }
 
     /// Makes room for `capacity` bytes in all, those already written included.
     @inlinable public mutating func reserveCapacity(_ capacity: Int) { storage.reserveCapacity(capacity) }
 
-    /// Bytes written; also the offset at which the next one will stand.
+    /// The number of written bytes, which is also the offset of the next one.
     @inlinable public var count: Int { storage.count }
 
     /// Forgets the bytes and keeps the memory.
@@ -38,8 +38,7 @@ public struct PacketWriter: Sendable {
         }
     }
 
-    /// Writes the low three bytes.
-    /// What stands in the uppermost byte is dropped.
+    /// Writes the low three bytes. The most significant byte is dropped.
     @inlinable public mutating func writeUInt24(_ value: UInt32) {
         write(UInt16(truncatingIfNeeded: value))
         write(UInt8(truncatingIfNeeded: value >> 16))
@@ -59,11 +58,11 @@ public struct PacketWriter: Sendable {
         storage.append(contentsOf: repeatElement(0, count: count))
     }
 
-    /// Overwrites a byte that was written before, as lengths are known only afterwards.
+    /// Overwrites a byte, for lengths that are only known afterwards.
     /// - Parameter offset: below `count`; anything else traps.
     @inlinable public mutating func overwrite(_ value: UInt8, at offset: Int) { storage[offset] = value }
 
-    /// Overwrites two bytes that were written before.
+    /// Overwrites two bytes.
     /// - Parameter offset: below `count` − 1; anything else traps.
     @inlinable public mutating func overwrite(_ value: UInt16, at offset: Int) {
         storage[offset] = UInt8(truncatingIfNeeded: value)

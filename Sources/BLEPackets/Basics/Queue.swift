@@ -1,11 +1,11 @@
 /// First in, first out, without moving the elements at each step.
 @usableFromInline
 package struct Queue<Element> {
-    /// Those before `head` are gone.
+    /// Elements before `head` have been removed.
     @usableFromInline var elements: [Element?] = []
     @usableFromInline var head = 0
 
-    /// How many elements an empty queue keeps room for.
+    /// The capacity that an empty queue keeps.
     @usableFromInline static var keptCapacity: Int { 256 }
 
     @inlinable package init() {}
@@ -31,10 +31,10 @@ package struct Queue<Element> {
         return element
     }
 
-    /// Takes back what was appended last.
+    /// Removes the last element.
     @inlinable package mutating func popLast() -> Element? { isEmpty ? nil : elements.removeLast() }
 
-    /// Puts an element that was taken before the others.
+    /// Inserts an element at the front.
     @inlinable package mutating func prepend(_ element: Element) {
         guard head > 0 else { return elements.insert(element, at: 0) }
         head -= 1

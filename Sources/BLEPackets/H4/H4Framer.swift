@@ -1,28 +1,29 @@
-/// Cuts a stream of bytes into H4 packets, wherever the stream was split or joined (Core 5.4, Vol 4, Part A, 2).
+/// Splits a stream of bytes into H4 packets, in chunks of any size (Core 5.4, Vol 4, Part A, 2).
 ///
-/// A packet that lies whole in a chunk is lent without a copy; only what a chunk leaves unfinished is kept, at most one
-/// packet of `maximumPacketByteCount`. H4 has no marks to find the next packet by: once a packet type is unknown, the
-/// stream is lost for good and every further call throws the same error.
+/// A packet that is complete in a chunk is passed on without a copy; only an incomplete packet is stored, of at most
+/// `maximumPacketByteCount`. H4 has no means of resynchronization: after an unknown packet type the stream is lost, and
+/// every further call throws the same error.
 public struct H4Framer: Sendable {
     /// The largest packet that a length field can state: type, handle, length, and 65,535 bytes of ACL data.
     public static let maximumPacketByteCount = 1 + 4 + 0xFFFF
 
-    /// The front of a packet whose end has not arrived yet.
+    /// The beginning of an incomplete packet.
     private var unfinished: [UInt8] = []
     @usableFromInline var lost: DecodingError?
 
-    /// A framer that stands before the first octet of a packet.
+    /// A framer at the beginning of a packet.
     public init() {}
 
-    /// The bytes that wait for the rest of their packet; not zero at the end of a stream means that it was cut.
+    /// The number of bytes that wait for the rest of their packet; if it is not zero at the end of a stream, the stream
+    /// was cut off.
     public var unfinishedByteCount: Int { unfinished.count }
 
-    /// Takes the next bytes of the stream and lends each packet that they complete, in order.
+    /// Receives the next bytes of the stream and passes on each complete packet, in order.
     /// - Parameters:
-    ///   - chunk: any number of bytes, cut anywhere.
-    ///   - deliver: gets one whole packet, type octet first; the span ends with the call.
+    ///   - chunk: any number of bytes.
+    ///   - deliver: called with one packet, type octet first; the span is valid during the call.
     /// - Throws: `DecodingError.invalidValue` with field `packetType` when the stream has lost its framing. Packets
-    ///   before that place have been delivered.
+    ///   before the error have been delivered.
     @inlinable
     public mutating func receive(_ chunk: RawSpan, deliver: (RawSpan) -> Void) throws(DecodingError) {
         if let lost { throw lost }
@@ -56,7 +57,7 @@ public struct H4Framer: Sendable {
         return type.headerByteCount + ((Int(high) << 8 | Int(low)) & type.lengthMask)
     }
 
-    /// Adds to the packet that an earlier chunk began, and gives back what lies behind it.
+    /// Completes the packet of an earlier chunk, and returns the rest of this chunk.
     @usableFromInline @_lifetime(copy chunk)
     mutating func completeUnfinished(
         with chunk: RawSpan, deliver: (RawSpan) -> Void
@@ -64,7 +65,7 @@ public struct H4Framer: Sendable {
         var rest = chunk
         while !unfinished.isEmpty, rest.byteCount > 0 {
             let length = try H4Framer.packetByteCount(of: unfinished.span.bytes)
-            // A header, five octets at most, grows one by one until it tells how much may be taken at once.
+            // A header of at most five octets is read octet by octet until the length is known.
             let taken = min(length.map { $0 - unfinished.count } ?? 1, rest.byteCount)
             keep(rest.extracting(first: taken))
             rest = rest.extracting(droppingFirst: taken)

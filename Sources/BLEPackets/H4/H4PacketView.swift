@@ -1,8 +1,8 @@
-/// A whole packet of an H4 transport in place: its type, and what follows (Core 5.4, Vol 4, Part A, 2).
+/// A view of an H4 packet: its type and its contents (Core 5.4, Vol 4, Part A, 2).
 public struct H4PacketView: ~Escapable {
-    /// What the first octet says that the packet is.
+    /// The packet type, which is the first octet.
     public let type: H4PacketType
-    /// The packet behind its type, as `HCICommandPacketView`, `ACLDataPacket`, `SynchronousDataPacket`,
+    /// The packet after its type, as `HCICommandPacketView`, `ACLDataPacket`, `SynchronousDataPacket`,
     /// `HCIEventPacketView` and `IsochronousDataPacket` read it.
     public let contents: RawSpan
 

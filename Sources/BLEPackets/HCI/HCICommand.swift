@@ -1,14 +1,14 @@
 /// A command that the host sends to the controller (Core 5.4, Vol 4, Part E, 7).
 ///
-/// `encode` and `init(decoding:)` handle the parameters alone; `HCICommandPacket` puts the header before them.
+/// `encode` and `init(decoding:)` handle only the parameters; `HCICommandPacket` adds the header.
 public protocol HCICommand: Equatable, Sendable {
-    /// What Command Complete carries behind the opcode; `CommandStatusOnly` where that is the status alone, and for
-    /// commands that are answered by Command Status.
+    /// The parameters of Command Complete after the opcode; `CommandStatusOnly` if that is only the status, and for
+    /// commands that are answered with Command Status.
     associatedtype ReturnParameters: HCIReturnParameters = CommandStatusOnly
 
     /// The number under which the controller knows the command.
     static var opcode: HCIOpcode { get }
-    /// Which event the controller answers with at once.
+    /// The event with which the controller answers at once.
     static var answer: CommandAnswer { get }
 
     /// - Throws: `DecodingError` when the parameters are too short or a field has no meaning.
@@ -20,18 +20,18 @@ public protocol HCICommand: Equatable, Sendable {
 /// Whether the controller answers with Command Complete, or with Command Status and a later event.
 public enum CommandAnswer: Sendable { case complete, status }
 
-/// The return parameters of a Command Complete event, the status included where the command has one.
+/// The return parameters of a Command Complete event, including the status.
 public protocol HCIReturnParameters: Equatable, Sendable {
-    /// What the controller says of the command.
+    /// The result of the command.
     var status: HCIStatus { get }
-    /// - Throws: `DecodingError` when a successful answer is too short. A controller may cut an unsuccessful one
-    ///   behind its status; then the remaining fields are zero.
+    /// - Throws: `DecodingError` when a successful answer is too short. A controller may cut an answer with an error
+    ///   off after its status; then the remaining fields are zero.
     init(decoding reader: inout PacketReader) throws(DecodingError)
-    /// Writes the return parameters, the status first where there is one.
+    /// Writes the return parameters, the status first.
     func encode(into packet: inout PacketWriter)
 }
 
-/// Return parameters that are a status and nothing else.
+/// Return parameters with only a status.
 public struct CommandStatusOnly: HCIReturnParameters {
     public var status: HCIStatus
     public init(status: HCIStatus = .success) { self.status = status }

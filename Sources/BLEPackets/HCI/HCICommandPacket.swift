@@ -1,4 +1,4 @@
-/// A command packet as it crosses HCI, whatever the command (Core 5.4, Vol 4, Part E, 5.4.1).
+/// A command packet on HCI with any command (Core 5.4, Vol 4, Part E, 5.4.1).
 public struct HCICommandPacket: Hashable, Sendable {
     /// Which command this is; also commands that have no type here.
     public var opcode: HCIOpcode
@@ -17,9 +17,9 @@ public struct HCICommandPacket: Hashable, Sendable {
         self.init(opcode: Command.opcode, parameters: packet.bytes)
     }
 
-    /// - Parameter packet: The packet behind the H4 packet type.
-    /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the
-    ///   parameters are longer or shorter than it says.
+    /// - Parameter packet: The packet after the H4 packet type.
+    /// - Throws: `DecodingError.truncated` when the header is incomplete, `DecodingError.lengthMismatch` when the
+    ///   length of the parameters differs from the header.
     public init(decoding packet: RawSpan) throws(DecodingError) {
         let view = try HCICommandPacketView(decoding: packet)
         self.init(opcode: view.opcode, parameters: view.parameters.copied())
@@ -39,7 +39,7 @@ public struct HCICommandPacket: Hashable, Sendable {
 
     /// The parameters as those of `Command`.
     /// - Throws: `DecodingError.invalidValue` when the packet is another command, `DecodingError.trailingBytes` when
-    ///   there are more parameters than the command has, else what decoding throws.
+    ///   there are more parameters than the command has, and the errors of decoding.
     public func decode<Command: HCICommand>(_ command: Command.Type) throws(DecodingError) -> Command {
         guard opcode == Command.opcode else { throw .invalidValue(UInt64(opcode.rawValue), field: .opcode) }
         var reader = PacketReader(parameters.span.bytes)
@@ -53,12 +53,12 @@ public struct HCICommandPacket: Hashable, Sendable {
 public struct HCICommandPacketView: ~Escapable {
     /// Which command this is.
     public let opcode: HCIOpcode
-    /// What stands behind the length, as it came.
+    /// The parameters.
     public let parameters: RawSpan
 
-    /// - Parameter packet: The packet behind the H4 packet type.
-    /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the
-    ///   parameters are longer or shorter than it says.
+    /// - Parameter packet: The packet after the H4 packet type.
+    /// - Throws: `DecodingError.truncated` when the header is incomplete, `DecodingError.lengthMismatch` when the
+    ///   length of the parameters differs from the header.
     @inlinable @_lifetime(copy packet)
     public init(decoding packet: RawSpan) throws(DecodingError) {
         var reader = PacketReader(packet)
@@ -72,7 +72,7 @@ public struct HCICommandPacketView: ~Escapable {
 
     /// The parameters as those of `Command`.
     /// - Throws: `DecodingError.invalidValue` when the packet is another command, `DecodingError.trailingBytes` when
-    ///   there are more parameters than the command has, else what decoding throws.
+    ///   there are more parameters than the command has, and the errors of decoding.
     @inlinable
     public func decode<Command: HCICommand>(_ command: Command.Type) throws(DecodingError) -> Command {
         guard opcode == Command.opcode else { throw .invalidValue(UInt64(opcode.rawValue), field: .opcode) }

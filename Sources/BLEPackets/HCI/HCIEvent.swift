@@ -1,8 +1,8 @@
 /// An event that the controller sends to the host (Core 5.4, Vol 4, Part E, 7.7).
 ///
-/// `encode` and `init(decoding:)` handle the parameters alone, for an LE Meta event those behind the subevent code.
+/// `encode` and `init(decoding:)` handle only the parameters, for an LE Meta event those after the subevent code.
 public protocol HCIEvent: Equatable, Sendable {
-    /// What the header says of such an event.
+    /// The event code in the header.
     static var code: HCIEventCode { get }
     /// - Throws: `DecodingError` when the parameters are too short or a field has no meaning.
     init(decoding reader: inout PacketReader) throws(DecodingError)
@@ -12,7 +12,7 @@ public protocol HCIEvent: Equatable, Sendable {
 
 /// An event of the LE Meta family (Core 5.4, Vol 4, Part E, 7.7.65).
 public protocol LEMetaEvent: HCIEvent {
-    /// The first parameter of such an event, which tells it from the others of the family.
+    /// The subevent code, which is the first parameter.
     static var subevent: LESubeventCode { get }
 }
 

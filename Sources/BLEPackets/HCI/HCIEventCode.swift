@@ -13,23 +13,23 @@ public struct HCIEventCode: RawRepresentable, Hashable, Sendable {
     public static let readRemoteVersionInformationComplete = HCIEventCode(rawValue: 0x0C)
     /// A command is done; its results.
     public static let commandComplete = HCIEventCode(rawValue: 0x0E)
-    /// A command has begun, or was refused; its end comes as another event.
+    /// A command was started or refused; another event reports its end.
     public static let commandStatus = HCIEventCode(rawValue: 0x0F)
     /// The controller's hardware failed; only a reset may help.
     public static let hardwareError = HCIEventCode(rawValue: 0x10)
-    /// Buffers of the controller are free again: the host may send so many more.
+    /// Buffers of the controller are free again: the host may send that many more packets.
     public static let numberOfCompletedPackets = HCIEventCode(rawValue: 0x13)
     /// The host sent more than the controller has room for.
     public static let dataBufferOverflow = HCIEventCode(rawValue: 0x1A)
-    /// An encrypted link goes on with a new key.
+    /// An encrypted link continues with a new key.
     public static let encryptionKeyRefreshComplete = HCIEventCode(rawValue: 0x30)
     /// Every event of LE; its first parameter is an `LESubeventCode`.
     public static let leMeta = HCIEventCode(rawValue: 0x3E)
     /// No packet of an encrypted link was authenticated for the time that was set.
     public static let authenticatedPayloadTimeoutExpired = HCIEventCode(rawValue: 0x57)
-    /// Like `encryptionChange`, and says how long the key is.
+    /// Like `encryptionChange`, with the size of the key.
     public static let encryptionChangeV2 = HCIEventCode(rawValue: 0x59)
-    /// What the maker of the controller made of it.
+    /// Vendor-specific content.
     public static let vendorSpecific = HCIEventCode(rawValue: 0xFF)
 }
 
@@ -40,15 +40,15 @@ public struct LESubeventCode: RawRepresentable, Hashable, Sendable {
 
     /// There is a link, or it could not be made.
     public static let connectionComplete = LESubeventCode(rawValue: 0x01)
-    /// Legacy advertisements and scan responses that were heard.
+    /// Received legacy advertisements and scan responses.
     public static let advertisingReport = LESubeventCode(rawValue: 0x02)
-    /// A link has other connection parameters, or kept the old ones.
+    /// The connection parameters of a link were changed, or the change failed.
     public static let connectionUpdateComplete = LESubeventCode(rawValue: 0x03)
-    /// What the other side's Link Layer can do.
+    /// The features of the peer's link layer.
     public static let readRemoteFeaturesComplete = LESubeventCode(rawValue: 0x04)
-    /// The controller of a peripheral asks for the key: the central wants to encrypt.
+    /// The controller of a peripheral asks for the key: the central starts encryption.
     public static let longTermKeyRequest = LESubeventCode(rawValue: 0x05)
-    /// The other side asks for other connection parameters.
+    /// The peer requests other connection parameters.
     public static let remoteConnectionParameterRequest = LESubeventCode(rawValue: 0x06)
     /// Packets of a link may be longer or shorter than before.
     public static let dataLengthChange = LESubeventCode(rawValue: 0x07)
@@ -56,38 +56,38 @@ public struct LESubeventCode: RawRepresentable, Hashable, Sendable {
     public static let readLocalP256PublicKeyComplete = LESubeventCode(rawValue: 0x08)
     /// The shared secret that the controller worked out.
     public static let generateDHKeyComplete = LESubeventCode(rawValue: 0x09)
-    /// Like `connectionComplete`, and tells the resolvable addresses that were used.
+    /// Like `connectionComplete`, with the resolvable addresses that were used.
     public static let enhancedConnectionComplete = LESubeventCode(rawValue: 0x0A)
     /// An advertisement directed to a resolvable address that the controller could not resolve.
     public static let directedAdvertisingReport = LESubeventCode(rawValue: 0x0B)
-    /// A link runs on other PHYs, or does not, though that was asked for.
+    /// The PHYs of a link were changed, or a requested change failed.
     public static let phyUpdateComplete = LESubeventCode(rawValue: 0x0C)
-    /// Extended and legacy advertisements and scan responses that were heard.
+    /// Received extended and legacy advertisements and scan responses.
     public static let extendedAdvertisingReport = LESubeventCode(rawValue: 0x0D)
     /// The controller follows a periodic train, or could not find it.
     public static let periodicAdvertisingSyncEstablished = LESubeventCode(rawValue: 0x0E)
-    /// Data of a periodic train that was heard.
+    /// Received data of a periodic train.
     public static let periodicAdvertisingReport = LESubeventCode(rawValue: 0x0F)
-    /// A periodic train was not heard for its timeout and is no longer followed.
+    /// The synchronization to a periodic train was lost.
     public static let periodicAdvertisingSyncLost = LESubeventCode(rawValue: 0x10)
     /// Scanning ended after the time that was set.
     public static let scanTimeout = LESubeventCode(rawValue: 0x11)
-    /// A set stopped advertising: a link came of it, or its time or its events are used up.
+    /// A set stopped advertising: a central connected, or its time or its events are used up.
     public static let advertisingSetTerminated = LESubeventCode(rawValue: 0x12)
-    /// Somebody asked an advertising set for its scan response.
+    /// A scanner requested the scan response of an advertising set.
     public static let scanRequestReceived = LESubeventCode(rawValue: 0x13)
     /// How a new link chooses its channels.
     public static let channelSelectionAlgorithm = LESubeventCode(rawValue: 0x14)
-    /// The other side of a link told of a periodic train, and the controller follows it or could not find it.
+    /// The peer of a link transferred a periodic train, which the controller found or not.
     public static let periodicAdvertisingSyncTransferReceived = LESubeventCode(rawValue: 0x18)
     /// How exact the other side's sleep clock is.
     public static let requestPeerSCAComplete = LESubeventCode(rawValue: 0x1F)
-    /// The loss on the way to the other side passed a limit that was set.
+    /// The path loss crossed a threshold.
     public static let pathLossThreshold = LESubeventCode(rawValue: 0x20)
-    /// The power of one side of a link changed, or was asked for.
+    /// The transmit power of one side of a link changed, or was read.
     public static let transmitPowerReporting = LESubeventCode(rawValue: 0x21)
     /// Another share of its connection events is used by a link.
     public static let subrateChange = LESubeventCode(rawValue: 0x23)
-    /// Like `enhancedConnectionComplete`, and names the set or train that the link came of.
+    /// Like `enhancedConnectionComplete`, with the set or train from which the link was made.
     public static let enhancedConnectionCompleteV2 = LESubeventCode(rawValue: 0x29)
 }

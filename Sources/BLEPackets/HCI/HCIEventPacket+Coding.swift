@@ -1,8 +1,8 @@
 extension HCIEventPacket {
-    /// Decodes a packet; what stands behind the last known parameter of an event does not count.
-    /// - Parameter packet: The packet behind the H4 packet type.
-    /// - Throws: `DecodingError.lengthMismatch` when the parameters are longer or shorter than the header says, and
-    ///   what the decoders of the known events throw.
+    /// Decodes a packet; octets after the last known parameter of an event are ignored.
+    /// - Parameter packet: The packet after the H4 packet type.
+    /// - Throws: `DecodingError.lengthMismatch` when the length of the parameters differs from the header, and what the
+    ///   decoders of the known events throw.
     public init(decoding packet: RawSpan) throws(DecodingError) {
         let view = try HCIEventPacketView(decoding: packet)
         var reader = PacketReader(view.parameters)

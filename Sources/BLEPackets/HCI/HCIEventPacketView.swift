@@ -2,12 +2,12 @@
 public struct HCIEventPacketView: ~Escapable {
     /// Which event this is; also events that have no type here.
     public let code: HCIEventCode
-    /// What stands behind the length; with an LE Meta event the subevent code is the first octet.
+    /// The parameters; in an LE Meta event the subevent code is the first octet.
     public let parameters: RawSpan
 
-    /// - Parameter packet: The packet behind the H4 packet type.
-    /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the
-    ///   parameters are longer or shorter than it says.
+    /// - Parameter packet: The packet after the H4 packet type.
+    /// - Throws: `DecodingError.truncated` when the header is incomplete, `DecodingError.lengthMismatch` when the
+    ///   length of the parameters differs from the header.
     @inlinable @_lifetime(copy packet)
     public init(decoding packet: RawSpan) throws(DecodingError) {
         var reader = PacketReader(packet)
@@ -25,8 +25,8 @@ public struct HCIEventPacketView: ~Escapable {
         return LESubeventCode(rawValue: octet)
     }
 
-    /// What stands behind the subevent code of an LE Meta event, and all parameters of other events: what the event
-    /// types decode.
+    /// The parameters for the event types: those after the subevent code of an LE Meta event, and all parameters of
+    /// other events.
     public var eventParameters: RawSpan {
         @inlinable @_lifetime(copy self) get {
             subevent == nil ? parameters : parameters.extracting(droppingFirst: 1)

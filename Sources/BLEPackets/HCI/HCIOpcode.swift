@@ -12,23 +12,23 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
         case linkPolicy = 0x02
         /// The controller as a whole: reset, event masks, flow control (Part E, 7.3).
         case controllerAndBaseband = 0x03
-        /// What the controller is, fixed by its maker: version, features, address, buffers (Part E, 7.4).
+        /// Fixed properties of the controller: version, features, address, buffers (Part E, 7.4).
         case informationalParameters = 0x04
-        /// How things are at the moment, such as RSSI (Part E, 7.5).
+        /// The current status, such as RSSI (Part E, 7.5).
         case statusParameters = 0x05
         /// BR/EDR tests; those of LE are among `leController` (Part E, 7.6).
         case testing = 0x06
         /// Everything of LE (Part E, 7.8).
         case leController = 0x08
-        /// What the maker of the controller made of it.
+        /// Vendor-specific content.
         case vendorSpecific = 0x3F
     }
 
-    /// - Parameter command: the OCF, 0 to 0x3FF; what lies above its ten bits is dropped.
+    /// - Parameter command: the OCF, 0 to 0x3FF; higher bits are dropped.
     @inlinable
     public init(group: Group, command: UInt16) { rawValue = group.rawValue << 10 | command & 0x3FF }
 
-    /// The OGF, 0 to 0x3F; also where `Group` has no name for it.
+    /// The OGF, 0 to 0x3F; `Group` may have no name for it.
     public var groupField: UInt16 { rawValue >> 10 }
     /// The OCF, 0 to 0x3FF.
     public var commandField: UInt16 { rawValue & 0x3FF }

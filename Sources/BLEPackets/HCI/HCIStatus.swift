@@ -3,16 +3,16 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Whether the code is zero; every other one, named here or not, tells of a failure or of why a link ended.
+    /// Whether the code is zero; every other code is an error or the reason of a disconnection.
     @inlinable public var isSuccess: Bool { rawValue == 0 }
 
-    /// Done as asked.
+    /// Success.
     public static let success = HCIStatus(rawValue: 0x00)
     /// The controller does not have the command.
     public static let unknownCommand = HCIStatus(rawValue: 0x01)
     /// The handle names no link; often the link has just ended.
     public static let unknownConnectionIdentifier = HCIStatus(rawValue: 0x02)
-    /// The controller's hardware failed, in a way that no other code tells.
+    /// The controller's hardware failed, without a more specific code.
     public static let hardwareFailure = HCIStatus(rawValue: 0x03)
     /// Pairing or authentication gave a wrong result.
     public static let authenticationFailure = HCIStatus(rawValue: 0x05)
@@ -20,7 +20,7 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let pinOrKeyMissing = HCIStatus(rawValue: 0x06)
     /// The controller's memory is full, or a list in it.
     public static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
-    /// The link heard nothing for the supervision timeout: out of reach, or switched off.
+    /// The supervision timeout: the peer is out of range or switched off.
     public static let connectionTimeout = HCIStatus(rawValue: 0x08)
     /// The controller cannot hold more links.
     public static let connectionLimitExceeded = HCIStatus(rawValue: 0x09)
@@ -34,23 +34,23 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let rejectedForSecurity = HCIStatus(rawValue: 0x0E)
     /// The other side does not take links from this address.
     public static let rejectedUnacceptableAddress = HCIStatus(rawValue: 0x0F)
-    /// The controller knows the command, but not what a value in it asks for.
+    /// The controller supports the command, but not one of its values.
     public static let unsupportedFeatureOrParameterValue = HCIStatus(rawValue: 0x11)
-    /// A parameter lies outside its range, or contradicts another one.
+    /// A parameter is out of range, or contradicts another one.
     public static let invalidCommandParameters = HCIStatus(rawValue: 0x12)
-    /// The other side ended the link; also the usual reason to give for ending one.
+    /// The peer disconnected; also the usual reason for disconnecting.
     public static let remoteUserTerminatedConnection = HCIStatus(rawValue: 0x13)
     /// The other side ended the link because it lacks the means for it.
     public static let remoteDeviceLowResources = HCIStatus(rawValue: 0x14)
     /// The other side ended the link because it is about to switch itself off.
     public static let remoteDevicePowerOff = HCIStatus(rawValue: 0x15)
-    /// The link ended because this host asked for that.
+    /// This host disconnected.
     public static let connectionTerminatedByLocalHost = HCIStatus(rawValue: 0x16)
     /// The device does not permit pairing now.
     public static let pairingNotAllowed = HCIStatus(rawValue: 0x18)
-    /// The other side cannot do what was asked; also a reason to give for ending a link.
+    /// The peer does not support the request; also a reason for disconnecting.
     public static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
-    /// Something that no other code tells.
+    /// An error for which there is no other code.
     public static let unspecifiedError = HCIStatus(rawValue: 0x1F)
     /// A value in a packet of the Link Layer is not supported by the side that got it.
     public static let unsupportedLMPParameterValue = HCIStatus(rawValue: 0x20)
@@ -58,45 +58,45 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let roleChangeNotAllowed = HCIStatus(rawValue: 0x21)
     /// The other side's Link Layer did not answer within 40 s; the link ends with this.
     public static let llResponseTimeout = HCIStatus(rawValue: 0x22)
-    /// A procedure of the Link Layer met the same one, which the other side had begun.
+    /// The peer started the same link layer procedure at the same time.
     public static let llProcedureCollision = HCIStatus(rawValue: 0x23)
-    /// The encryption that was asked for is not acceptable now.
+    /// The requested encryption is not acceptable now.
     public static let encryptionModeNotAcceptable = HCIStatus(rawValue: 0x25)
-    /// The moment at which a change was to hold had gone by when the change arrived; the link ends with this.
+    /// The instant of a change had passed when the change arrived; the link ends with this reason.
     public static let instantPassed = HCIStatus(rawValue: 0x28)
     /// BR/EDR: one device wanted a kind of key that the other does not take.
     public static let pairingWithUnitKeyNotSupported = HCIStatus(rawValue: 0x29)
-    /// A procedure of the Link Layer met a different one with which it does not go together.
+    /// The peer started an incompatible link layer procedure at the same time.
     public static let differentTransactionCollision = HCIStatus(rawValue: 0x2A)
-    /// The device cannot tell which channels are good.
+    /// The device does not support channel classification.
     public static let channelClassificationNotSupported = HCIStatus(rawValue: 0x2E)
-    /// What was asked needs a more secure link.
+    /// The request needs a more secure link.
     public static let insufficientSecurity = HCIStatus(rawValue: 0x2F)
-    /// A value lies outside the range that every device must support.
+    /// A value is outside the range that every device must support.
     public static let parameterOutOfMandatoryRange = HCIStatus(rawValue: 0x30)
-    /// The controller is too busy for this; a later try may go well.
+    /// The controller is too busy; a later attempt may succeed.
     public static let controllerBusy = HCIStatus(rawValue: 0x3A)
-    /// The other side does not take these connection parameters; also a reason to give for ending a link.
+    /// The peer does not accept these connection parameters; also a reason for disconnecting.
     public static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3B)
-    /// Advertising ran for its whole time; for directed advertising: and no link came of it.
+    /// The advertising duration is over; for directed advertising, without a connection.
     public static let advertisingTimeout = HCIStatus(rawValue: 0x3C)
     /// A packet of an encrypted link failed its check, as when the two sides use different keys. It ends the link.
     public static let connectionTerminatedDueToMICFailure = HCIStatus(rawValue: 0x3D)
-    /// The link was made, but the other side was not heard within the first six connection events. Common at the edge
-    /// of reach; a new try often goes well. For a periodic train: it was not found.
+    /// The link was made, but the peer was not received within the first six connection events. Common at the edge of
+    /// the range; another attempt often succeeds. For a periodic train: it was not found.
     public static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3E)
     /// No advertising set or periodic train has this handle.
     public static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
-    /// An activity ended after as many operations as the host had asked for, as a set after its advertising events.
+    /// An activity ended after the requested number of operations, such as advertising events.
     public static let limitReached = HCIStatus(rawValue: 0x43)
-    /// The host cancelled what was under way, as with `LEPeriodicAdvertisingCreateSyncCancel`.
+    /// The host cancelled the operation, as with `LEPeriodicAdvertisingCreateSyncCancel`.
     public static let operationCancelledByHost = HCIStatus(rawValue: 0x44)
     /// A packet that was to be sent, or was received, is longer than allowed.
     public static let packetTooLong = HCIStatus(rawValue: 0x45)
 }
 
 extension HCIStatus: CustomStringConvertible {
-    /// What the code means and its number: `connection timeout (0x08)`; the number alone where it has no name here.
+    /// The meaning of the code and its number: `connection timeout (0x08)`; only the number of an unnamed code.
     public var description: String {
         let number: [UInt8] = [hexadecimalCharacter(rawValue >> 4), hexadecimalCharacter(rawValue & 15)]
         let code = "0x" + String(decoding: number, as: UTF8.self)

@@ -1,10 +1,10 @@
-/// A basic information frame, which is how every L2CAP packet looks from outside (Core 5.4, Vol 3, Part A, 3.1).
+/// A basic information frame, the outer form of every L2CAP packet (Core 5.4, Vol 3, Part A, 3.1).
 ///
-/// The frame borrows the bytes it was made from: nothing is copied.
+/// The frame borrows its bytes without copying them.
 public struct L2CAPBasicFrame: ~Escapable {
-    /// What stands before the payload: its length and the channel it belongs to.
+    /// The header: the length of the payload and its channel.
     public struct Header: Hashable, Sendable {
-        /// Octets that the header itself takes.
+        /// The length of the header in octets.
         public static let byteCount = 4
 
         /// Octets of payload, without the header.
@@ -12,15 +12,15 @@ public struct L2CAPBasicFrame: ~Escapable {
         /// The channel's end at the receiver of the frame.
         public var channelIdentifier: L2CAPChannelIdentifier
 
-        /// - Parameter payloadLength: octets behind the header, not checked against anything.
+        /// - Parameter payloadLength: octets after the header; not checked.
         @inlinable
         public init(payloadLength: UInt16, channelIdentifier: L2CAPChannelIdentifier) {
             self.payloadLength = payloadLength
             self.channelIdentifier = channelIdentifier
         }
 
-        /// Reads the header alone, as the start fragment of a longer packet begins with it.
-        /// - Throws: `DecodingError.truncated` when fewer than four octets are there.
+        /// Reads only the header, for the first fragment of a longer packet.
+        /// - Throws: `DecodingError.truncated` when fewer than four octets remain.
         @inlinable
         public init(decoding reader: inout PacketReader) throws(DecodingError) {
             guard reader.remainingCount >= Self.byteCount else {
@@ -40,7 +40,7 @@ public struct L2CAPBasicFrame: ~Escapable {
 
     /// Length and channel, as they stood in the packet.
     public let header: Header
-    /// Everything behind the header.
+    /// The octets after the header.
     public let payload: RawSpan
 
     /// The channel's end at the receiver of the frame.
@@ -48,9 +48,9 @@ public struct L2CAPBasicFrame: ~Escapable {
     /// Octets of payload.
     @inlinable public var length: Int { payload.byteCount }
 
-    /// Views a whole frame.
-    /// - Throws: `DecodingError.truncated` when the header is not whole, `.lengthMismatch` when the payload is shorter
-    ///   or longer than the header states.
+    /// Decodes a complete frame.
+    /// - Throws: `DecodingError.truncated` when the header is incomplete, `.lengthMismatch` when the length of the
+    ///   payload differs from the header.
     @inlinable @_lifetime(copy bytes)
     public init(decoding bytes: RawSpan) throws(DecodingError) {
         var reader = PacketReader(bytes)
@@ -62,7 +62,7 @@ public struct L2CAPBasicFrame: ~Escapable {
         payload = reader.readRest()
     }
 
-    /// Writes a header and whatever `payload` writes, and puts the length in afterwards.
+    /// Writes a header and the payload that the closure writes, and sets the length afterwards.
     ///
     /// - Parameter payload: writes at most 65535 octets.
     @inlinable

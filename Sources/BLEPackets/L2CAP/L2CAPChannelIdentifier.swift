@@ -3,7 +3,7 @@ public struct L2CAPChannelIdentifier: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Never the name of a channel; responses carry it where a channel was refused.
+    /// Not a channel; used in responses for refused channels.
     public static let null = L2CAPChannelIdentifier(rawValue: 0x0000)
     /// ATT over the bearer that every LE link has.
     public static let attributeProtocol = L2CAPChannelIdentifier(rawValue: 0x0004)
@@ -12,10 +12,10 @@ public struct L2CAPChannelIdentifier: RawRepresentable, Hashable, Sendable {
     /// The Security Manager protocol on LE links.
     public static let securityManager = L2CAPChannelIdentifier(rawValue: 0x0006)
 
-    /// The identifiers that a device may give to its credit-based channels on an LE link.
+    /// The range of identifiers for credit-based channels on an LE link.
     public static let leDynamicRange: ClosedRange<UInt16> = 0x0040...0x007F
 
-    /// Whether a device may give this identifier to a credit-based channel on an LE link.
+    /// Whether the identifier is in the range for credit-based channels on an LE link.
     @inlinable public var isLEDynamic: Bool { rawValue >= 0x0040 && rawValue <= 0x007F }
 }
 

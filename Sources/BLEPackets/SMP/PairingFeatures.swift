@@ -1,23 +1,23 @@
-/// What a device can show to its user and take from them (Core 5.4, Vol 3, Part H, 2.3.2).
+/// The input and output capabilities of a device (Core 5.4, Vol 3, Part H, 2.3.2).
 public enum IOCapability: UInt8, Hashable, Sendable, CaseIterable {
-    /// Shows a number of six digits and takes nothing.
+    /// Shows six digits, without input.
     case displayOnly = 0x00
-    /// Shows a number of six digits and takes yes or no.
+    /// Shows six digits and accepts yes or no.
     case displayYesNo = 0x01
-    /// Takes digits and shows nothing.
+    /// Accepts digits, without output.
     case keyboardOnly = 0x02
-    /// Neither; a link is then never protected against a man in the middle, unless by out-of-band data.
+    /// No input and no output: the link is not protected against a man in the middle, except with out-of-band data.
     case noInputNoOutput = 0x03
-    /// Shows a number of six digits and takes digits.
+    /// Shows six digits and accepts digits.
     case keyboardDisplay = 0x04
 }
 
-/// What a device demands of pairing (Core 5.4, Vol 3, Part H, 3.5.1).
+/// The pairing requirements of a device (Core 5.4, Vol 3, Part H, 3.5.1).
 public struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Keys are kept for later links.
+    /// Keys are stored for later links.
     public static let bonding = AuthenticationRequirements(rawValue: 0x01)
     /// Protection against a man in the middle.
     public static let mitm = AuthenticationRequirements(rawValue: 0x04)
@@ -28,11 +28,11 @@ public struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     /// The function h7 for keys of the other transport.
     public static let ct2 = AuthenticationRequirements(rawValue: 0x20)
 
-    /// Whether bonding is asked for: the field has two bits, of which two values are reserved.
+    /// Whether bonding is requested: the field has two bits, with two reserved values.
     @inlinable public var isBonding: Bool { rawValue & 0x03 == 0x01 }
 }
 
-/// Keys that one side gives to the other (Core 5.4, Vol 3, Part H, 3.6.1).
+/// The keys that one side sends to the other (Core 5.4, Vol 3, Part H, 3.6.1).
 public struct KeyDistribution: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -54,11 +54,11 @@ public struct PairingFailedReason: RawRepresentable, Hashable, Sendable {
 
     /// The user did not enter the passkey, or gave up.
     public static let passkeyEntryFailed = PairingFailedReason(rawValue: 0x01)
-    /// A device does not have the out-of-band data that this way of pairing needs.
+    /// A device lacks the out-of-band data for this pairing.
     public static let outOfBandNotAvailable = PairingFailedReason(rawValue: 0x02)
-    /// What a device demands cannot be had with what both can show and take.
+    /// The capabilities of the devices do not meet the pairing requirements.
     public static let authenticationRequirements = PairingFailedReason(rawValue: 0x03)
-    /// The confirm value does not fit the random value: a wrong passkey, or somebody in the middle.
+    /// The confirm value does not match the random value: a wrong passkey, or a man in the middle.
     public static let confirmValueFailed = PairingFailedReason(rawValue: 0x04)
     /// The device does not pair, or not now.
     public static let pairingNotSupported = PairingFailedReason(rawValue: 0x05)
@@ -66,21 +66,21 @@ public struct PairingFailedReason: RawRepresentable, Hashable, Sendable {
     public static let encryptionKeySize = PairingFailedReason(rawValue: 0x06)
     /// The device does not know the PDU that it got.
     public static let commandNotSupported = PairingFailedReason(rawValue: 0x07)
-    /// Something else, which the device does not tell.
+    /// An unspecified reason.
     public static let unspecifiedReason = PairingFailedReason(rawValue: 0x08)
-    /// Too soon after the last try; the device wants to be left alone for a while.
+    /// Too soon after the last attempt.
     public static let repeatedAttempts = PairingFailedReason(rawValue: 0x09)
     /// A PDU had a wrong length, or a value outside its range.
     public static let invalidParameters = PairingFailedReason(rawValue: 0x0A)
     /// LE Secure Connections: the check of the shared secret does not fit.
     public static let dhKeyCheckFailed = PairingFailedReason(rawValue: 0x0B)
-    /// LE Secure Connections: the user said that the two numbers differ.
+    /// LE Secure Connections: the user has rejected the comparison of the two numbers.
     public static let numericComparisonFailed = PairingFailedReason(rawValue: 0x0C)
     /// The two devices are at pairing over BR/EDR.
     public static let brEdrPairingInProgress = PairingFailedReason(rawValue: 0x0D)
     /// No key of one transport may be made out of the key of the other one.
     public static let crossTransportKeyNotAllowed = PairingFailedReason(rawValue: 0x0E)
-    /// A device did not take a key that it was given.
+    /// A device rejected a key.
     public static let keyRejected = PairingFailedReason(rawValue: 0x0F)
     /// The device has no time for pairing at the moment.
     public static let busy = PairingFailedReason(rawValue: 0x10)
@@ -110,7 +110,7 @@ extension PairingFailedReason: CustomStringConvertible {
     }
 }
 
-/// What happens while a passkey is typed (Core 5.4, Vol 3, Part H, 3.5.8).
+/// Progress while a passkey is typed (Core 5.4, Vol 3, Part H, 3.5.8).
 public enum KeypressNotification: UInt8, Hashable, Sendable {
     /// The user is about to enter the passkey.
     case entryStarted = 0
@@ -118,7 +118,7 @@ public enum KeypressNotification: UInt8, Hashable, Sendable {
     case digitEntered = 1
     /// One digit less.
     case digitErased = 2
-    /// All digits are gone.
+    /// All digits were deleted.
     case cleared = 3
     /// The passkey is entered.
     case entryCompleted = 4
@@ -127,20 +127,20 @@ public enum KeypressNotification: UInt8, Hashable, Sendable {
 /// The features of one side: the content of Pairing Request and Pairing Response
 /// (Core 5.4, Vol 3, Part H, 3.5.1 and 3.5.2).
 public struct PairingFeatures: Hashable, Sendable {
-    /// What the device can show to its user and take from them; with that of the other side it decides how they pair.
+    /// The input and output capabilities; those of both sides determine the association model.
     public var ioCapability: IOCapability
     /// Whether out-of-band data of the other side is present.
     public var hasOutOfBandData: Bool
-    /// What the device demands of pairing.
+    /// The pairing requirements of the device.
     public var authentication: AuthenticationRequirements
     /// Octets, 7 to 16.
     public var maximumKeySize: UInt8
-    /// Keys that the initiator, which is the central, is to give. The response may only take some away.
+    /// The keys that the initiator, the central, sends. The response may only remove some.
     public var initiatorKeys: KeyDistribution
-    /// Keys that the responder, which is the peripheral, is to give. The response may only take some away.
+    /// The keys that the responder, the peripheral, sends. The response may only remove some.
     public var responderKeys: KeyDistribution
 
-    /// - Parameter maximumKeySize: octets, 7 to 16; anything else is written as it is and fails at the receiver.
+    /// - Parameter maximumKeySize: octets, 7 to 16; other values are written unchanged and rejected by the receiver.
     public init(
         ioCapability: IOCapability, hasOutOfBandData: Bool = false, authentication: AuthenticationRequirements,
         maximumKeySize: UInt8 = 16, initiatorKeys: KeyDistribution, responderKeys: KeyDistribution

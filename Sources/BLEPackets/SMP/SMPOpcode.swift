@@ -29,9 +29,9 @@ public struct SMPOpcode: RawRepresentable, Hashable, Sendable {
     public static let pairingPublicKey = SMPOpcode(rawValue: 0x0C)
     /// LE Secure Connections: a proof that the sender has the shared secret (Part H, 3.5.7).
     public static let pairingDHKeyCheck = SMPOpcode(rawValue: 0x0D)
-    /// What the sender's user does while a passkey is typed (Part H, 3.5.8).
+    /// Progress at the sender while a passkey is typed (Part H, 3.5.8).
     public static let pairingKeypressNotification = SMPOpcode(rawValue: 0x0E)
 
-    /// Whether the specification gives the code a meaning; others are passed over.
+    /// Whether the code is defined; other PDUs are ignored.
     @inlinable public var isKnown: Bool { rawValue >= 0x01 && rawValue <= 0x0E }
 }

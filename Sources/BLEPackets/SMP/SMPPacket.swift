@@ -10,7 +10,7 @@ public enum SMPPacket: Hashable, Sendable {
     case pairingConfirm(Key128)
     /// A random value.
     case pairingRandom(Key128)
-    /// Ends pairing and says why.
+    /// Ends pairing, with the reason.
     case pairingFailed(PairingFailedReason)
     /// A long term key.
     case encryptionInformation(Key128)
@@ -18,7 +18,7 @@ public enum SMPPacket: Hashable, Sendable {
     case centralIdentification(encryptedDiversifier: UInt16, randomNumber: UInt64)
     /// An identity resolving key.
     case identityInformation(Key128)
-    /// The public or static random address by which the sender is to be known.
+    /// The sender's identity address: public or static random.
     case identityAddressInformation(DeviceAddress)
     /// A connection signature resolving key.
     case signingInformation(Key128)
@@ -28,14 +28,14 @@ public enum SMPPacket: Hashable, Sendable {
     case pairingPublicKey(P256PublicKey)
     /// A proof that the sender has the shared secret.
     case pairingDHKeyCheck(Key128)
-    /// What the sender's user does while a passkey is typed.
+    /// Progress at the sender while a passkey is typed.
     case keypressNotification(KeypressNotification)
 
     /// Octets of the longest PDU, its opcode included.
     public static let maximumByteCount = 65
 
-    /// - Throws: `DecodingError.invalidValue` with the field `opcode` for a code that is reserved; anything else means
-    ///   that a known PDU has a wrong length or content.
+    /// - Throws: `DecodingError.invalidValue` with the field `opcode` for a reserved code; other errors mean that a
+    ///   known PDU has a wrong length or content.
     public init(_ pdu: RawSpan) throws(DecodingError) {
         var reader = PacketReader(pdu)
         let opcode = SMPOpcode(rawValue: try reader.read())

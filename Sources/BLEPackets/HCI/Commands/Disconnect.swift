@@ -2,7 +2,7 @@
 
 /// Disconnect: ends a link (Core 5.4, Vol 4, Part E, 7.1.6).
 ///
-/// The controller answers with Command Status at once and with `DisconnectionComplete` when the link is gone.
+/// The controller sends Command Status at once and `DisconnectionComplete` when the link has ended.
 public struct Disconnect: HCICommand {
     public static let opcode = HCIOpcode(group: .linkControl, command: 0x0006)
     public static let answer = CommandAnswer.status

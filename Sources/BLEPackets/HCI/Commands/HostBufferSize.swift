@@ -5,13 +5,13 @@ public struct HostBufferSize: HCICommand {
     public static let opcode = HCIOpcode(group: .controllerAndBaseband, command: 0x0033)
     public static let answer = CommandAnswer.complete
 
-    /// Octets of data that one ACL packet to the host may hold.
+    /// The maximum octets of data in one ACL packet to the host.
     public var aclDataPacketLength: UInt16
-    /// Octets of data that one SCO packet to the host may hold.
+    /// The maximum octets of data in one SCO packet to the host.
     public var synchronousDataPacketLength: UInt8
-    /// ACL packets that the host can hold at once.
+    /// The number of ACL packets that the host can buffer.
     public var totalACLDataPackets: UInt16
-    /// SCO packets that the host can hold at once.
+    /// The number of SCO packets that the host can buffer.
     public var totalSynchronousDataPackets: UInt16
 
     public init(

@@ -1,11 +1,11 @@
-/// Host Number Of Completed Packets: the host has taken packets from its buffers (Core 5.4, Vol 4, Part E, 7.3.40).
+/// Host Number Of Completed Packets: the host has freed buffers (Core 5.4, Vol 4, Part E, 7.3.40).
 ///
-/// It takes no command credit, may be sent at any time, and the controller answers nothing but an error.
+/// It uses no command credit and can be sent at any time; the controller answers only if there is an error.
 public struct HostNumberOfCompletedPackets: HCICommand {
     public static let opcode = HCIOpcode(group: .controllerAndBaseband, command: 0x0035)
     public static let answer = CommandAnswer.complete
 
-    /// At most 63, as many as a command can hold.
+    /// At most 63.
     public var links: [CompletedPackets]
 
     public init(links: [CompletedPackets]) { self.links = links }

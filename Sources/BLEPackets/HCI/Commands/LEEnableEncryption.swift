@@ -2,7 +2,7 @@
 
 /// LE Enable Encryption: the central encrypts a link, or refreshes its key (Core 5.4, Vol 4, Part E, 7.8.24).
 ///
-/// Command Status comes at once, `EncryptionChange` or `EncryptionKeyRefreshComplete` when it is done. Random number
+/// Command Status follows at once, `EncryptionChange` or `EncryptionKeyRefreshComplete` when it is done. Random number
 /// and diversifier are zero for keys of LE Secure Connections.
 public struct LEEnableEncryption: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0019)
@@ -11,7 +11,7 @@ public struct LEEnableEncryption: HCICommand {
     public var connectionHandle: ConnectionHandle
     public var randomNumber: UInt64
     public var encryptedDiversifier: UInt16
-    /// The key of the bond, or the short term key of a pairing that is under way.
+    /// The key of the bond, or the short term key of a pairing in progress.
     public var longTermKey: Key128
 
     public init(

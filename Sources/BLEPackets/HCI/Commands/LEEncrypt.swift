@@ -25,7 +25,7 @@ public struct LEEncrypt: HCICommand {
         packet.write(plaintext)
     }
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         /// The block as a number; its least significant octet is sent first.

@@ -25,15 +25,15 @@ public struct LEEnhancedReadTransmitPowerLevel: HCICommand {
         packet.write(phy)
     }
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         public var connectionHandle = ConnectionHandle(rawValue: 0)
         /// As `PHY`, but 3 is LE Coded with S = 8 and 4 with S = 2.
         public var phy: UInt8 = 0
-        /// dBm; 127 when it is not known.
+        /// dBm; 127 if unknown.
         public var current: Int8 = 0
-        /// dBm; 127 when it is not known.
+        /// dBm; 127 if unknown.
         public var maximum: Int8 = 0
 
         public init(

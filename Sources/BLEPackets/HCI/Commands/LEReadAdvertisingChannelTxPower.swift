@@ -11,7 +11,7 @@ public struct LEReadAdvertisingChannelTxPower: HCICommand {
 
     public func encode(into packet: inout PacketWriter) {}
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         /// dBm, -127 to 20.

@@ -2,7 +2,7 @@
 
 /// LE Read Buffer Size [v1]: the buffers for LE data (Core 5.4, Vol 4, Part E, 7.8.2).
 ///
-/// Zero in either field says that LE shares the buffers of `ReadBufferSize`.
+/// Zero in either field means that LE shares the buffers of `ReadBufferSize`.
 public struct LEReadBufferSize: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0002)
     public static let answer = CommandAnswer.complete
@@ -13,12 +13,12 @@ public struct LEReadBufferSize: HCICommand {
 
     public func encode(into packet: inout PacketWriter) {}
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
-        /// Octets of data that one ACL packet to the controller may hold.
+        /// The maximum octets of data in one ACL packet to the controller.
         public var aclDataPacketLength: UInt16 = 0
-        /// ACL packets that the controller can hold at once.
+        /// The number of ACL packets that the controller can buffer.
         public var totalACLDataPackets: UInt8 = 0
 
         public init(status: HCIStatus = .success, aclDataPacketLength: UInt16 = 0, totalACLDataPackets: UInt8 = 0) {

@@ -2,7 +2,7 @@
 
 /// LE Read Buffer Size [v2]: the buffers for LE data and for isochronous data (Core 5.4, Vol 4, Part E, 7.8.2).
 ///
-/// Zero in a field of ACL says that LE shares the buffers of `ReadBufferSize`.
+/// Zero in an ACL field means that LE shares the buffers of `ReadBufferSize`.
 public struct LEReadBufferSizeV2: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0060)
     public static let answer = CommandAnswer.complete
@@ -13,16 +13,16 @@ public struct LEReadBufferSizeV2: HCICommand {
 
     public func encode(into packet: inout PacketWriter) {}
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
-        /// Octets of data that one ACL packet to the controller may hold.
+        /// The maximum octets of data in one ACL packet to the controller.
         public var aclDataPacketLength: UInt16 = 0
-        /// ACL packets that the controller can hold at once.
+        /// The number of ACL packets that the controller can buffer.
         public var totalACLDataPackets: UInt8 = 0
-        /// Octets that one ISO packet to the controller may hold; zero without isochronous channels.
+        /// The maximum octets in one ISO packet to the controller; zero without isochronous channels.
         public var isoDataPacketLength: UInt16 = 0
-        /// ISO packets that the controller can hold at once.
+        /// The number of ISO packets that the controller can buffer.
         public var totalISODataPackets: UInt8 = 0
 
         public init(

@@ -19,11 +19,11 @@ public struct LEReadChannelMap: HCICommand {
         packet.write(connectionHandle.rawValue)
     }
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         public var connectionHandle = ConnectionHandle(rawValue: 0)
-        /// The channels in use; that of a peripheral is what the central told it.
+        /// The channels in use; on a peripheral, those that the central has set.
         public var channelMap: ChannelMap = .all
 
         public init(

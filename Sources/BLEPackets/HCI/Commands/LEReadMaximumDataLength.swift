@@ -11,7 +11,7 @@ public struct LEReadMaximumDataLength: HCICommand {
 
     public func encode(into packet: inout PacketWriter) {}
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         /// 27 to 251.

@@ -19,7 +19,7 @@ public struct LEReadPHY: HCICommand {
         packet.write(connectionHandle.rawValue)
     }
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         public var connectionHandle = ConnectionHandle(rawValue: 0)

@@ -6,7 +6,7 @@ public struct LEReadPeerResolvableAddress: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x002B)
     public static let answer = CommandAnswer.complete
 
-    /// The address that names the peer in the resolving list: public, or random static.
+    /// The identity address of the peer's entry in the resolving list: public, or random static.
     public var peerIdentityAddress: DeviceAddress
 
     public init(peerIdentityAddress: DeviceAddress) {
@@ -21,10 +21,10 @@ public struct LEReadPeerResolvableAddress: HCICommand {
         peerIdentityAddress.encodeWithKind(into: &packet)
     }
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
-        /// The private address that the peer showed last.
+        /// The last private address of the peer.
         public var address = DeviceAddress(value: 0, kind: .random)
 
         public init(status: HCIStatus = .success, address: DeviceAddress = DeviceAddress(value: 0, kind: .random)) {

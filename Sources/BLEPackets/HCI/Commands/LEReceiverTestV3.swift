@@ -17,7 +17,7 @@ public struct LEReceiverTestV3: HCICommand {
     public var expectedCTEType: UInt8
     /// Switching and sampling slots: 1 for 1 µs, 2 for 2 µs.
     public var slotDurations: UInt8
-    /// The order in which antennas are used, 2 to 75 of them; none where there is no extension.
+    /// The order in which antennas are used, 2 to 75 of them; empty without an extension.
     public var antennas: [UInt8]
 
     public init(

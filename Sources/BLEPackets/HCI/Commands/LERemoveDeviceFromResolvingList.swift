@@ -5,7 +5,7 @@ public struct LERemoveDeviceFromResolvingList: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0028)
     public static let answer = CommandAnswer.complete
 
-    /// The address that names the peer in the resolving list: public, or random static.
+    /// The identity address of the peer's entry in the resolving list: public, or random static.
     public var peerIdentityAddress: DeviceAddress
 
     public init(peerIdentityAddress: DeviceAddress) {

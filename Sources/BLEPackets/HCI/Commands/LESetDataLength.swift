@@ -2,7 +2,7 @@
 
 /// LE Set Data Length: suggests how long the packets of a link may be (Core 5.4, Vol 4, Part E, 7.8.33).
 ///
-/// `LEDataLengthChange` follows where something changes.
+/// `LEDataLengthChange` follows if something changes.
 public struct LESetDataLength: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0022)
     public static let answer = CommandAnswer.complete
@@ -31,7 +31,7 @@ public struct LESetDataLength: HCICommand {
         packet.write(transmitTime)
     }
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         public var connectionHandle = ConnectionHandle(rawValue: 0)

@@ -9,9 +9,9 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
     public struct AdvertisingSet: Hashable, Sendable {
         /// Which advertising set, 0x00 to 0xEF.
         public var advertisingHandle: UInt8
-        /// Units of 10 ms; zero is without end.
+        /// Units of 10 ms; zero for no limit.
         public var duration: UInt16
-        /// Zero is without end.
+        /// Zero for no limit.
         public var maximumEvents: UInt8
 
         public init(advertisingHandle: UInt8, duration: UInt16 = 0, maximumEvents: UInt8 = 0) {

@@ -9,13 +9,13 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     /// 0 to 0xEF.
     public var advertisingHandle: UInt8
     public var properties: ExtendedAdvertisingProperties
-    /// The shortest time between two events that will do.
+    /// The shortest time between two events that is acceptable.
     public var minimumInterval: ExtendedAdvertisingInterval
-    /// The longest time between two events that will do; the controller chooses between the two.
+    /// The longest time between two events that is acceptable; the controller chooses between the two.
     public var maximumInterval: ExtendedAdvertisingInterval
     public var channels: AdvertisingChannels
     public var ownAddressType: OwnAddressType
-    /// The peer of directed advertising, and whose resolving list entry makes our address; else all zero.
+    /// The peer of directed advertising, and whose resolving list entry generates the own address; otherwise all zeros.
     public var peerAddress: DeviceAddress
     public var filterPolicy: AdvertisingFilterPolicy
     /// The requested power in dBm, -127 to 20; 127 for no preference.
@@ -28,7 +28,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     public var secondaryPHY: PHY
     /// 0 to 15.
     public var advertisingSetIdentifier: UInt8
-    /// Whether `LEScanRequestReceived` shall come.
+    /// Whether the controller sends `LEScanRequestReceived`.
     public var notifiesOfScanRequests: Bool
 
     public init(
@@ -91,7 +91,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
         packet.write(boolean: notifiesOfScanRequests)
     }
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         /// dBm, -127 to 20.

@@ -7,7 +7,7 @@ public struct LESetExtendedScanEnable: HCICommand {
 
     public var isEnabled: Bool
     public var duplicateFilter: DuplicateFilter
-    /// Length of the scan in units of 10 ms; zero is without end.
+    /// Length of the scan in units of 10 ms; zero for no limit.
     public var duration: UInt16
     /// Time from the start of one scan to the next in units of 1.28 s; zero is one scan only.
     public var period: UInt16

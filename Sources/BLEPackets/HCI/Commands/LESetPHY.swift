@@ -2,7 +2,7 @@
 
 /// LE Set PHY: the preferred PHYs of one link (Core 5.4, Vol 4, Part E, 7.8.49).
 ///
-/// Command Status comes at once, `LEPHYUpdateComplete` when the PHYs are settled, changed or not.
+/// Command Status follows at once, `LEPHYUpdateComplete` when the PHYs are decided, changed or not.
 public struct LESetPHY: HCICommand {
     public static let opcode = HCIOpcode(group: .leController, command: 0x0032)
     public static let answer = CommandAnswer.status

@@ -6,7 +6,7 @@ public struct LESetScanEnable: HCICommand {
     public static let answer = CommandAnswer.complete
 
     public var isEnabled: Bool
-    /// Whether the controller tries to report each advertiser once only.
+    /// Whether the controller tries to report each advertiser only once.
     public var filtersDuplicates: Bool
 
     public init(isEnabled: Bool, filtersDuplicates: Bool = false) {

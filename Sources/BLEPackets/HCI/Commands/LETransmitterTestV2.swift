@@ -9,7 +9,7 @@ public struct LETransmitterTestV2: HCICommand {
     public var channel: UInt8
     /// Octets of each packet.
     public var dataLength: UInt8
-    /// The pattern, as `LETransmitterTest` has it.
+    /// The pattern, as in `LETransmitterTest`.
     public var packetPayload: UInt8
     /// As `PHY`, but 3 is LE Coded with S = 8 and 4 with S = 2.
     public var phy: UInt8

@@ -12,7 +12,7 @@ public struct ReadLocalSupportedFeatures: HCICommand {
 
     public func encode(into packet: inout PacketWriter) {}
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         /// The LMP feature bits (Core 5.4, Vol 2, Part C, 3.3); bit 38 is LE, bit 37 is no BR/EDR.

@@ -19,11 +19,11 @@ public struct ReadRSSI: HCICommand {
         packet.write(connectionHandle.rawValue)
     }
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         public var connectionHandle = ConnectionHandle(rawValue: 0)
-        /// dBm; 127 when it is not known.
+        /// dBm; 127 if unknown.
         public var rssi: Int8 = 127
 
         public init(

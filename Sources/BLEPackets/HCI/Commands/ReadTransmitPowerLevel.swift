@@ -23,7 +23,7 @@ public struct ReadTransmitPowerLevel: HCICommand {
         packet.write(kind.rawValue)
     }
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         public var connectionHandle = ConnectionHandle(rawValue: 0)

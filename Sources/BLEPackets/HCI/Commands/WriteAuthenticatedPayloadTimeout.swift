@@ -25,7 +25,7 @@ public struct WriteAuthenticatedPayloadTimeout: HCICommand {
         packet.write(timeout)
     }
 
-    /// What the controller answers.
+    /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
         public var connectionHandle = ConnectionHandle(rawValue: 0)

@@ -1,4 +1,4 @@
-/// What a fragment is of its L2CAP frame (Core 5.4, Vol 4, Part E, 5.4.2).
+/// The position of a fragment in its L2CAP frame (Core 5.4, Vol 4, Part E, 5.4.2).
 public enum PacketBoundaryFlag: UInt8, Hashable, Sendable {
     /// The first fragment from an LE host: the controller does not flush it.
     case firstNonFlushable = 0b00
@@ -6,7 +6,7 @@ public enum PacketBoundaryFlag: UInt8, Hashable, Sendable {
     case continuing = 0b01
     /// The first fragment from a controller, or a flushable one from a host.
     case first = 0b10
-    /// A whole frame of BR/EDR.
+    /// A complete BR/EDR frame.
     case complete = 0b11
 
     /// Whether an L2CAP frame begins with this fragment.
@@ -28,7 +28,7 @@ public struct ACLDataPacket: ~Escapable {
     /// Octets of the header, without the H4 packet type.
     public static let headerLength = 4
 
-    /// The link that the data came over, or is for.
+    /// The link of the data.
     public let connectionHandle: ConnectionHandle
     /// Whether an L2CAP frame begins here.
     public let boundary: PacketBoundaryFlag
@@ -37,9 +37,9 @@ public struct ACLDataPacket: ~Escapable {
     /// A fragment of an L2CAP frame.
     public let data: RawSpan
 
-    /// - Parameter packet: The packet behind the H4 packet type.
-    /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the data
-    ///   is longer or shorter than the header says.
+    /// - Parameter packet: The packet after the H4 packet type.
+    /// - Throws: `DecodingError.truncated` when the header is incomplete, `DecodingError.lengthMismatch` when the
+    ///   length of the data differs from the header.
     @inlinable @_lifetime(copy packet)
     public init(decoding packet: RawSpan) throws(DecodingError) {
         var reader = PacketReader(packet)

@@ -3,30 +3,30 @@ public struct IsochronousDataPacket: ~Escapable {
     /// Octets of the header, without the H4 packet type.
     public static let headerLength = 4
 
-    /// What a fragment is of its service data unit (Core 5.4, Vol 4, Part E, 5.4.5).
+    /// The position of a fragment in its service data unit (Core 5.4, Vol 4, Part E, 5.4.5).
     public enum BoundaryFlag: UInt8, Hashable, Sendable {
         /// The first of several fragments.
         case first = 0b00
         /// Neither the first nor the last of several fragments.
         case continuing = 0b01
-        /// The whole unit.
+        /// A complete SDU.
         case complete = 0b10
         /// The last of several fragments.
         case last = 0b11
     }
 
-    /// The isochronous stream that the data came over, or is for.
+    /// The isochronous stream of the data.
     public let connectionHandle: ConnectionHandle
     /// Which part of its unit the fragment is.
     public let boundary: BoundaryFlag
     /// Whether the load begins with a time stamp of four octets, in microseconds.
     public let hasTimestamp: Bool
-    /// Time stamp, sequence number and length of the unit where the flags say so, and data.
+    /// Time stamp, sequence number and length of the SDU, depending on the flags, and data.
     public let load: RawSpan
 
-    /// - Parameter packet: The packet behind the H4 packet type.
-    /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the load
-    ///   is longer or shorter than the header says.
+    /// - Parameter packet: The packet after the H4 packet type.
+    /// - Throws: `DecodingError.truncated` when the header is incomplete, `DecodingError.lengthMismatch` when the
+    ///   length of the load differs from the header.
     @inlinable @_lifetime(copy packet)
     public init(decoding packet: RawSpan) throws(DecodingError) {
         var reader = PacketReader(packet)

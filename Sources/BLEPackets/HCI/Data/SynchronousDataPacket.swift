@@ -3,16 +3,16 @@ public struct SynchronousDataPacket: ~Escapable {
     /// Octets of the header, without the H4 packet type.
     public static let headerLength = 3
 
-    /// The voice link that the data came over, or is for.
+    /// The voice link of the data.
     public let connectionHandle: ConnectionHandle
-    /// What the controller knows of the data: 0 correct, 1 possibly invalid, 2 nothing received, 3 partly lost.
+    /// The status of the data: 0 correct, 1 possibly invalid, 2 nothing received, 3 partly lost.
     public let packetStatus: UInt8
     /// Octets of voice in the coding of the link, at most 255.
     public let data: RawSpan
 
-    /// - Parameter packet: The packet behind the H4 packet type.
-    /// - Throws: `DecodingError.truncated` when the header is not whole, `DecodingError.lengthMismatch` when the data
-    ///   is longer or shorter than the header says.
+    /// - Parameter packet: The packet after the H4 packet type.
+    /// - Throws: `DecodingError.truncated` when the header is incomplete, `DecodingError.lengthMismatch` when the
+    ///   length of the data differs from the header.
     @inlinable @_lifetime(copy packet)
     public init(decoding packet: RawSpan) throws(DecodingError) {
         var reader = PacketReader(packet)

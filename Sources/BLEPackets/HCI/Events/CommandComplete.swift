@@ -4,9 +4,9 @@ public struct CommandComplete: HCIEvent {
 
     /// How many commands the host may send now (Num_HCI_Command_Packets).
     public var commandCredits: UInt8
-    /// Zero where the event stands for no command and only gives credits.
+    /// Zero if the event belongs to no command and only updates the credits.
     public var opcode: HCIOpcode
-    /// The status, where the command has one, and all that follows it.
+    /// All return parameters, including the status.
     public var returnParameters: [UInt8]
 
     public init(commandCredits: UInt8 = 1, opcode: HCIOpcode, returnParameters: [UInt8] = []) {
@@ -15,7 +15,7 @@ public struct CommandComplete: HCIEvent {
         self.returnParameters = returnParameters
     }
 
-    /// What the controller answers to a command of type `Command`.
+    /// Creates the answer to a command of type `Command`.
     public init<Command: HCICommand>(
         _ command: Command.Type, commandCredits: UInt8 = 1, returnParameters: Command.ReturnParameters
     ) {
@@ -37,7 +37,7 @@ public struct CommandComplete: HCIEvent {
     }
 
     /// The return parameters as those of `Command`.
-    /// - Throws: `DecodingError.invalidValue` when the event answers another command, else what decoding throws.
+    /// - Throws: `DecodingError.invalidValue` when the event answers another command, and the errors of decoding.
     public func decode<Command: HCICommand>(
         _ command: Command.Type
     ) throws(DecodingError) -> Command.ReturnParameters {
@@ -51,12 +51,12 @@ public struct CommandComplete: HCIEvent {
 public struct CommandCompleteView: ~Escapable {
     /// How many commands the host may send now (Num_HCI_Command_Packets).
     public let commandCredits: UInt8
-    /// Zero where the event stands for no command and only gives credits.
+    /// Zero if the event belongs to no command and only updates the credits.
     public let opcode: HCIOpcode
-    /// The status, where the command has one, and all that follows it.
+    /// All return parameters, including the status.
     public let returnParameters: RawSpan
 
-    /// - Throws: `DecodingError.truncated` when the header is not whole.
+    /// - Throws: `DecodingError.truncated` when the header is incomplete.
     @inlinable @_lifetime(copy reader)
     public init(decoding reader: inout PacketReader) throws(DecodingError) {
         commandCredits = try reader.read()
@@ -65,7 +65,7 @@ public struct CommandCompleteView: ~Escapable {
     }
 
     /// The return parameters as those of `Command`.
-    /// - Throws: `DecodingError.invalidValue` when the event answers another command, else what decoding throws.
+    /// - Throws: `DecodingError.invalidValue` when the event answers another command, and the errors of decoding.
     @inlinable
     public func decode<Command: HCICommand>(
         _ command: Command.Type

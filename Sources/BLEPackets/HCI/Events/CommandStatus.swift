@@ -7,7 +7,7 @@ public struct CommandStatus: HCIEvent {
     public var status: HCIStatus
     /// How many commands the host may send now (Num_HCI_Command_Packets).
     public var commandCredits: UInt8
-    /// Zero where the event stands for no command and only gives credits.
+    /// Zero if the event belongs to no command and only updates the credits.
     public var opcode: HCIOpcode
 
     public init(status: HCIStatus = .success, commandCredits: UInt8 = 1, opcode: HCIOpcode) {

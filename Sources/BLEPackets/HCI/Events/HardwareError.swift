@@ -4,7 +4,7 @@
 public struct HardwareError: HCIEvent {
     public static let code = HCIEventCode.hardwareError
 
-    /// The maker's own number.
+    /// A vendor-specific number.
     public var hardwareCode: UInt8
 
     public init(hardwareCode: UInt8) {

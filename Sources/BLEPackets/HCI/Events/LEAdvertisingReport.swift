@@ -1,7 +1,6 @@
-/// LE Advertising Report: what a legacy scan heard; one event may hold several reports
-/// (Core 5.4, Vol 4, Part E, 7.7.65.2).
+/// LE Advertising Report: reports of a legacy scan; one event may have several (Core 5.4, Vol 4, Part E, 7.7.65.2).
 ///
-/// Where speed counts, `LEAdvertisingReports` walks through the event in place.
+/// `LEAdvertisingReports` is faster: it reads the event in place.
 public struct LEAdvertisingReport: LEMetaEvent {
     public static let subevent = LESubeventCode.advertisingReport
 
@@ -11,7 +10,7 @@ public struct LEAdvertisingReport: LEMetaEvent {
         public var address: DeviceAddress
         /// Advertising data structures, at most 31 octets.
         public var data: [UInt8]
-        /// dBm; 127 when it is not known.
+        /// dBm; 127 if unknown.
         public var rssi: Int8
 
         public init(eventType: LegacyAdvertisingEventType, address: DeviceAddress, data: [UInt8], rssi: Int8 = 127) {
@@ -22,7 +21,7 @@ public struct LEAdvertisingReport: LEMetaEvent {
         }
     }
 
-    /// As many as fit into 255 octets.
+    /// At most 255 octets in all.
     public var reports: [Report]
 
     public init(reports: [Report]) { self.reports = reports }

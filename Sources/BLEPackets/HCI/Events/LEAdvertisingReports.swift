@@ -1,25 +1,25 @@
-/// Walks through an LE Advertising Report event without copying it (Core 5.4, Vol 4, Part E, 7.7.65.2).
+/// Reads an LE Advertising Report event without copying it (Core 5.4, Vol 4, Part E, 7.7.65.2).
 ///
-/// Controllers write the reports one behind the other, each with all its fields, and so they are read here.
+/// Controllers write the reports one after the other, each with all its fields, and they are read in this form.
 public struct LEAdvertisingReports: ~Escapable {
     @usableFromInline var reader: PacketReader
     @usableFromInline var remaining: Int
 
-    /// How many reports have not been read yet; zero after an error.
+    /// The number of reports that have not been read; zero after an error.
     @inlinable public var remainingCount: Int { remaining }
 
-    /// - Parameter parameters: What stands behind the subevent code.
-    /// - Throws: `DecodingError.truncated` when there is not even the number of reports.
+    /// - Parameter parameters: the parameters after the subevent code.
+    /// - Throws: `DecodingError.truncated` when the number of reports is missing.
     @inlinable @_lifetime(copy parameters)
     public init(decoding parameters: RawSpan) throws(DecodingError) {
         reader = PacketReader(parameters)
         remaining = Int(try reader.read(UInt8.self))
     }
 
-    /// The next report; `nil` behind the last.
+    /// Reads the next report; `nil` after the last.
     ///
-    /// After an error there is no way to tell where the next report begins: the walk ends.
-    /// - Throws: `DecodingError` when the report is not whole or its address type has no meaning.
+    /// After an error no further report can be found.
+    /// - Throws: `DecodingError` when the report is incomplete or its address type is undefined.
     @inlinable @_lifetime(copy self)
     public mutating func next() throws(DecodingError) -> LEAdvertisingReportView? {
         guard remaining > 0 else { return nil }
@@ -37,7 +37,7 @@ public struct LEAdvertisingReportView: ~Escapable {
     public let address: DeviceAddress
     /// Advertising data structures, at most 31 octets.
     public let data: RawSpan
-    /// dBm; 127 when it is not known.
+    /// dBm; 127 if unknown.
     public let rssi: Int8
 
     @inlinable @_lifetime(copy reader)

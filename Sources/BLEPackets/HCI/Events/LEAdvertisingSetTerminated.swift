@@ -11,7 +11,7 @@ public struct LEAdvertisingSetTerminated: LEMetaEvent {
     public var advertisingHandle: UInt8
     /// The link; meaningless after a failure.
     public var connectionHandle: ConnectionHandle
-    /// Events sent, where their number was limited.
+    /// The number of events sent, if it was limited.
     public var completedExtendedAdvertisingEvents: UInt8
 
     public init(

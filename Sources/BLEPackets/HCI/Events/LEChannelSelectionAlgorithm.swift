@@ -5,7 +5,7 @@ public struct LEChannelSelectionAlgorithm: LEMetaEvent {
     public static let subevent = LESubeventCode.channelSelectionAlgorithm
 
     public var connectionHandle: ConnectionHandle
-    /// Algorithm 2 where both sides have it.
+    /// Algorithm 2 if both sides support it.
     public var algorithm: ChannelSelectionAlgorithm
 
     public init(connectionHandle: ConnectionHandle, algorithm: ChannelSelectionAlgorithm) {

@@ -1,24 +1,24 @@
-/// LE Extended Advertising Report: what an extended scan heard; one event may hold several reports
-/// (Core 5.4, Vol 4, Part E, 7.7.65.13).
+/// LE Extended Advertising Report: reports of an extended scan; one event may have several (Core 5.4, Vol 4, Part E,
+/// 7.7.65.13).
 ///
-/// Where speed counts, `LEExtendedAdvertisingReports` walks through the event in place.
+/// `LEExtendedAdvertisingReports` is faster: it reads the event in place.
 public struct LEExtendedAdvertisingReport: LEMetaEvent {
     public static let subevent = LESubeventCode.extendedAdvertisingReport
 
     /// One advertisement or scan response, or a part of it.
     public struct Report: Hashable, Sendable {
         public var eventType: ExtendedAdvertisingEventType
-        /// The advertiser's address as the event holds it; of kind anonymous for an advertiser without one.
+        /// The advertiser's address as in the event; of kind anonymous for an anonymous advertiser.
         public var reportedAddress: ReportedAddress
         /// On the primary channels: LE 1M or LE Coded.
         public var primaryPHY: PHY
-        /// `nil` when nothing was sent on a secondary channel.
+        /// `nil` if there was no packet on a secondary channel.
         public var secondaryPHY: PHY?
-        /// The number of the advertising set, 0 to 15; 0xFF when there is none.
+        /// The number of the advertising set, 0 to 15; 0xFF if there is none.
         public var advertisingSetIdentifier: UInt8
-        /// dBm; 127 when it is not known.
+        /// dBm; 127 if unknown.
         public var transmitPower: Int8
-        /// dBm; 127 when it is not known.
+        /// dBm; 127 if unknown.
         public var rssi: Int8
         /// Zero without periodic advertising.
         public var periodicAdvertisingInterval: PeriodicAdvertisingInterval
@@ -67,7 +67,7 @@ public struct LEExtendedAdvertisingReport: LEMetaEvent {
         }
     }
 
-    /// As many as fit into 255 octets.
+    /// At most 255 octets in all.
     public var reports: [Report]
 
     public init(reports: [Report]) { self.reports = reports }

@@ -1,23 +1,23 @@
-/// Walks through an LE Extended Advertising Report event without copying it (Core 5.4, Vol 4, Part E, 7.7.65.13).
+/// Reads an LE Extended Advertising Report event without copying it (Core 5.4, Vol 4, Part E, 7.7.65.13).
 public struct LEExtendedAdvertisingReports: ~Escapable {
     @usableFromInline var reader: PacketReader
     @usableFromInline var remaining: Int
 
-    /// How many reports have not been read yet; zero after an error.
+    /// The number of reports that have not been read; zero after an error.
     @inlinable public var remainingCount: Int { remaining }
 
-    /// - Parameter parameters: What stands behind the subevent code.
-    /// - Throws: `DecodingError.truncated` when there is not even the number of reports.
+    /// - Parameter parameters: the parameters after the subevent code.
+    /// - Throws: `DecodingError.truncated` when the number of reports is missing.
     @inlinable @_lifetime(copy parameters)
     public init(decoding parameters: RawSpan) throws(DecodingError) {
         reader = PacketReader(parameters)
         remaining = Int(try reader.read(UInt8.self))
     }
 
-    /// The next report; `nil` behind the last.
+    /// Reads the next report; `nil` after the last.
     ///
-    /// After an error there is no way to tell where the next report begins: the walk ends.
-    /// - Throws: `DecodingError` when the report is not whole or the advertiser's address type has no meaning.
+    /// After an error no further report can be found.
+    /// - Throws: `DecodingError` when the report is incomplete or the advertiser's address type is undefined.
     @inlinable @_lifetime(copy self)
     public mutating func next() throws(DecodingError) -> LEExtendedAdvertisingReportView? {
         guard remaining > 0 else { return nil }
@@ -32,17 +32,17 @@ public struct LEExtendedAdvertisingReports: ~Escapable {
 /// One report of an LE Extended Advertising Report event, in place (Core 5.4, Vol 4, Part E, 7.7.65.13).
 public struct LEExtendedAdvertisingReportView: ~Escapable {
     public let eventType: ExtendedAdvertisingEventType
-    /// The advertiser's address as the event holds it; of kind anonymous for an advertiser without one.
+    /// The advertiser's address as in the event; of kind anonymous for an anonymous advertiser.
     public let reportedAddress: ReportedAddress
     /// On the primary channels: LE 1M or LE Coded.
     public let primaryPHY: PHY
-    /// `nil` when nothing was sent on a secondary channel.
+    /// `nil` if there was no packet on a secondary channel.
     public let secondaryPHY: PHY?
-    /// The number of the advertising set, 0 to 15; 0xFF when there is none.
+    /// The number of the advertising set, 0 to 15; 0xFF if there is none.
     public let advertisingSetIdentifier: UInt8
-    /// dBm; 127 when it is not known.
+    /// dBm; 127 if unknown.
     public let transmitPower: Int8
-    /// dBm; 127 when it is not known.
+    /// dBm; 127 if unknown.
     public let rssi: Int8
     /// Zero without periodic advertising.
     public let periodicAdvertisingInterval: PeriodicAdvertisingInterval

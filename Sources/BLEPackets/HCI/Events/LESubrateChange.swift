@@ -6,7 +6,7 @@ public struct LESubrateChange: LEMetaEvent {
 
     public var status: HCIStatus
     public var connectionHandle: ConnectionHandle
-    /// One event in so many is used, 1 to 500.
+    /// Every n-th event is used, 1 to 500.
     public var subrateFactor: UInt16
     /// Used events that the peripheral may skip.
     public var latency: UInt16

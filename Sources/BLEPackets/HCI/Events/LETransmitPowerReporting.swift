@@ -6,15 +6,15 @@ public struct LETransmitPowerReporting: LEMetaEvent {
 
     public var status: HCIStatus
     public var connectionHandle: ConnectionHandle
-    /// 0 our power changed, 1 the peer's changed, 2 the answer to `LEReadRemoteTransmitPowerLevel`.
+    /// 0 this device's power changed, 1 the peer's changed, 2 the answer to `LEReadRemoteTransmitPowerLevel`.
     public var reason: UInt8
     /// As `PHY`, but 3 is LE Coded with S = 8 and 4 with S = 2.
     public var phy: UInt8
-    /// dBm; 126 when the PHY is not managed, 127 when it is not known.
+    /// dBm; 126 if the PHY is not managed, 127 if unknown.
     public var transmitPower: Int8
     /// Bit 0 at the least power, bit 1 at the greatest.
     public var limits: UInt8
-    /// dB; 127 when it is not known.
+    /// dB; 127 if unknown.
     public var delta: Int8
 
     public init(

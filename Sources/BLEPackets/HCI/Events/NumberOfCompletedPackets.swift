@@ -2,7 +2,7 @@
 public struct NumberOfCompletedPackets: HCIEvent {
     public static let code = HCIEventCode.numberOfCompletedPackets
 
-    /// At most 63, as many as an event can hold.
+    /// At most 63.
     public var links: [CompletedPackets]
 
     public init(links: [CompletedPackets]) { self.links = links }
@@ -19,9 +19,8 @@ public struct NumberOfCompletedPacketsView: ~Escapable {
     @usableFromInline var reader: PacketReader
     @usableFromInline var remainingCount: Int
 
-    /// - Parameter parameters: What stands behind the event's length.
-    /// - Throws: `DecodingError.truncated` when fewer links follow than the event states, so that no credit is taken
-    ///   from an event that is broken.
+    /// - Parameter parameters: the parameters after the event's length.
+    /// - Throws: `DecodingError.truncated` when the event has fewer links than it states; then no credit is used.
     @inlinable @_lifetime(copy parameters)
     public init(decoding parameters: RawSpan) throws(DecodingError) {
         reader = PacketReader(parameters)
@@ -31,7 +30,7 @@ public struct NumberOfCompletedPacketsView: ~Escapable {
         }
     }
 
-    /// The next link and the number of its packets that are done with; `nil` behind the last.
+    /// Reads the next link and the number of its completed packets; `nil` after the last.
     @inlinable
     public mutating func next() throws(DecodingError) -> (ConnectionHandle, UInt16)? {
         guard remainingCount > 0 else { return nil }

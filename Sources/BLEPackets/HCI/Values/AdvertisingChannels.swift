@@ -3,7 +3,7 @@ public struct AdvertisingChannels: OptionSet, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The usual choice; with fewer, scanners take longer to hear the advertiser.
+    /// The usual choice; with fewer channels, scanners take longer to find the advertiser.
     public static let all: AdvertisingChannels = [.channel37, .channel38, .channel39]
 
     /// At 2402 MHz.

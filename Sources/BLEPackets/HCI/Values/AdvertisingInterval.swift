@@ -4,7 +4,7 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     public var rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The nearest whole number of units; what does not fit becomes the least or the greatest.
+    /// Rounds to the nearest unit and clamps to the valid range.
     @inlinable
     public static func milliseconds(_ milliseconds: Double) -> Self {
         Self(rawValue: UInt16(roundingUnits: milliseconds * 1000 / 625))

@@ -1,6 +1,6 @@
 /// The data channels that may be used, 0 to 36, as the bits of a number of 40 (Core 5.4, Vol 4, Part E, 7.8.19).
 public struct ChannelMap: RawRepresentable, Hashable, Sendable {
-    /// What lies above the 40 bits is not sent.
+    /// Bits above the lowest 40 are not sent.
     public var rawValue: UInt64
     @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
 

@@ -5,6 +5,6 @@ public struct ChannelSelectionAlgorithm: RawRepresentable, Hashable, Sendable {
 
     /// The one of Bluetooth 4.0, which every device has: a fixed hop (Core 5.4, Vol 6, Part B, 4.5.8.2).
     public static let algorithm1 = ChannelSelectionAlgorithm(rawValue: 0x00)
-    /// A pseudorandom order, where both sides have it (Core 5.4, Vol 6, Part B, 4.5.8.3).
+    /// A pseudorandom order, if both sides support it (Core 5.4, Vol 6, Part B, 4.5.8.3).
     public static let algorithm2 = ChannelSelectionAlgorithm(rawValue: 0x01)
 }

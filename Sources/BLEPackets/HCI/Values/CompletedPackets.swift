@@ -1,6 +1,6 @@
-/// How many packets of one link are done with (Core 5.4, Vol 4, Part E, 7.7.19).
+/// The number of completed packets of one link (Core 5.4, Vol 4, Part E, 7.7.19).
 public struct CompletedPackets: Hashable, Sendable {
-    /// The link that the packets were for; after its end nothing is reported any more.
+    /// The link of the packets; after its end nothing is reported.
     public var connectionHandle: ConnectionHandle
     /// Packets done with since the last report of this link.
     public var count: UInt16
@@ -23,7 +23,7 @@ public struct CompletedPackets: Hashable, Sendable {
         packet.write(count)
     }
 
-    /// Reads an octet that says how many follow, and these.
+    /// Reads a count and that many elements.
     static func list(decoding reader: inout PacketReader) throws(DecodingError) -> [CompletedPackets] {
         let count = Int(try reader.read(UInt8.self))
         guard reader.remainingCount >= count * 4 else {

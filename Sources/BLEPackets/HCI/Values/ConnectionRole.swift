@@ -1,4 +1,4 @@
-/// The part that the local device plays on a link (Core 5.4, Vol 4, Part E, 7.7.65.1).
+/// The role of the local device on a link (Core 5.4, Vol 4, Part E, 7.7.65.1).
 public struct ConnectionRole: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -1,7 +1,7 @@
 /// The secret that two devices share after their public keys crossed: 32 octets, least significant first
 /// (Core 5.4, Vol 4, Part E, 7.7.65.9).
 public struct DHKey: Hashable, Sendable {
-    /// 32 octets, as they stand in a packet.
+    /// 32 octets, as in a packet.
     public let octets: [UInt8]
 
     /// All octets zero.
@@ -9,7 +9,7 @@ public struct DHKey: Hashable, Sendable {
 
     private init() { octets = [UInt8](repeating: 0, count: 32) }
 
-    /// - Parameter octets: 32 octets as they stand in a packet; `nil` for another count.
+    /// - Parameter octets: 32 octets, as in a packet; `nil` for another count.
     public init?(octets: [UInt8]) {
         guard octets.count == 32 else { return nil }
         self.octets = octets

@@ -7,7 +7,7 @@ public struct DataFragmentOperation: RawRepresentable, Hashable, Sendable {
     public static let intermediate = DataFragmentOperation(rawValue: 0x00)
     /// The first of several parts; parts are allowed only while the set does not advertise.
     public static let first = DataFragmentOperation(rawValue: 0x01)
-    /// The last of several parts; with it the data is whole.
+    /// The last of several parts.
     public static let last = DataFragmentOperation(rawValue: 0x02)
     /// All of the data in one command.
     public static let complete = DataFragmentOperation(rawValue: 0x03)

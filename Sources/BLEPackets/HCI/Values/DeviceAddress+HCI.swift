@@ -1,6 +1,6 @@
 extension DeviceAddress {
-    /// Reads the octet of the type and the six of the address, as most HCI packets hold them.
-    /// - Throws: `DecodingError.invalidValue` when the type is none that a device address can have.
+    /// Reads an address type and an address, as in most HCI packets.
+    /// - Throws: `DecodingError.invalidValue` when the type is not valid for a device address.
     @inlinable
     public init(decodingWithKind reader: inout PacketReader) throws(DecodingError) {
         let octet = try reader.read(UInt8.self)
@@ -8,8 +8,8 @@ extension DeviceAddress {
         try self.init(decoding: &reader, kind: kind)
     }
 
-    /// Reads a type and an address as far as they have meaning: where `status` is a failure, a type without meaning
-    /// is taken as public, as the address then names nobody.
+    /// Reads an address type and an address. If `status` is an error, an undefined type counts as public, because the
+    /// address is meaningless.
     init(decodingWithKind reader: inout PacketReader, status: HCIStatus) throws(DecodingError) {
         let octet = try reader.read(UInt8.self)
         guard let kind = Kind(rawValue: octet) ?? (status.isSuccess ? nil : .public) else {
@@ -24,12 +24,12 @@ extension DeviceAddress {
         encodeOctets(into: &packet)
     }
 
-    /// Reads six octets of a random address; `nil` where all are zero, which stands for none.
+    /// Reads six octets of a random address; `nil` if all are zero, which means none.
     static func random(decodingUnlessZero reader: inout PacketReader) throws(DecodingError) -> DeviceAddress? {
         let address = try DeviceAddress(decoding: &reader, kind: .random)
         return address.value == 0 ? nil : address
     }
 
-    /// All 48 bits zero: names nobody.
+    /// All 48 bits zero: no device.
     @usableFromInline static let nobody = DeviceAddress(value: 0, kind: .public)
 }

@@ -10,6 +10,6 @@ public struct EncryptionState: RawRepresentable, Hashable, Sendable {
     /// BR/EDR with AES-CCM.
     public static let onWithAESCCM = EncryptionState(rawValue: 0x02)
 
-    /// Whether the link is encrypted, whatever the cipher.
+    /// Whether the link is encrypted, with any cipher.
     @inlinable public var isOn: Bool { rawValue != 0 }
 }

@@ -5,7 +5,7 @@ public struct EventMask: OptionSet, Hashable, Sendable {
     public var rawValue: UInt64
     @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// What holds after a reset: everything but the extended inquiry and LE families.
+    /// The mask after a reset: all events but those of extended inquiry and LE.
     public static let afterReset = EventMask(rawValue: 0x0000_1FFF_FFFF_FFFF)
 
     /// Links that end.

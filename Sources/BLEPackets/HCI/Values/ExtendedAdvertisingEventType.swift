@@ -1,15 +1,15 @@
-/// What an extended advertising report stands for (Core 5.4, Vol 4, Part E, 7.7.65.13).
+/// The kind of an extended advertising report (Core 5.4, Vol 4, Part E, 7.7.65.13).
 public struct ExtendedAdvertisingEventType: OptionSet, Hashable, Sendable {
     public var rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The advertiser takes links.
+    /// The advertiser is connectable.
     public static let connectable = ExtendedAdvertisingEventType(rawValue: 1 << 0)
-    /// The advertiser has a scan response to give.
+    /// The advertiser has a scan response.
     public static let scannable = ExtendedAdvertisingEventType(rawValue: 1 << 1)
     /// The advertisement is for one device only.
     public static let directed = ExtendedAdvertisingEventType(rawValue: 1 << 2)
-    /// The report holds a scan response, no advertisement.
+    /// The report is a scan response.
     public static let scanResponse = ExtendedAdvertisingEventType(rawValue: 1 << 3)
     /// A legacy PDU: the report describes what an old advertiser sent.
     public static let legacy = ExtendedAdvertisingEventType(rawValue: 1 << 4)
@@ -18,13 +18,13 @@ public struct ExtendedAdvertisingEventType: OptionSet, Hashable, Sendable {
     /// The rest of the data was lost.
     public static let incompleteTruncated = ExtendedAdvertisingEventType(rawValue: 2 << 5)
 
-    /// Whether the data is whole, or continues, or was cut off.
+    /// Whether the data is complete, continues in the next report, or was cut off.
     @inlinable public var dataStatus: AdvertisingDataStatus {
         AdvertisingDataStatus(rawValue: UInt8(truncatingIfNeeded: rawValue >> 5 & 0b11))
     }
 }
 
-/// Whether a report holds all of an advertisement's data (Core 5.4, Vol 4, Part E, 7.7.65.13).
+/// Whether a report has all of an advertisement's data (Core 5.4, Vol 4, Part E, 7.7.65.13).
 public struct AdvertisingDataStatus: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -33,6 +33,6 @@ public struct AdvertisingDataStatus: RawRepresentable, Hashable, Sendable {
     public static let complete = AdvertisingDataStatus(rawValue: 0x00)
     /// More data follows in a later report.
     public static let incompleteMoreToCome = AdvertisingDataStatus(rawValue: 0x01)
-    /// The rest was lost and will not come.
+    /// The rest was lost.
     public static let incompleteTruncated = AdvertisingDataStatus(rawValue: 0x02)
 }

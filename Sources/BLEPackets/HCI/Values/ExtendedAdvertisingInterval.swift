@@ -1,13 +1,13 @@
 /// Time between two extended advertising events, in units of 0.625 ms: 20 ms to 10,485.759 s
 /// (Core 5.4, Vol 4, Part E, 7.8.53).
 public struct ExtendedAdvertisingInterval: RawRepresentable, Hashable, Comparable, Sendable {
-    /// 24 bits; what lies above them is not sent.
+    /// 24 bits; higher bits are not sent.
     public var rawValue: UInt32
     @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
     /// The same time in the wider field.
     @inlinable public init(_ interval: AdvertisingInterval) { rawValue = UInt32(interval.rawValue) }
 
-    /// The nearest whole number of units; what does not fit becomes the least or the greatest.
+    /// Rounds to the nearest unit and clamps to the valid range.
     @inlinable
     public static func milliseconds(_ milliseconds: Double) -> Self {
         let units = milliseconds * 1000 / 625 + 0.5

@@ -3,7 +3,7 @@ public struct FlowControlMode: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The controller sends whatever arrives.
+    /// The controller sends everything that arrives.
     public static let off = FlowControlMode(rawValue: 0x00)
     /// The controller waits for the host with ACL data.
     public static let aclOnly = FlowControlMode(rawValue: 0x01)

@@ -20,7 +20,7 @@ public struct HCIVersion: RawRepresentable, Hashable, Comparable, Sendable {
 
     @inlinable public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-    /// `5.4`; `nil` for a version that was not yet known.
+    /// `5.4`; `nil` for an unknown version.
     public var name: String? {
         switch rawValue {
         case 0: "1.0b"

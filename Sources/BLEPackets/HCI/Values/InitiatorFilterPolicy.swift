@@ -5,6 +5,6 @@ public struct InitiatorFilterPolicy: RawRepresentable, Hashable, Sendable {
 
     /// The peer that the command names.
     public static let peerAddress = InitiatorFilterPolicy(rawValue: 0x00)
-    /// The first device on the filter accept list that is heard; the peer that the command names is ignored.
+    /// The first device on the filter accept list that is received; the peer address of the command is ignored.
     public static let acceptList = InitiatorFilterPolicy(rawValue: 0x01)
 }

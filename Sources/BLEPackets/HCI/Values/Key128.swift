@@ -1,6 +1,6 @@
 /// A key of 128 bits: a long term key, an identity resolving key, the key of LE Encrypt.
 ///
-/// Its description does not show it, so that a packet can be logged.
+/// Its description does not show the octets, so that a packet can be logged.
 public struct Key128: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt128
     @inlinable public init(rawValue: UInt128) { self.rawValue = rawValue }
@@ -8,7 +8,7 @@ public struct Key128: RawRepresentable, Hashable, Sendable {
     /// All bits zero: no secret at all, for fields that hold no key.
     public static let zero = Key128(rawValue: 0)
 
-    /// - Parameter octets: 16 octets as they stand in a packet, least significant first; `nil` for another count.
+    /// - Parameter octets: 16 octets, least significant first, as in a packet; `nil` for another count.
     public init?(leastSignificantFirst octets: [UInt8]) {
         guard octets.count == 16 else { return nil }
         var value: UInt128 = 0
@@ -21,7 +21,7 @@ public struct Key128: RawRepresentable, Hashable, Sendable {
         self.init(leastSignificantFirst: octets.reversed())
     }
 
-    /// The 16 octets as they stand in a packet, least significant first.
+    /// The 16 octets, least significant first, as in a packet.
     public var octets: [UInt8] { (0..<16).map { UInt8(truncatingIfNeeded: rawValue >> (8 * UInt128($0))) } }
 }
 

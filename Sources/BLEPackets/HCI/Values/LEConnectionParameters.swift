@@ -1,8 +1,8 @@
-/// What a central asks of a link, in the order in which several commands carry it (Core 5.4, Vol 4, Part E, 7.8.12).
+/// Connection parameters for a link, in the order of several commands (Core 5.4, Vol 4, Part E, 7.8.12).
 public struct LEConnectionParameters: Hashable, Sendable {
-    /// The shortest connection interval that will do.
+    /// The shortest connection interval that is acceptable.
     public var minimumInterval: ConnectionInterval
-    /// The longest connection interval that will do; the controller chooses between the two.
+    /// The longest connection interval that is acceptable; the controller chooses between the two.
     public var maximumInterval: ConnectionInterval
     /// Connection events that the peripheral may skip, 0 to 499.
     public var latency: UInt16

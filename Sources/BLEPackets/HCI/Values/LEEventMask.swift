@@ -1,9 +1,9 @@
-/// Which LE subevents the controller may send: bit n stands for subevent n + 1 (Core 5.4, Vol 4, Part E, 7.8.1).
+/// The LE subevents that the controller may send: bit n is subevent n + 1 (Core 5.4, Vol 4, Part E, 7.8.1).
 public struct LEEventMask: OptionSet, Hashable, Sendable {
     public var rawValue: UInt64
     @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// What holds after a reset: the five subevents of Bluetooth 4.0.
+    /// The mask after a reset: the five subevents of Bluetooth 4.0.
     public static let afterReset = LEEventMask(rawValue: 0x1F)
 
     /// Lets `LEConnectionComplete` come.
@@ -50,13 +50,13 @@ public struct LEEventMask: OptionSet, Hashable, Sendable {
     public static let connectionlessIQReport = LEEventMask(rawValue: 1 << 20)
     /// Samples of the tone on a link, to find its direction by; this stack has no use for them.
     public static let connectionIQReport = LEEventMask(rawValue: 1 << 21)
-    /// The peer did not send the tone that was asked for; this stack asks for none.
+    /// The peer did not send a requested tone; this stack requests none.
     public static let cteRequestFailed = LEEventMask(rawValue: 1 << 22)
     /// Lets `LEPeriodicAdvertisingSyncTransferReceived` come.
     public static let periodicAdvertisingSyncTransferReceived = LEEventMask(rawValue: 1 << 23)
-    /// An isochronous stream on a link stands, or could not be made; this stack has none.
+    /// An isochronous stream on a link was made, or the attempt failed; this stack has none.
     public static let cisEstablished = LEEventMask(rawValue: 1 << 24)
-    /// The central wants an isochronous stream on a link; this stack has none.
+    /// The central requests an isochronous stream on a link; this stack has none.
     public static let cisRequest = LEEventMask(rawValue: 1 << 25)
     /// An isochronous broadcast runs, or could not be made; this stack has none.
     public static let createBIGComplete = LEEventMask(rawValue: 1 << 26)
@@ -64,7 +64,7 @@ public struct LEEventMask: OptionSet, Hashable, Sendable {
     public static let terminateBIGComplete = LEEventMask(rawValue: 1 << 27)
     /// An isochronous broadcast is followed, or was not found; this stack follows none.
     public static let bigSyncEstablished = LEEventMask(rawValue: 1 << 28)
-    /// An isochronous broadcast is not heard any more; this stack follows none.
+    /// An isochronous broadcast was lost; this stack receives none.
     public static let bigSyncLost = LEEventMask(rawValue: 1 << 29)
     /// Lets `LERequestPeerSCAComplete` come.
     public static let requestPeerSCAComplete = LEEventMask(rawValue: 1 << 30)
@@ -72,19 +72,19 @@ public struct LEEventMask: OptionSet, Hashable, Sendable {
     public static let pathLossThreshold = LEEventMask(rawValue: 1 << 31)
     /// Lets `LETransmitPowerReporting` come.
     public static let transmitPowerReporting = LEEventMask(rawValue: 1 << 32)
-    /// A periodic train tells of an isochronous broadcast.
+    /// A periodic train announces an isochronous broadcast.
     public static let bigInfoAdvertisingReport = LEEventMask(rawValue: 1 << 33)
     /// Lets `LESubrateChange` come.
     public static let subrateChange = LEEventMask(rawValue: 1 << 34)
-    /// The second version of `LEPeriodicAdvertisingSyncEstablished`, for trains whose receivers may answer.
+    /// The second version of `LEPeriodicAdvertisingSyncEstablished`, for trains with responses.
     public static let periodicAdvertisingSyncEstablishedV2 = LEEventMask(rawValue: 1 << 35)
-    /// The second version of `LEPeriodicAdvertisingReport`, for trains whose receivers may answer.
+    /// The second version of `LEPeriodicAdvertisingReport`, for trains with responses.
     public static let periodicAdvertisingReportV2 = LEEventMask(rawValue: 1 << 36)
-    /// The second version of `LEPeriodicAdvertisingSyncTransferReceived`, for trains whose receivers may answer.
+    /// The second version of `LEPeriodicAdvertisingSyncTransferReceived`, for trains with responses.
     public static let periodicAdvertisingSyncTransferReceivedV2 = LEEventMask(rawValue: 1 << 37)
-    /// The controller wants data for a train whose receivers may answer.
+    /// The controller requests data for a train with responses.
     public static let periodicAdvertisingSubeventDataRequest = LEEventMask(rawValue: 1 << 38)
-    /// What the receivers of a train answered.
+    /// The responses to a train.
     public static let periodicAdvertisingResponseReport = LEEventMask(rawValue: 1 << 39)
     /// Lets `LEEnhancedConnectionCompleteV2` come.
     public static let enhancedConnectionCompleteV2 = LEEventMask(rawValue: 1 << 40)

@@ -1,4 +1,4 @@
-/// What a legacy advertising report stands for (Core 5.4, Vol 4, Part E, 7.7.65.2).
+/// The kind of a legacy advertising report (Core 5.4, Vol 4, Part E, 7.7.65.2).
 public struct LegacyAdvertisingEventType: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -14,10 +14,10 @@ public struct LegacyAdvertisingEventType: RawRepresentable, Hashable, Sendable {
     /// SCAN_RSP
     public static let scanResponse = LegacyAdvertisingEventType(rawValue: 0x04)
 
-    /// Whether the advertiser takes links. A scan response does not tell.
+    /// Whether the advertiser is connectable; `false` for a scan response, which does not contain this.
     @inlinable public var isConnectable: Bool { rawValue <= 1 }
-    /// Whether the advertiser has a scan response to give.
+    /// Whether the advertiser has a scan response.
     @inlinable public var isScannable: Bool { rawValue == 0 || rawValue == 2 }
-    /// Whether the report holds a scan response, no advertisement.
+    /// Whether the report is a scan response.
     @inlinable public var isScanResponse: Bool { rawValue == 4 }
 }

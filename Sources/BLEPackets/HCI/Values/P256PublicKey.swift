@@ -1,7 +1,7 @@
-/// A public key on the curve P-256 (Core 5.4, Vol 4, Part E, 7.8.37; Vol 3, Part H, 3.5.6). It may come from a peer and be
-/// no point of the curve.
+/// A public key on the curve P-256 (Core 5.4, Vol 4, Part E, 7.8.37; Vol 3, Part H, 3.5.6). A peer's key may not be a
+/// point on the curve.
 public struct P256PublicKey: Hashable, Sendable {
-    /// 64 octets, as they stand in a packet: X, then Y, each least significant octet first.
+    /// 64 octets, as in a packet: X, then Y, each least significant octet first.
     public let octets: [UInt8]
 
     /// All octets zero.
@@ -9,7 +9,7 @@ public struct P256PublicKey: Hashable, Sendable {
 
     private init() { octets = [UInt8](repeating: 0, count: 64) }
 
-    /// - Parameter octets: 64 octets as they stand in a packet; `nil` for another count.
+    /// - Parameter octets: 64 octets, as in a packet; `nil` for another count.
     public init?(octets: [UInt8]) {
         guard octets.count == 64 else { return nil }
         self.octets = octets

@@ -5,7 +5,7 @@ public struct PHY: RawRepresentable, Hashable, Sendable {
 
     /// 1 Mbit/s, which every device has.
     public static let le1M = PHY(rawValue: 0x01)
-    /// 2 Mbit/s; reaches less far. Not for primary advertising channels.
+    /// 2 Mbit/s, with a shorter range. Not for primary advertising channels.
     public static let le2M = PHY(rawValue: 0x02)
     /// 125 or 500 kbit/s with error correction; reaches farther.
     public static let leCoded = PHY(rawValue: 0x03)

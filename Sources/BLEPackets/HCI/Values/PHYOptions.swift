@@ -5,12 +5,12 @@ public struct PHYOptions: RawRepresentable, Hashable, Sendable {
 
     /// The controller chooses.
     public static let noPreference = PHYOptions(rawValue: 0x00)
-    /// 500 kbit/s where possible.
+    /// 500 kbit/s if possible.
     public static let preferS2 = PHYOptions(rawValue: 0x01)
-    /// 125 kbit/s where possible.
+    /// 125 kbit/s if possible.
     public static let preferS8 = PHYOptions(rawValue: 0x02)
-    /// 500 kbit/s, nothing else.
+    /// Only 500 kbit/s.
     public static let requireS2 = PHYOptions(rawValue: 0x03)
-    /// 125 kbit/s, nothing else.
+    /// Only 125 kbit/s.
     public static let requireS8 = PHYOptions(rawValue: 0x04)
 }

@@ -8,13 +8,13 @@ extension PacketReader {
         return octet == 1
     }
 
-    /// Copies data behind an octet that states its length.
+    /// Copies data after an octet with its length.
     mutating func readCountedOctets() throws(DecodingError) -> [UInt8] {
         let count = try read(UInt8.self)
         return try readBytes(Int(count)).copied()
     }
 
-    /// Copies data that stands behind its length in a field of 31 octets, the rest of which does not count.
+    /// Copies data after its length, in a field of 31 octets whose rest is ignored.
     mutating func readLegacyAdvertisingData() throws(DecodingError) -> [UInt8] {
         let count = Int(try read(UInt8.self))
         let field = try readBytes(31)
@@ -24,10 +24,10 @@ extension PacketReader {
 }
 
 extension RawSpan {
-    /// The integer at `offset`, least significant byte first; zero where it would run past the end.
+    /// The integer at `offset`, least significant byte first; zero if it exceeds the data.
     ///
-    /// Where several fields of fixed width follow each other, their bytes are taken by one read and then picked apart
-    /// by this: one check instead of one for each field.
+    /// Several fields of fixed width are read as one block and then decoded with this function: one check instead of
+    /// one per field.
     @inlinable
     func integer<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Value.Type = Value.self) -> Value
     {
@@ -40,19 +40,19 @@ extension RawSpan {
 extension PacketWriter {
     mutating func write(boolean value: Bool) { write(value ? 1 as UInt8 : 0) }
 
-    /// Writes `octets` in a field of fixed width: what is missing is zero, what is too much is dropped.
+    /// Writes `octets` in a field of fixed width: missing octets are zero, extra octets are dropped.
     mutating func write(_ octets: [UInt8], width: Int) {
         write(bytes: octets.count <= width ? octets : Array(octets.prefix(width)))
         write(zeros: max(0, width - octets.count))
     }
 
-    /// Writes data behind an octet that states its length; what is beyond 255 octets is dropped.
+    /// Writes data after an octet with its length; more than 255 octets are dropped.
     mutating func write(counted octets: [UInt8]) {
         write(UInt8(truncatingIfNeeded: min(octets.count, 255)))
         write(octets, width: min(octets.count, 255))
     }
 
-    /// Writes data behind its length in a field of 31 octets, filled with zeros; what is beyond them is dropped.
+    /// Writes data after its length, in a field of 31 octets filled with zeros; more octets are dropped.
     mutating func write(legacyAdvertisingData octets: [UInt8]) {
         write(UInt8(truncatingIfNeeded: min(octets.count, 31)))
         write(octets, width: 31)

@@ -5,6 +5,6 @@ public struct PeriodicAdvertisingEnable: OptionSet, Hashable, Sendable {
 
     /// The train runs as soon as its set advertises; without this bit it stops.
     public static let enabled = PeriodicAdvertisingEnable(rawValue: 1 << 0)
-    /// Lets receivers tell data that they have from new data.
+    /// Lets receivers recognise new data.
     public static let includesAdvertisingDataInformation = PeriodicAdvertisingEnable(rawValue: 1 << 1)
 }

@@ -5,6 +5,6 @@ public struct PeriodicReceiveEnable: OptionSet, Hashable, Sendable {
 
     /// The data of the train is reported; without this bit it is followed in silence.
     public static let reports = PeriodicReceiveEnable(rawValue: 1 << 0)
-    /// Data that was reported is not reported again, as far as the train makes that visible.
+    /// Data is reported only once, as far as the train allows that to be recognised.
     public static let filtersDuplicates = PeriodicReceiveEnable(rawValue: 1 << 1)
 }

@@ -7,6 +7,6 @@ public struct PeriodicSyncOptions: OptionSet, Hashable, Sendable {
     public static let usesAdvertiserList = PeriodicSyncOptions(rawValue: 1 << 0)
     /// Nothing is reported before `LESetPeriodicAdvertisingReceiveEnable`.
     public static let reportsDisabled = PeriodicSyncOptions(rawValue: 1 << 1)
-    /// Data that was reported is not reported again, as far as the train makes that visible.
+    /// Data is reported only once, as far as the train allows that to be recognised.
     public static let filtersDuplicates = PeriodicSyncOptions(rawValue: 1 << 2)
 }

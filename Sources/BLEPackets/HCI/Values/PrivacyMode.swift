@@ -1,4 +1,4 @@
-/// Whether a peer of the resolving list may show its identity address (Core 5.4, Vol 4, Part E, 7.8.77).
+/// Whether a peer of the resolving list may use its identity address (Core 5.4, Vol 4, Part E, 7.8.77).
 public struct PrivacyMode: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -1,9 +1,8 @@
-/// An address in a report, where besides the kinds of a device address two more occur
-/// (Core 5.4, Vol 4, Part E, 7.7.65.13).
+/// An address in a report, which can have two more kinds than a device address (Core 5.4, Vol 4, Part E, 7.7.65.13).
 ///
-/// Octets without meaning are kept, so that a controller that fills unused fields with anything does no harm.
+/// Undefined kinds are kept, because some controllers do not clear unused fields.
 public struct ReportedAddress: Hashable, Sendable {
-    /// The octet that stands before the address.
+    /// The octet before the address.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         public var rawValue: UInt8
         @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -12,24 +11,24 @@ public struct ReportedAddress: Hashable, Sendable {
         public static let `public` = Kind(rawValue: 0x00)
         /// A random address, as it was sent.
         public static let random = Kind(rawValue: 0x01)
-        /// A public identity that the controller found behind a resolvable private address.
+        /// A public identity that the controller resolved from a private address.
         public static let publicIdentity = Kind(rawValue: 0x02)
-        /// A random static identity that the controller found behind a resolvable private address.
+        /// A random static identity that the controller resolved from a private address.
         public static let randomIdentity = Kind(rawValue: 0x03)
         /// A resolvable private target address that the controller could not resolve.
         public static let unresolved = Kind(rawValue: 0xFE)
-        /// The advertiser shows no address.
+        /// The advertiser is anonymous.
         public static let anonymous = Kind(rawValue: 0xFF)
     }
 
-    /// What the address is; `.anonymous` means that `value` says nothing.
+    /// The kind of address; with `.anonymous` the value has no meaning.
     public var kind: Kind
     /// The 48 bits, most significant byte first as printed.
     public var value: UInt64
 
-    /// What a report holds that names nobody: all zero.
+    /// The address of a report without one: all zeros.
     public static let zero = ReportedAddress(kind: .public, value: 0)
-    /// What a report holds of an advertiser that shows no address.
+    /// The address of an anonymous advertiser.
     public static let anonymous = ReportedAddress(kind: .anonymous, value: 0)
 
     @inlinable

@@ -1,5 +1,5 @@
 extension UInt16 {
-    /// The nearest whole number, 0 where `units` is below it or no number, 0xFFFF where it is above.
+    /// The nearest whole number, clamped to 0 and 0xFFFF; 0 if `units` is not a number.
     @usableFromInline
     init(roundingUnits units: Double) {
         let rounded = units + 0.5

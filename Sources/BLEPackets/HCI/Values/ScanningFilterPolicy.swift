@@ -1,6 +1,6 @@
-/// Whose advertisements a scanner reports (Core 5.4, Vol 4, Part E, 7.8.10).
+/// The advertisers that a scanner reports (Core 5.4, Vol 4, Part E, 7.8.10).
 ///
-/// The unrestricted forms let through what is directed to a resolvable address that could not be resolved.
+/// The unrestricted forms also report advertising that is directed to a resolvable address which could not be resolved.
 public struct ScanningFilterPolicy: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }

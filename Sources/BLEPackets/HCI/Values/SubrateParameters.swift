@@ -1,8 +1,8 @@
 /// Which share of its connection events a link may use (Core 5.4, Vol 4, Part E, 7.8.124).
 public struct SubrateParameters: Hashable, Sendable {
-    /// One event in so many is used, 1 to 500.
+    /// Every n-th event is used, 1 to 500.
     public var minimumFactor: UInt16
-    /// One event in so many is used, 1 to 500.
+    /// Every n-th event is used, 1 to 500.
     public var maximumFactor: UInt16
     /// Used events that the peripheral may skip, 0 to 499.
     public var maximumLatency: UInt16

@@ -1,4 +1,4 @@
-/// The 64 octets that say which commands a controller knows (Core 5.4, Vol 4, Part E, 6.27).
+/// The commands that a controller supports, in 64 octets (Core 5.4, Vol 4, Part E, 6.27).
 public struct SupportedCommands: Hashable, Sendable {
     /// Eight octets in each element, the first in the least significant place.
     @usableFromInline var words: SIMD8<UInt64>
@@ -24,20 +24,20 @@ public struct SupportedCommands: Hashable, Sendable {
         return words[octet / 8] >> UInt64(octet % 8 * 8 + bit) & 1 == 1
     }
 
-    /// Sets a bit; does nothing outside 0 to 63 and 0 to 7.
+    /// Sets a bit; has no effect outside 0 to 63 and 0 to 7.
     @inlinable
     public mutating func insert(octet: Int, bit: Int) {
         guard 0..<64 ~= octet, 0..<8 ~= bit else { return }
         words[octet / 8] |= 1 << UInt64(octet % 8 * 8 + bit)
     }
 
-    /// Whether the controller says that it knows a command; `false` for commands whose place is not known here.
+    /// Whether the controller reports a command as supported; `false` for commands without a known bit.
     public func contains(_ opcode: HCIOpcode) -> Bool {
         guard let position = Self.position(of: opcode) else { return false }
         return contains(octet: position / 8, bit: position % 8)
     }
 
-    /// Notes a command; does nothing for commands whose place is not known here.
+    /// Marks a command as supported; has no effect for commands without a known bit.
     public mutating func insert(_ opcode: HCIOpcode) {
         guard let position = Self.position(of: opcode) else { return }
         insert(octet: position / 8, bit: position % 8)
@@ -45,7 +45,7 @@ public struct SupportedCommands: Hashable, Sendable {
 }
 
 extension SupportedCommands {
-    /// Where the bit of a command stands, counted from the first bit of the first octet.
+    /// The position of a command's bit, counted from the first bit of the first octet.
     private static func position(of opcode: HCIOpcode) -> Int? {
         let command = Int(opcode.commandField)
         if opcode.groupField == HCIOpcode.Group.leController.rawValue {

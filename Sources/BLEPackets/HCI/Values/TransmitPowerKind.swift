@@ -1,4 +1,4 @@
-/// Which transmit power of a link is asked for (Core 5.4, Vol 4, Part E, 7.3.35).
+/// The kind of transmit power of a link (Core 5.4, Vol 4, Part E, 7.3.35).
 public struct TransmitPowerKind: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }

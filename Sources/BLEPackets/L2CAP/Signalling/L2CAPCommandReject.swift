@@ -10,20 +10,19 @@ public struct L2CAPCommandReject: L2CAPSignallingCommand {
         case commandNotUnderstood
         /// - Parameter actualMTU: the largest signalling packet that the sender of the reject accepts, in octets.
         case signallingMTUExceeded(actualMTU: UInt16)
-        /// The two ends as the sender of the reject sees them; the rejected packet named a channel that does not exist.
+        /// The rejected packet named a channel that does not exist: its two ends from the sender's view.
         case invalidChannelIdentifier(local: L2CAPChannelIdentifier, remote: L2CAPChannelIdentifier)
-        /// A reason without a name here, or one whose data has another form than the specification gives it: a reject
-        /// ends a request whatever it says.
+        /// An unnamed reason, or one with malformed data: every reject ends a request.
         case other(reason: UInt16, data: [UInt8])
     }
 
     /// Why the sender passed the packet over.
     public var reason: Reason
 
-    /// A reject for the packet in whose name it is sent: its identifier goes to `encodePacket(identifier:into:)`.
+    /// Creates a reject; pass the identifier of the rejected packet to `encodePacket(identifier:into:)`.
     public init(reason: Reason) { self.reason = reason }
 
-    /// Never fails for a reason that is unknown or odd: that becomes `.other`.
+    /// Decodes unknown and malformed reasons as `.other`.
     /// - Throws: `DecodingError.truncated` when fewer than two octets remain.
     public init(decoding reader: inout PacketReader) throws(DecodingError) {
         let value = try reader.read(UInt16.self)

@@ -5,9 +5,9 @@ public struct L2CAPConnectionParameterUpdateRequest: L2CAPSignallingCommand {
     /// instead.
     public static let code = L2CAPSignallingCode.connectionParameterUpdateRequest
 
-    /// The shortest connection interval that is wished, in units of 1.25 ms; 6 to 3200.
+    /// The minimum connection interval in units of 1.25 ms; 6 to 3200.
     public var minimumInterval: UInt16
-    /// The longest connection interval that is wished, in units of 1.25 ms; 6 to 3200.
+    /// The maximum connection interval in units of 1.25 ms; 6 to 3200.
     public var maximumInterval: UInt16
     /// Connection events that the peripheral may skip, 0 to 499.
     public var latency: UInt16
@@ -21,8 +21,8 @@ public struct L2CAPConnectionParameterUpdateRequest: L2CAPSignallingCommand {
         self.supervisionTimeout = supervisionTimeout
     }
 
-    /// Whether each value lies in its range and the time-out outlasts the events that may be skipped; a request that
-    /// fails this is answered with `L2CAPConnectionParameterUpdateResponse.Result.rejected`.
+    /// Whether all values are in their ranges and the supervision timeout is longer than the events that may be
+    /// skipped; an invalid request is answered with `L2CAPConnectionParameterUpdateResponse.Result.rejected`.
     public var isValid: Bool {
         guard (6...3200).contains(minimumInterval), (6...3200).contains(maximumInterval),
             minimumInterval <= maximumInterval, latency <= 499, (10...3200).contains(supervisionTimeout)
@@ -48,8 +48,7 @@ public struct L2CAPConnectionParameterUpdateRequest: L2CAPSignallingCommand {
 
 /// Connection Parameter Update Response: the central's answer (Core 5.4, Vol 3, Part A, 4.21).
 public struct L2CAPConnectionParameterUpdateResponse: L2CAPSignallingCommand {
-    /// 0x13, from the central. An acceptance says that the central is going to ask its controller, not that the link
-    /// has changed.
+    /// 0x13, from the central. Accepting means that the central will ask its controller, not that the link has changed.
     public static let code = L2CAPSignallingCode.connectionParameterUpdateResponse
 
     /// Accepted or rejected; other values have no meaning and count as rejected.
@@ -63,7 +62,7 @@ public struct L2CAPConnectionParameterUpdateResponse: L2CAPSignallingCommand {
         public static let rejected = Result(rawValue: 0x0001)
     }
 
-    /// What the central decided.
+    /// The decision of the central.
     public var result: Result
 
     public init(result: Result) { self.result = result }

@@ -1,5 +1,4 @@
-/// Credit Based Connection Request: asks for up to five channels at once, the enhanced form
-/// (Core 5.4, Vol 3, Part A, 4.25).
+/// Credit Based Connection Request: requests up to five channels, the enhanced form (Core 5.4, Vol 3, Part A, 4.25).
 public struct L2CAPCreditBasedConnectionRequest: L2CAPSignallingCommand {
     /// 0x17, from both sides.
     public static let code = L2CAPSignallingCode.creditBasedConnectionRequest
@@ -12,7 +11,7 @@ public struct L2CAPCreditBasedConnectionRequest: L2CAPSignallingCommand {
     public var maximumTransmissionUnit: UInt16
     /// The largest payload of one K-frame that the sender accepts, in octets; at least 64.
     public var maximumPayloadSize: UInt16
-    /// K-frames that the receiver may send at once on each channel; at least 1.
+    /// The number of K-frames that the receiver may send on each channel; at least 1.
     public var initialCredits: UInt16
     /// The channels' ends at the sender, one to five.
     public var sourceChannelIdentifiers: [L2CAPChannelIdentifier]
@@ -57,9 +56,9 @@ public struct L2CAPCreditBasedConnectionResponse: L2CAPSignallingCommand {
     public var maximumTransmissionUnit: UInt16
     /// The largest payload of one K-frame that the sender accepts, in octets; at least 64.
     public var maximumPayloadSize: UInt16
-    /// K-frames that the receiver may send at once on each channel.
+    /// The number of K-frames that the receiver may send on each channel.
     public var initialCredits: UInt16
-    /// One answer for all channels. Where it says that some were refused, the others are there: see
+    /// One result for all channels. If only some were refused, the others are open: see
     /// `destinationChannelIdentifiers`.
     public var result: L2CAPCreditBasedConnectionResult
     /// The channels' ends at the sender of this response, in the order of the request; `.null` for a refused one.
@@ -76,7 +75,7 @@ public struct L2CAPCreditBasedConnectionResponse: L2CAPSignallingCommand {
         destinationChannelIdentifiers = destinations
     }
 
-    /// A refusal of every channel that was asked for.
+    /// Refuses all requested channels.
     public init(refusing request: L2CAPCreditBasedConnectionRequest, result: L2CAPCreditBasedConnectionResult) {
         self.init(
             maximumTransmissionUnit: 0, maximumPayloadSize: 0, initialCredits: 0, result: result,
@@ -84,7 +83,7 @@ public struct L2CAPCreditBasedConnectionResponse: L2CAPSignallingCommand {
     }
 
     /// - Throws: `DecodingError.truncated` when the data is too short, `.invalidValue` with field `count` for more than
-    ///   five channels; fewer than were asked for, and none, are taken.
+    ///   five channels; fewer than requested, or none, are accepted.
     public init(decoding reader: inout PacketReader) throws(DecodingError) {
         maximumTransmissionUnit = try reader.read()
         maximumPayloadSize = try reader.read()

@@ -36,10 +36,10 @@ public struct L2CAPCreditBasedReconfigureRequest: L2CAPSignallingCommand {
 
 /// Credit Based Reconfigure Response: whether the sizes hold (Core 5.4, Vol 3, Part A, 4.28).
 public struct L2CAPCreditBasedReconfigureResponse: L2CAPSignallingCommand {
-    /// 0x1A, from both sides. With anything but success all channels keep their sizes.
+    /// 0x1A, from both sides. Without success all channels keep their sizes.
     public static let code = L2CAPSignallingCode.creditBasedReconfigureResponse
 
-    /// Whether all channels have the new sizes, else why none has.
+    /// Success if all channels have the new sizes, otherwise the reason why none has.
     public var result: L2CAPReconfigureResult
 
     public init(result: L2CAPReconfigureResult) { self.result = result }

@@ -1,9 +1,9 @@
-/// What became of a request for credit-based channels (Core 5.4, Vol 3, Part A, 4.23 and 4.26).
+/// The result of a request for credit-based channels (Core 5.4, Vol 3, Part A, 4.23 and 4.26).
 public struct L2CAPCreditBasedConnectionResult: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Whether every channel that was asked for is there. In the enhanced form some may be where this is `false`.
+    /// Whether all requested channels are open. In the enhanced form some may be open even if this is `false`.
     @inlinable public var isSuccess: Bool { rawValue == 0 }
 
     /// The channel is there; in the enhanced form: all channels are.
@@ -12,14 +12,14 @@ public struct L2CAPCreditBasedConnectionResult: RawRepresentable, Hashable, Send
     public static let spsmNotSupported = Self(rawValue: 0x0002)
     /// No resources; in the enhanced form: some channels were refused for lack of resources.
     public static let noResourcesAvailable = Self(rawValue: 0x0004)
-    /// The service asks for a key that pairing did not give yet, or for one that is protected against a man in the
-    /// middle; the client pairs and asks again.
+    /// The service requires pairing, or a key that is protected against a man in the middle; the client pairs and
+    /// repeats the request.
     public static let insufficientAuthentication = Self(rawValue: 0x0005)
     /// The user or the application did not allow this device to use the service.
     public static let insufficientAuthorization = Self(rawValue: 0x0006)
-    /// The link's encryption key is shorter than the service asks for.
+    /// The link's encryption key is shorter than the service requires.
     public static let insufficientEncryptionKeySize = Self(rawValue: 0x0007)
-    /// The service asks for an encrypted link and this one is not; the client encrypts and asks again.
+    /// The service requires encryption and the link is not encrypted; the client encrypts it and repeats the request.
     public static let insufficientEncryption = Self(rawValue: 0x0008)
     /// In the enhanced form: some channels were refused for this.
     public static let invalidSourceChannelIdentifier = Self(rawValue: 0x0009)
@@ -29,7 +29,7 @@ public struct L2CAPCreditBasedConnectionResult: RawRepresentable, Hashable, Send
     public static let unacceptableParameters = Self(rawValue: 0x000B)
     /// Enhanced form only.
     public static let invalidParameters = Self(rawValue: 0x000C)
-    /// Enhanced form only: the answer follows, nothing is refused yet.
+    /// Enhanced form only: the final response follows.
     public static let pending = Self(rawValue: 0x000D)
     /// Enhanced form only.
     public static let authenticationPending = Self(rawValue: 0x000E)
@@ -37,7 +37,7 @@ public struct L2CAPCreditBasedConnectionResult: RawRepresentable, Hashable, Send
     public static let authorizationPending = Self(rawValue: 0x000F)
 }
 
-/// What became of a request to reconfigure credit-based channels (Core 5.4, Vol 3, Part A, 4.28).
+/// The result of a request to reconfigure credit-based channels (Core 5.4, Vol 3, Part A, 4.28).
 public struct L2CAPReconfigureResult: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -47,7 +47,7 @@ public struct L2CAPReconfigureResult: RawRepresentable, Hashable, Sendable {
 
     /// All channels have the new sizes.
     public static let success = Self(rawValue: 0x0000)
-    /// The MTU of a channel may never become smaller.
+    /// The MTU of a channel must not become smaller.
     public static let mtuReductionNotAllowed = Self(rawValue: 0x0001)
     /// The MPS may not become smaller when several channels are named.
     public static let mpsReductionNotAllowed = Self(rawValue: 0x0002)

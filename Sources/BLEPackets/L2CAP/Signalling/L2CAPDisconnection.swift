@@ -1,6 +1,6 @@
 /// Disconnection Request: ends a credit-based channel (Core 5.4, Vol 3, Part A, 4.6).
 public struct L2CAPDisconnectionRequest: L2CAPSignallingCommand {
-    /// 0x06, from both sides. What still arrives on the channel at the sender is dropped.
+    /// 0x06, from both sides. The sender drops everything that arrives on the channel afterwards.
     public static let code = L2CAPSignallingCode.disconnectionRequest
 
     /// The channel's end at the receiver of this request.
@@ -24,7 +24,7 @@ public struct L2CAPDisconnectionRequest: L2CAPSignallingCommand {
     }
 }
 
-/// Disconnection Response: the channel is gone (Core 5.4, Vol 3, Part A, 4.7).
+/// Disconnection Response: the channel is closed (Core 5.4, Vol 3, Part A, 4.7).
 ///
 /// Both identifiers repeat those of the request.
 public struct L2CAPDisconnectionResponse: L2CAPSignallingCommand {

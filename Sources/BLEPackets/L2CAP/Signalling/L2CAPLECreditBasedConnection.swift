@@ -1,4 +1,4 @@
-/// LE Credit Based Connection Request: asks for one credit-based channel (Core 5.4, Vol 3, Part A, 4.22).
+/// LE Credit Based Connection Request: requests one credit-based channel (Core 5.4, Vol 3, Part A, 4.22).
 public struct L2CAPLECreditBasedConnectionRequest: L2CAPSignallingCommand {
     /// 0x14, from both sides.
     public static let code = L2CAPSignallingCode.leCreditBasedConnectionRequest
@@ -11,7 +11,7 @@ public struct L2CAPLECreditBasedConnectionRequest: L2CAPSignallingCommand {
     public var maximumTransmissionUnit: UInt16
     /// The largest payload of one K-frame that the sender accepts, in octets; 23 to 65533.
     public var maximumPayloadSize: UInt16
-    /// K-frames that the receiver may send at once.
+    /// The number of K-frames that the receiver may send.
     public var initialCredits: UInt16
 
     public init(
@@ -42,9 +42,9 @@ public struct L2CAPLECreditBasedConnectionRequest: L2CAPSignallingCommand {
     }
 }
 
-/// LE Credit Based Connection Response: the channel, or why there is none (Core 5.4, Vol 3, Part A, 4.23).
+/// LE Credit Based Connection Response: the channel, or the reason for the refusal (Core 5.4, Vol 3, Part A, 4.23).
 ///
-/// When the result is not success, the other fields say nothing.
+/// Without success the other fields have no meaning.
 public struct L2CAPLECreditBasedConnectionResponse: L2CAPSignallingCommand {
     /// 0x15, from both sides.
     public static let code = L2CAPSignallingCode.leCreditBasedConnectionResponse
@@ -55,9 +55,9 @@ public struct L2CAPLECreditBasedConnectionResponse: L2CAPSignallingCommand {
     public var maximumTransmissionUnit: UInt16
     /// The largest payload of one K-frame that the sender accepts, in octets; 23 to 65533.
     public var maximumPayloadSize: UInt16
-    /// K-frames that the receiver may send at once.
+    /// The number of K-frames that the receiver may send.
     public var initialCredits: UInt16
-    /// Whether there is a channel, else why there is none.
+    /// Success, or the reason for the refusal.
     public var result: L2CAPCreditBasedConnectionResult
 
     public init(
@@ -97,7 +97,7 @@ public struct L2CAPLECreditBasedConnectionResponse: L2CAPSignallingCommand {
 
 /// Flow Control Credit Indication: more K-frames may be sent on a channel (Core 5.4, Vol 3, Part A, 4.24).
 public struct L2CAPFlowControlCreditIndication: L2CAPSignallingCommand {
-    /// 0x16, from both sides. Nobody answers it, though it has an identifier.
+    /// 0x16, from both sides. It has an identifier, but no response.
     public static let code = L2CAPSignallingCode.flowControlCreditIndication
 
     /// The channel's end at the sender of this packet.

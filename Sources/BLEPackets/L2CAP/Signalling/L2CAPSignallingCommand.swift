@@ -1,8 +1,8 @@
 /// The data of one kind of signalling packet (Core 5.4, Vol 3, Part A, 4).
 ///
-/// `encode` and `init(decoding:)` handle the data alone; `L2CAPSignallingPacket` views the header before it.
+/// `encode` and `init(decoding:)` handle only the data; `L2CAPSignallingPacket` handles the header.
 public protocol L2CAPSignallingCommand: Equatable, Sendable {
-    /// What the header says of such a packet.
+    /// The code in the header.
     static var code: L2CAPSignallingCode { get }
     /// - Throws: `DecodingError` when the data is too short or a field has no meaning.
     init(decoding reader: inout PacketReader) throws(DecodingError)
@@ -29,7 +29,7 @@ extension L2CAPSignallingCommand {
         L2CAPBasicFrame.encode(on: .leSignalling, into: &packet) { encodePacket(identifier: identifier, into: &$0) }
     }
 
-    /// Reads the data of a packet and takes nothing but the whole of it.
+    /// Decodes the data of a packet, which must have no further octets.
     init(decodingWhole data: RawSpan) throws(DecodingError) {
         var reader = PacketReader(data)
         self = try Self(decoding: &reader)

@@ -2,12 +2,12 @@
 ///
 /// On an LE link a frame carries exactly one of them. The packet borrows the bytes it was made from.
 public struct L2CAPSignallingPacket: ~Escapable {
-    /// What stands before the data of a command.
+    /// The header of a command.
     public struct Header: Hashable, Sendable {
-        /// Octets that the header itself takes.
+        /// The length of the header in octets.
         public static let byteCount = 4
 
-        /// What the packet is; codes without a name occur and are to be rejected, not to be passed over.
+        /// The code; reject unknown codes, do not ignore them.
         public var code: L2CAPSignallingCode
         /// Matches a response to its request; 0x01 to 0xFF.
         public var identifier: UInt8
@@ -16,7 +16,7 @@ public struct L2CAPSignallingPacket: ~Escapable {
 
         /// - Parameters:
         ///   - identifier: 0x01 to 0xFF; a response repeats that of its request.
-        ///   - dataLength: octets behind the header, not checked against anything.
+        ///   - dataLength: octets after the header; not checked.
         @inlinable
         public init(code: L2CAPSignallingCode, identifier: UInt8, dataLength: UInt16) {
             self.code = code
@@ -24,8 +24,8 @@ public struct L2CAPSignallingPacket: ~Escapable {
             self.dataLength = dataLength
         }
 
-        /// Reads the header alone, so that a packet whose data is broken can still be rejected by its identifier.
-        /// - Throws: `DecodingError.truncated` when fewer than four octets are there, `.invalidValue` for identifier 0.
+        /// Reads only the header, so that a packet with malformed data can be rejected by its identifier.
+        /// - Throws: `DecodingError.truncated` when fewer than four octets remain, `.invalidValue` for identifier 0.
         @inlinable
         public init(decoding reader: inout PacketReader) throws(DecodingError) {
             guard reader.remainingCount >= Self.byteCount else {
@@ -48,7 +48,7 @@ public struct L2CAPSignallingPacket: ~Escapable {
 
     /// Code, identifier and length, as they stood in the packet.
     public let header: Header
-    /// Everything behind the header, for a `L2CAPSignallingCommand` to read.
+    /// The octets after the header, for a `L2CAPSignallingCommand` to read.
     public let data: RawSpan
 
     /// What the packet is.
@@ -56,9 +56,9 @@ public struct L2CAPSignallingPacket: ~Escapable {
     /// Matches a response to its request; 0x01 to 0xFF.
     @inlinable public var identifier: UInt8 { header.identifier }
 
-    /// Views the payload of a frame of the LE signalling channel.
-    /// - Throws: `DecodingError.truncated` when the header is not whole, `.invalidValue` for identifier 0,
-    ///   `.lengthMismatch` when the data is shorter or longer than the header states.
+    /// Decodes the payload of a frame on the LE signalling channel.
+    /// - Throws: `DecodingError.truncated` when the header is incomplete, `.invalidValue` for identifier 0,
+    ///   `.lengthMismatch` when the length of the data differs from the header.
     @inlinable @_lifetime(copy payload)
     public init(decoding payload: RawSpan) throws(DecodingError) {
         var reader = PacketReader(payload)

@@ -1,23 +1,23 @@
-/// Everything that can come over the signalling channel of an LE link (Core 5.4, Vol 3, Part A, 4).
+/// A command on the signalling channel of an LE link (Core 5.4, Vol 3, Part A, 4).
 ///
-/// What LE links do not use (codes 0x02 to 0x05 and 0x08 to 0x0B) and codes that have no meaning stay in `other`, byte
-/// for byte; a host answers them with Command Reject unless they are responses.
+/// Codes that LE links do not use (0x02 to 0x05 and 0x08 to 0x0B) and undefined codes become `other`, with unchanged
+/// octets; a host answers them with Command Reject unless they are responses.
 public enum LESignallingCommand: Equatable, Sendable {
     /// Ends a request that the other side did not understand.
     case commandReject(L2CAPCommandReject)
     /// Ends a channel.
     case disconnectionRequest(L2CAPDisconnectionRequest)
-    /// A channel is gone.
+    /// A channel is closed.
     case disconnectionResponse(L2CAPDisconnectionResponse)
-    /// From a peripheral: asks for other connection parameters.
+    /// From a peripheral: requests other connection parameters.
     case connectionParameterUpdateRequest(L2CAPConnectionParameterUpdateRequest)
-    /// From a central: what it says to that.
+    /// From a central: the response to this request.
     case connectionParameterUpdateResponse(L2CAPConnectionParameterUpdateResponse)
     /// Asks for one channel.
     case leCreditBasedConnectionRequest(L2CAPLECreditBasedConnectionRequest)
-    /// The channel, or why there is none.
+    /// The channel, or the reason for the refusal.
     case leCreditBasedConnectionResponse(L2CAPLECreditBasedConnectionResponse)
-    /// Credits for one channel; nobody answers.
+    /// Credits for one channel, without a response.
     case flowControlCreditIndication(L2CAPFlowControlCreditIndication)
     /// Asks for up to five channels.
     case creditBasedConnectionRequest(L2CAPCreditBasedConnectionRequest)
@@ -30,9 +30,9 @@ public enum LESignallingCommand: Equatable, Sendable {
     /// A packet that LE links do not use, or that has no meaning.
     case other(code: L2CAPSignallingCode, data: [UInt8])
 
-    /// Reads the command in a packet; the identifier stays with the packet.
-    /// - Throws: `DecodingError` when the data is shorter or longer than the command, or a field has no meaning. The
-    ///   answer to a broken request is Command Reject with the packet's identifier.
+    /// Decodes the command in a packet, without its identifier.
+    /// - Throws: `DecodingError` when the length of the data is wrong, or a field has an undefined value. Answer a
+    ///   malformed request with Command Reject and the packet's identifier.
     public init(decoding packet: borrowing L2CAPSignallingPacket) throws(DecodingError) {
         let data = packet.data
         switch packet.code {
@@ -54,7 +54,7 @@ public enum LESignallingCommand: Equatable, Sendable {
         }
     }
 
-    /// What the header says of such a packet.
+    /// The code in the header.
     public var code: L2CAPSignallingCode {
         switch self {
         case .commandReject: L2CAPCommandReject.code
