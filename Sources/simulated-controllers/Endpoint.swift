@@ -5,7 +5,7 @@ import Glibc
 enum Endpoint: Equatable {
     /// A path that begins with `@` is an abstract name.
     case unix(path: String)
-    /// An IPv4 address in numbers; port 0 picks a free one.
+    /// A numeric IPv4 address; port 0 picks a free port.
     case tcp(host: String, port: UInt16)
 
     /// `unix:PATH`, `unix:@NAME` or `tcp:HOST:PORT`; `nil` for anything else.
@@ -33,13 +33,13 @@ enum Endpoint: Equatable {
     }
 }
 
-/// A socket that hosts connect to.
+/// The socket to which hosts connect.
 struct ListeningSocket {
     let descriptor: Int32
-    /// As asked for, with the port that was picked.
+    /// The endpoint, with the actual port.
     let endpoint: Endpoint
 
-    /// A socket file that is there already is replaced.
+    /// Replaces an existing socket file.
     /// - Throws: `TransportError.system`.
     init(_ wish: Endpoint) throws(TransportError) {
         switch wish {
@@ -81,13 +81,13 @@ struct ListeningSocket {
         }
     }
 
-    /// The next host that waits, if any.
+    /// The next waiting host, if any.
     func accept() -> Int32? {
         let client = Glibc.accept(descriptor, nil, nil)
         guard client >= 0 else { return nil }
         _ = fcntl(client, F_SETFD, FD_CLOEXEC)
         if case .tcp = endpoint {
-            // Packets are small and each is awaited: nothing is gained by holding them back.
+            // Packets are small and each is awaited: collecting them gains nothing.
             var on: Int32 = 1
             unsafe setsockopt(client, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         }
@@ -99,7 +99,7 @@ struct ListeningSocket {
         if case .unix(let path) = endpoint, !path.hasPrefix("@") { Self.remove(path) }
     }
 
-    /// Removes a socket; a file of that name is somebody's, and stays.
+    /// Removes a socket; any other file of that name is kept.
     private static func remove(_ path: String) {
         var information = stat()
         if unsafe lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFSOCK { unsafe unlink(path) }

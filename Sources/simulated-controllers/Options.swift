@@ -1,7 +1,7 @@
 import BLEPackets
 import BLESimulator
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     static let usage = """
         simulated-controllers [OPTION]… unix:PATH|unix:@NAME|tcp:HOST:PORT…
@@ -64,7 +64,7 @@ struct Options {
     }
 }
 
-/// An argument that makes no sense.
+/// An invalid argument.
 struct UsageError: Error {
     var argument: String
 }

@@ -3,9 +3,9 @@ import BLESimulator
 import BLETransport
 import Glibc
 
-/// An air in real time, and the sockets that its controllers' hosts come through. Lives on the loop's thread.
+/// A simulated air in real time, and the sockets of its controllers. Runs on the loop's thread.
 final class Server {
-    /// A controller and the way to it.
+    /// A controller and its connection.
     private struct Port {
         let controller: SimulatedControllerID
         let socket: ListeningSocket
@@ -17,10 +17,10 @@ final class Server {
     private let air = SimulatedAir()
     private var ports: [Port] = []
     private var deadline: EventLoop.Deadline?
-    /// The loop's clock when the air's stood at zero.
+    /// The loop's time at the air's time zero.
     private let epoch: UInt64
 
-    /// Listens on each endpoint. To be called before the loop starts.
+    /// Listens on each endpoint. Call it before the loop starts.
     init(_ options: Options, on loop: EventLoop) throws(TransportError) {
         self.loop = loop
         epoch = loop.nowMicroseconds
@@ -41,7 +41,7 @@ final class Server {
         }
     }
 
-    /// One line of JSON after the word READY. `/P` marks a public address, as in the peers' own scripts.
+    /// One line of JSON after the word READY. `/P` marks a public address, as in the scripts of the peers.
     var readiness: String {
         func list(_ texts: [String]) -> String { "[" + texts.map(quote).joined(separator: ", ") + "]" }
         let endpoints = list(ports.map(\.socket.endpoint.description))
@@ -91,7 +91,7 @@ final class Server {
         ports[index].client = client
     }
 
-    /// Hands each host what its controller has sent by now, and sleeps until there is more.
+    /// Delivers what the controllers have sent so far, and sets the timer for the next packet.
     private func deliver() {
         for port in ports {
             air.drainPackets(of: port.controller) { port.client?.send($0) }

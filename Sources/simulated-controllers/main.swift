@@ -1,7 +1,7 @@
 import BLETransport
 import Glibc
 
-// The loop's thread inherits the mask, so that the signals are taken here alone.
+// The loop's thread inherits the mask, so that only this thread takes the signals.
 var signals = sigset_t()
 unsafe sigemptyset(&signals)
 unsafe sigaddset(&signals, SIGINT)
@@ -19,7 +19,7 @@ do throws(UsageError) {
     do throws(TransportError) {
         let loop = try EventLoop(name: "air")
         nonisolated(unsafe) let server = try Server(options, on: loop)
-        // The server is the loop's from here on; this thread only waits.
+        // From here on only the loop uses the server; this thread waits.
         let readiness = unsafe server.readiness
         try loop.start()
         print(readiness)

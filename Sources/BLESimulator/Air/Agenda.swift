@@ -1,4 +1,4 @@
-/// What will happen on the air, by time; what is due at the same time happens in the order in which it was noted.
+/// The planned actions of the air by time; those with the same time happen in the order in which they were added.
 struct Agenda {
     private struct Entry {
         var time: Int64
@@ -10,7 +10,7 @@ struct Agenda {
         }
     }
 
-    /// A binary heap: no entry stands before its parent at `(index - 1) / 2`.
+    /// A binary heap: no entry is earlier than its parent at `(index - 1) / 2`.
     private var heap: [Entry] = []
     private var noted: UInt64 = 0
 

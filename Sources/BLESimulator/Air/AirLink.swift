@@ -8,7 +8,7 @@ enum LinkSide {
     var role: ConnectionRole { self == .central ? .central : .peripheral }
 }
 
-/// What both ends of a link agree on in time.
+/// The connection parameters on which both ends agree.
 struct LinkParameters: Equatable {
     var interval: ConnectionInterval
     var latency: UInt16
@@ -20,7 +20,7 @@ struct LinkParameters: Equatable {
         self.supervisionTimeout = supervisionTimeout
     }
 
-    /// The controllers of this air take the longest interval that the host allows.
+    /// The controllers of this air choose the longest interval that the host allows.
     init(_ request: LEConnectionParameters) {
         self.init(
             interval: request.maximumInterval, latency: request.latency, supervisionTimeout: request.supervisionTimeout)
@@ -32,7 +32,7 @@ struct AirFragment {
     var bytes: [UInt8]
     /// Whether an L2CAP frame begins here.
     var isStart: Bool
-    /// Whether the packet that the host gave ends here, so that its buffer is free again.
+    /// Whether the host's packet ends here, so that its buffer is free again.
     var endsHostPacket: Bool
 }
 
@@ -49,22 +49,22 @@ enum LinkProcedure {
     case phy(PHYPreferences, by: LinkSide)
     /// The central asks to encrypt (Core 5.4, Vol 6, Part B, 5.1.3).
     case encryptionRequest
-    /// The peripheral's host has given its key, or none.
+    /// The peripheral's host has replied with its key, or without one.
     case encryptionReply(Key128?)
 }
 
-/// How far a link is with its encryption.
+/// The state of a link's encryption.
 struct LinkEncryption {
-    /// What the central's host gave with its request, until both ends are through with it.
+    /// The parameters of the central's request, until both ends are done.
     struct Attempt {
         var key: Key128
         var randomNumber: UInt64
         var encryptedDiversifier: UInt16
-        /// Grows with each attempt, so that a deadline hits its own.
+        /// Increases with each attempt, so that a deadline affects only its own.
         var number: UInt32
     }
 
-    /// The key in use; `nil` while the link is in the clear.
+    /// The key in use; `nil` while the link is not encrypted.
     var key: Key128?
     var attempt: Attempt?
     var attempts: UInt32 = 0
@@ -72,26 +72,26 @@ struct LinkEncryption {
 
 /// A link between two stations of the air.
 ///
-/// Connection events that would carry nothing are not played: they follow from the anchor when something is to be
-/// sent, so that an idle link costs nothing. Only where chance takes events away are all of them played.
+/// Connection events without data are not simulated: their times follow from the anchor, so that an idle link costs
+/// nothing. Only if events can be lost at random are all of them simulated.
 final class AirLink {
     let identifier: UInt32
     /// Indices of the stations.
     let central: Int
     let peripheral: Int
     var parameters: LinkParameters
-    /// A connection event from which all later ones are counted, in microseconds.
+    /// The time of a connection event from which later ones are counted, in microseconds.
     var anchor: Int64
-    /// Whether a packet of the peer has ever been heard (Core 5.4, Vol 6, Part B, 4.5).
+    /// Whether a packet of the peer has ever been received (Core 5.4, Vol 6, Part B, 4.5).
     var isEstablished = false
     /// Whether the stations hear each other now.
     var isReachable = true
     var isOpen = true
     /// A link whose peripheral never heard the request to connect.
     let isUnanswered: Bool
-    /// Whether nothing has got through since the connection event before, so that the supervision timeout is running.
+    /// Whether the last connection event was lost, so that the supervision timeout is running.
     var isSilent = false
-    /// Whether one end has fallen silent for good and knows nothing of this link any more.
+    /// Whether one end has gone silent and forgotten this link.
     var isAbandoned = false
 
     var toPeripheral = Queue<AirFragment>()
@@ -99,9 +99,9 @@ final class AirLink {
     var procedures: [(eventsLeft: Int, procedure: LinkProcedure)] = []
     var encryption = LinkEncryption()
 
-    /// When the next connection event will be played; `nil` while there is no need for one.
+    /// The time of the next simulated connection event; `nil` while none is needed.
     var plannedEvent: Int64?
-    /// Grows whenever an earlier plan, of an event or of supervision, has become void.
+    /// Increases whenever an earlier plan, of an event or of supervision, becomes invalid.
     var planNumber: UInt32 = 0
     var supervisionNumber: UInt32 = 0
 
@@ -136,7 +136,7 @@ final class AirLink {
 
     func transmitPHY(_ side: LinkSide) -> PHY { side == .central ? centralTransmitPHY : peripheralTransmitPHY }
 
-    /// The last connection event at or before `time`, the anchor at the earliest.
+    /// The last connection event at or before `time`, but not before the anchor.
     func event(notAfter time: Int64) -> Int64 {
         time <= anchor ? anchor : anchor + (time - anchor) / interval * interval
     }
@@ -146,7 +146,7 @@ final class AirLink {
         time < anchor ? anchor : anchor + ((time - anchor) / interval + 1) * interval
     }
 
-    /// No data is sent between the request to encrypt and its end (Core 5.4, Vol 6, Part B, 5.1.3.1).
+    /// No data is sent while encryption is being started (Core 5.4, Vol 6, Part B, 5.1.3.1).
     var isDataPaused: Bool { encryption.attempt != nil }
 
     var hasWork: Bool {

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// What a link layer brings to a link.
+/// The capabilities of a link layer on a link.
 struct LinkCapabilities {
     var features: LEFeatures
     var version: HCIVersion
@@ -15,7 +15,7 @@ struct LinkCapabilities {
     var packetsPerConnectionEvent: Int
 }
 
-/// How a host answers when its peer asks for other connection parameters.
+/// A host's answer to a request for other connection parameters.
 enum ParameterAnswer {
     case accept
     case reject(HCIStatus)
@@ -23,7 +23,7 @@ enum ParameterAnswer {
     case later
 }
 
-/// How a host answers when it is asked for a long term key.
+/// A host's answer to a request for a long term key.
 enum KeyAnswer {
     case key(Key128)
     case missing
@@ -31,29 +31,29 @@ enum KeyAnswer {
     case later
 }
 
-/// Whatever has a radio: a controller, or a device with a host of its own.
+/// Anything with a radio: a controller, or a device with its own host.
 protocol AirStation: AnyObject {
     var index: Int { get }
     /// Whether the radio is on; a station that was removed is never on again.
     var isPowered: Bool { get }
     var isInRange: Bool { get set }
-    /// The strength at which others receive the station, in dBm; `nil` when it does not say.
+    /// The strength at which others receive the station, in dBm; `nil` if it is not set.
     var signal: Int8? { get set }
     var links: [AirLink] { get set }
     var capabilities: LinkCapabilities { get }
-    /// Starts advertising sets that rested because nobody listened.
+    /// Resumes advertising sets that paused because no station listened.
     func wakeAdvertising()
     /// Whether the advertising set answers a scan request, or a request to connect.
     func accepts(_ request: RadioRequest, from address: DeviceAddress, set: UInt8) -> Bool
     /// - Parameters:
-    ///   - peer: the address that the peer showed on the air.
+    ///   - peer: the peer's address on the air.
     ///   - set: the advertising set that led to the link; `nil` on the central.
     func connected(_ link: AirLink, as side: LinkSide, to peer: DeviceAddress, set: UInt8?)
 
     /// Octets that the host would have sent in one packet of this link.
     func transmitOctets(on link: AirLink) -> UInt16
     func received(_ fragment: AirFragment, on link: AirLink)
-    /// Packets that the host gave have arrived at the peer.
+    /// Packets of the host have arrived at the peer.
     func sent(_ count: Int, on link: AirLink)
     func closed(_ link: AirLink, reason: HCIStatus)
     func updated(_ link: AirLink, status: HCIStatus)
@@ -62,21 +62,21 @@ protocol AirStation: AnyObject {
     func versionRead(of peer: LinkCapabilities, on link: AirLink)
     func dataLengthChanged(on link: AirLink)
     func phyUpdated(on link: AirLink, status: HCIStatus)
-    /// The central wants to encrypt; the peripheral's host is asked for its key.
+    /// The central starts encryption; the peripheral's host is asked for its key.
     func keyRequested(for attempt: LinkEncryption.Attempt, on link: AirLink) -> KeyAnswer
     /// - Parameter isRefresh: The link was encrypted before.
     func encryptionChanged(on link: AirLink, status: HCIStatus, isRefresh: Bool)
-    /// The PHYs that the station would use when the peer asks for a change.
+    /// The PHYs that the station accepts when the peer requests a change.
     func phyPreferences(on link: AirLink) -> PHYPreferences
 }
 
 /// What a listener sends to an advertiser.
 enum RadioRequest { case scan, connect }
 
-/// A request to connect that an advertisement has met.
+/// A request to connect that matches an advertisement.
 struct Initiation {
     var ownAddress: DeviceAddress
     var parameters: LEConnectionParameters
-    /// The peripheral will not hear the request (status 0x3E follows).
+    /// The peripheral will not receive the request (status 0x3E follows).
     var isUnheard = false
 }

@@ -1,13 +1,13 @@
-/// A generator of pseudo-random numbers that gives the same numbers for the same seed, in every process.
+/// A generator of pseudo-random numbers: the same seed gives the same numbers, in every process.
 ///
-/// The step is that of SplitMix64: one addition, two multiplications. It is for play, never for keys.
+/// It uses SplitMix64. It is for simulation, never for keys.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Equal seeds give equal numbers, in every process.
     public init(seed: UInt64) { state = seed }
 
-    /// The next 64 bits of the sequence that the seed began.
+    /// The next 64 bits of the sequence.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
@@ -16,7 +16,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ mixed >> 31
     }
 
-    /// A number from zero up to, but not including, `bound`; zero where `bound` is zero or less.
+    /// A number from zero up to, but not including, `bound`; zero if `bound` is zero or less.
     public mutating func next(below bound: Int64) -> Int64 {
         guard bound > 0 else { return 0 }
         return Int64(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(bound)).high)

@@ -4,7 +4,8 @@ extension SimulatedAir {
     /// The world of the transport `sim`: a heart rate sensor named `Jelling Heart` and two beacons.
     ///
     /// The sensor has a static random address, notifies its rate each second, and holds 512 octets that can be read and
-    /// written. One beacon sends manufacturer's data of the company 0xFFFF, which is for tests, the other a web address.
+    /// written. One beacon sends manufacturer-specific data of company 0xFFFF, which is for tests, the other a web
+    /// address.
     public static func demoWorld(seed: UInt64 = 1) -> SimulatedAir {
         let air = SimulatedAir(seed: seed, configuration: SimulatedAirConfiguration(signalJitter: 3))
         air.addPeripheral(.jellingHeart)
@@ -15,7 +16,7 @@ extension SimulatedAir {
 }
 
 extension SimulatedPeripheral {
-    /// A heart rate sensor with a battery, and a service of its maker that holds a long value.
+    /// A heart rate sensor with a battery, and a vendor-specific service with a long value.
     public static var jellingHeart: SimulatedPeripheral {
         SimulatedPeripheral(
             name: "Jelling Heart", address: DeviceAddress(value: 0xC0DE_0000_0001, kind: .random),
@@ -34,7 +35,7 @@ extension SimulatedPeripheral {
                     BluetoothUUID(0x2A37 as UInt16), [.notify], value: [0x06, 64], notifyEveryMicroseconds: 1_000_000,
                     notifiedValue: { count in [0x06, [64, 66, 69, 71, 70, 67, 65, 63][count % 8]] }),
                 SimulatedCharacteristic(BluetoothUUID(0x2A38 as UInt16), [.read], value: [0x01]),
-                // One command is known, Reset Energy Expended; all others are Control Point Not Supported.
+                // Only Reset Energy Expended is supported; other values get Control Point Not Supported.
                 SimulatedCharacteristic(
                     BluetoothUUID(0x2A39 as UInt16), [.write], maximumLength: 1,
                     refuse: { $0 == [0x01] ? nil : .firstOfApplication }),
@@ -75,7 +76,7 @@ extension SimulatedPeripheral {
 }
 
 extension SimulatedBroadcaster {
-    /// A beacon in the form of proximity beacons: type, length, a UUID, two numbers, the power at one metre.
+    /// A proximity beacon: type, length, a UUID, two numbers, the power at one metre.
     public static var testBeacon: SimulatedBroadcaster {
         let identifier = (1...16).map { UInt8($0) }
         return SimulatedBroadcaster(
@@ -86,7 +87,7 @@ extension SimulatedBroadcaster {
             rssi: -68)
     }
 
-    /// A beacon that sends a web address in Eddystone's form: frame type, power, `https://`, the rest.
+    /// A beacon with an Eddystone URL: frame type, power, `https://`, the rest.
     public static var webBeacon: SimulatedBroadcaster {
         let uuid = BluetoothUUID(0xFEAA as UInt16)
         return SimulatedBroadcaster(

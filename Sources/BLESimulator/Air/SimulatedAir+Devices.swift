@@ -1,33 +1,34 @@
 import BLEPackets
 
-/// What the owner of an air may do to its devices at any time. Identifiers of another air are ignored.
+/// Operations on the devices of an air, allowed at any time. Identifiers of another air are ignored.
 extension SimulatedAir {
-    /// What a device has seen so far.
+    /// Counters of a device.
     public func statistics(of device: SimulatedDeviceID) -> SimulatedDeviceStatistics {
         self.device(device)?.statistics ?? SimulatedDeviceStatistics()
     }
 
     // MARK: The radio
 
-    /// Takes a device away for good: its peer notices when the supervision timeout has passed (0x08).
+    /// Removes a device: its peer notices after the supervision timeout (0x08).
     public func remove(_ device: SimulatedDeviceID) { self.device(device)?.remove() }
 
-    /// Moves a device out of everybody's reach, or back.
+    /// Moves a device out of range of all others, or back.
     public func setInRange(_ isInRange: Bool, _ device: SimulatedDeviceID) {
         if let device = self.device(device) { move(device) { device.isInRange = isInRange } }
     }
 
-    /// Moves a controller out of everybody's reach, or back.
+    /// Moves a controller out of range of all others, or back.
     public func setInRange(_ isInRange: Bool, _ controller: SimulatedControllerID) {
         if let controller = self.controller(controller) { move(controller) { controller.isInRange = isInRange } }
     }
 
-    /// - Parameter rssi: dBm; below the air's sensitivity nothing is received.
+    /// Sets the strength at which a device is received. - Parameter rssi: dBm; below the air's sensitivity nothing is
+    /// received.
     public func setSignal(_ rssi: Int8, of device: SimulatedDeviceID) {
         if let device = self.device(device) { move(device) { device.signal = rssi } }
     }
 
-    /// The strength at which a controller and a device receive each other, whatever holds for others.
+    /// Sets the strength at which a controller and a device receive each other.
     /// - Parameter rssi: dBm.
     public func setSignal(_ rssi: Int8, between controller: SimulatedControllerID, and device: SimulatedDeviceID) {
         if let controller = self.controller(controller), let device = self.device(device) {
@@ -35,7 +36,7 @@ extension SimulatedAir {
         }
     }
 
-    /// The strength at which two controllers receive each other; -40 dBm where nothing was set.
+    /// Sets the strength at which two controllers receive each other; −40 dBm by default.
     /// - Parameter rssi: dBm.
     public func setSignal(_ rssi: Int8, between a: SimulatedControllerID, and b: SimulatedControllerID) {
         if let a = controller(a), let b = controller(b) {
@@ -43,7 +44,7 @@ extension SimulatedAir {
         }
     }
 
-    /// Puts a device at a distance, in free space and sent with 0 dBm: -59 dBm at one metre.
+    /// Sets the distance of a device, in free space at a transmit power of 0 dBm: −59 dBm at one metre.
     public func setDistance(metres: Double, of device: SimulatedDeviceID) {
         setSignal(Self.signal(atMetres: metres), of: device)
     }
@@ -79,35 +80,35 @@ extension SimulatedAir {
 
     // MARK: Advertising
 
-    /// Lets a device say something else, from its next advertising event on.
+    /// Changes what a device advertises, from its next advertising event on.
     public func setAdvertisement(_ advertisement: SimulatedAdvertisement, of device: SimulatedDeviceID) {
         self.device(device)?.setAdvertisement(advertisement)
     }
 
-    /// Switches a device's advertising off, or on again. It rests by itself while the device is connected.
+    /// Switches a device's advertising off, or on again. It always pauses while the device is connected.
     public func setAdvertising(_ isOn: Bool, of device: SimulatedDeviceID) {
         self.device(device)?.setAdvertising(isOn)
     }
 
     // MARK: The link
 
-    /// Lets a device end its link.
+    /// Makes a device disconnect.
     /// - Parameter reason: what the central reports.
     public func disconnect(_ device: SimulatedDeviceID, reason: HCIStatus = .remoteUserTerminatedConnection) {
         self.device(device)?.disconnect(reason)
     }
 
-    /// Lets a device ask its central for other connection parameters, by L2CAP.
+    /// Makes a device request other connection parameters over L2CAP.
     public func requestParameters(_ request: L2CAPConnectionParameterUpdateRequest, from device: SimulatedDeviceID) {
         self.device(device)?.requestParameters(request)
     }
 
-    /// Lets a device send a payload on an L2CAP channel, unasked.
+    /// Makes a device send an unsolicited payload on an L2CAP channel.
     public func send(_ payload: [UInt8], on channel: L2CAPChannelIdentifier, from device: SimulatedDeviceID) {
         self.device(device)?.send(payload, on: channel)
     }
 
-    /// Lets a device send octets as the start of an L2CAP frame, whatever their header says.
+    /// Makes a device send octets as the start of an L2CAP frame, even with a wrong header.
     public func sendFrame(_ octets: [UInt8], from device: SimulatedDeviceID) {
         self.device(device)?.sendFrame(octets)
     }
@@ -123,7 +124,7 @@ extension SimulatedAir {
     }
 
     /// Sets the value of the first characteristic with this UUID.
-    /// - Parameter announces: whether a subscriber is told.
+    /// - Parameter announces: whether a subscriber is notified.
     public func setValue(
         _ value: [UInt8], of characteristic: BluetoothUUID, on device: SimulatedDeviceID, announces: Bool = true
     ) {
@@ -134,8 +135,8 @@ extension SimulatedAir {
         if announces { device.announce(value, from: number) }
     }
 
-    /// Changes how the first characteristic with this UUID behaves: its errors, its closures. Its UUID, properties,
-    /// permissions, descriptors and value stay as they were.
+    /// Changes the errors and closures of the first characteristic with this UUID. Its UUID, properties, permissions,
+    /// descriptors and value do not change.
     public func changeCharacteristic(
         _ characteristic: BluetoothUUID, on device: SimulatedDeviceID,
         _ change: (inout SimulatedCharacteristic) -> Void
@@ -144,7 +145,7 @@ extension SimulatedAir {
         change(&server.characteristics[number])
     }
 
-    /// Gives a device other services behind its generic ones, and tells a subscriber by Service Changed.
+    /// Replaces the services of a device, except the generic ones, and indicates Service Changed to a subscriber.
     public func replaceServices(_ services: [SimulatedService], on device: SimulatedDeviceID) {
         self.device(device)?.replaceServices(services)
     }

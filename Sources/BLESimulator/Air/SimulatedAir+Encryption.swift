@@ -1,11 +1,11 @@
 import BLEPackets
 
-/// Encryption of a link: both hosts' keys are compared (Core 5.4, Vol 6, Part B, 5.1.3).
+/// Encryption of a link: the keys of both hosts are compared (Core 5.4, Vol 6, Part B, 5.1.3).
 extension SimulatedAir {
     /// How long a control procedure may take (Core 5.4, Vol 6, Part B, 5.2).
     private static let procedureTimeout: Int64 = 40_000_000
 
-    /// Begins to encrypt a link, or to change its key.
+    /// Starts the encryption of a link, or changes its key.
     func encrypt(_ link: AirLink, with key: Key128, randomNumber: UInt64, encryptedDiversifier: UInt16) {
         link.encryption.attempts &+= 1
         let number = link.encryption.attempts
@@ -38,7 +38,7 @@ extension SimulatedAir {
         else { return }
         let isRefresh = link.encryption.key != nil
         guard let key else {
-            // A link whose encryption was paused is not taken up again in the clear.
+            // A link whose encryption was paused does not continue without encryption.
             guard !isRefresh else {
                 return close(link, reason: .pinOrKeyMissing, peerReason: .pinOrKeyMissing, by: .peripheral)
             }

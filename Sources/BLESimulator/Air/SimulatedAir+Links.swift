@@ -2,9 +2,9 @@ import BLEPackets
 
 /// Links: connection events, supervision and the control procedures of the link layer.
 extension SimulatedAir {
-    /// Missed events after which a link that was never established is given up (Core 5.4, Vol 6, Part B, 4.5).
+    /// The number of missed events after which a link that was never established ends (Core 5.4, Vol 6, Part B, 4.5).
     private static let establishmentEvents: Int64 = 6
-    /// Fragments that may wait on one side of a link; no host that heeds its credits comes near it.
+    /// The maximum number of waiting fragments on one side of a link; a host that obeys its credits stays far below.
     private static let greatestQueue = 4096
 
     func connect(
@@ -36,7 +36,7 @@ extension SimulatedAir {
 
     // MARK: Connection events
 
-    /// Sends a part of an L2CAP frame, cut as the link layer needs it.
+    /// Sends a part of an L2CAP frame, fragmented for the link layer.
     func enqueue(
         _ bytes: [UInt8], isStart: Bool, from side: LinkSide, on link: AirLink, isHostPacket: Bool
     ) {
@@ -66,7 +66,7 @@ extension SimulatedAir {
         plan(link)
     }
 
-    /// Sees to it that the next connection event is played when there is something to do in it, or it may be lost.
+    /// Plans the next connection event if there is data for it, or if it may be lost.
     private func plan(_ link: AirLink) {
         guard link.isOpen, link.isReachable, link.plannedEvent == nil, link.hasWork || losesPackets else { return }
         let time = link.event(after: nowMicroseconds)
@@ -225,7 +225,7 @@ extension SimulatedAir {
         }
     }
 
-    /// Looks again whether the stations of each link of `station` hear each other.
+    /// Updates whether the stations of each link of `station` receive each other.
     func rangeChanged(of station: any AirStation) {
         for link in station.links {
             guard !link.isUnanswered, !link.isAbandoned, let central = self.station(link.central),
@@ -244,7 +244,7 @@ extension SimulatedAir {
         }
     }
 
-    /// Looks again at every link: packets get through otherwise than before.
+    /// Updates every link after the loss of packets has changed.
     func conditionsChanged() {
         for station in stations {
             rangeChanged(of: station)
@@ -252,7 +252,7 @@ extension SimulatedAir {
         }
     }
 
-    /// A station has fallen silent without a farewell: only its peers will notice, after the supervision timeout.
+    /// A station has gone silent: its peers notice after the supervision timeout.
     func abandonLinks(of station: any AirStation) {
         let links = station.links
         station.links = []
@@ -265,8 +265,9 @@ extension SimulatedAir {
         }
     }
 
-    /// Ends the link when it stays silent until the supervision timeout. A link that is silent already keeps its time.
-    /// - Parameter lastHeard: the last connection event that got through.
+    /// Ends the link if it stays silent until the supervision timeout. A link that is already silent keeps its
+    /// deadline.
+    /// - Parameter lastHeard: the last connection event that was received.
     private func supervise(_ link: AirLink, lastHeard: Int64) {
         guard !link.isSilent else { return }
         link.isSilent = true
@@ -279,7 +280,7 @@ extension SimulatedAir {
         agenda.note(at: max(nowMicroseconds, lastHeard + timeout)) { [unowned self] in
             guard link.isOpen, link.supervisionNumber == number else { return }
             for case (_, .terminate(let side, _)) in link.procedures {
-                // Who wanted to leave has left, though the peer never heard it.
+                // The side that disconnected is done, although the peer never received it.
                 close(link, reason: .connectionTerminatedByLocalHost, peerReason: reason, by: side)
                 return
             }

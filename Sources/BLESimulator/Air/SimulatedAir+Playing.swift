@@ -1,13 +1,13 @@
 import BLEPackets
 
-/// What a program needs that plays a controller from elsewhere than the air, such as from a capture.
+/// Functions for a program that plays a controller from another source, such as a capture.
 extension SimulatedAir {
-    /// Whether a controller's host scans now, be it in a pause between two periods.
+    /// Whether a controller's host is scanning, including pauses between two periods.
     public func isScanning(_ controller: SimulatedControllerID) -> Bool {
         self.controller(controller)?.settings.scan.isEnabled ?? false
     }
 
-    /// Does something as soon as the host of a controller scans, once; at the next moment if it does already.
+    /// Runs an action once, as soon as the host of a controller scans.
     public func whenScanning(_ controller: SimulatedControllerID, _ action: @escaping (SimulatedAir) -> Void) {
         guard let controller = self.controller(controller) else { return }
         if controller.settings.scan.isEnabled {
@@ -17,8 +17,9 @@ extension SimulatedAir {
         }
     }
 
-    /// Lets a controller report an advertisement that nobody on the air has sent, if its host scans: in the form of that
-    /// scan, through its accept list and its duplicate filter, scan responses to an active scan only.
+    /// Makes a controller report an advertisement that no station has sent, if its host is scanning. The report takes
+    /// the form of that scan and passes its accept list and duplicate filter; scan responses are reported to active
+    /// scans only.
     public func report(_ report: LEExtendedAdvertisingReport.Report, by controller: SimulatedControllerID) {
         self.controller(controller)?.play(report)
     }

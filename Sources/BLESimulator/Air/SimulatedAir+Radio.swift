@@ -1,15 +1,15 @@
 import BLEPackets
 
-/// Advertising, and who hears it.
+/// Advertising, and the stations that receive it.
 extension SimulatedAir {
     var isAnyoneListening: Bool { controllers.contains { $0.isListening } }
 
-    /// A scanner or an initiator has started: who rested goes on advertising.
+    /// A scanner or an initiator has started: paused advertising resumes.
     func listeningBegan() {
         for station in stations { station.wakeAdvertising() }
     }
 
-    /// Plays one advertising event.
+    /// Simulates one advertising event.
     /// - Returns: Whether it led to a link.
     func broadcast(_ advertisement: AirAdvertisement, from advertiser: any AirStation) -> Bool {
         for listener in controllers where listener.isListening && areInRange(listener, advertiser) {
@@ -22,7 +22,7 @@ extension SimulatedAir {
                 advertiser.accepts(.connect, from: initiation.ownAddress, set: advertisement.set)
             else { continue }
             connect(listener, to: advertiser, at: address, set: advertisement.set, with: initiation, advertisement)
-            // Nobody heard an unheard request: the advertiser goes on, and others may still connect.
+            // The advertiser did not receive the request: it goes on, and others may still connect.
             if !initiation.isUnheard { return true }
         }
         return false
@@ -38,7 +38,7 @@ extension SimulatedAir {
         signals[StationPair(a.index, b.index)] ?? a.signal ?? b.signal ?? -40
     }
 
-    /// What `listener` measures.
+    /// The signal strength that `listener` measures.
     func measuredSignal(of station: any AirStation, at listener: any AirStation) -> Int8 {
         let jitter = Int64(max(0, configuration.signalJitter))
         let deviation = jitter == 0 ? 0 : generator.next(below: 2 * jitter + 1) - jitter

@@ -1,9 +1,9 @@
 import BLEPackets
 
-/// A virtual air: controllers and devices that hear each other, at a time that its owner turns forward.
+/// A virtual air: controllers and devices that receive each other, under a virtual clock that its owner advances.
 ///
-/// The air has no clock, no thread and no source of chance but its seed. The same calls give the same packets, in every
-/// process. Its owner feeds it and drains it from one place:
+/// The air has no real clock and no threads, and its only randomness comes from its seed. The same calls give the same
+/// packets, in every process. Its owner calls it from one thread:
 ///
 ///     let air = SimulatedAir.demoWorld()
 ///     let controller = air.addController()
@@ -12,21 +12,21 @@ import BLEPackets
 ///     while let packet = air.nextPacket(from: controller) { … }
 ///     // sleep until air.nextDeadlineMicroseconds
 ///
-/// Where nobody listens nothing is played: an air without a scan, a pending connection or data on a link has no
-/// deadline, so that simulated days pass at once. An air that loses packets plays every event of its links.
+/// Nothing is simulated while no station listens: an air without a scan, a pending connection or data on a link has no
+/// deadline, so that simulated days pass at once. An air that loses packets simulates every event of its links.
 public final class SimulatedAir {
-    /// The time that the air has reached.
+    /// The current time of the air.
     public private(set) var nowMicroseconds: Int64 = 0
-    /// How well packets get through; it may be changed at any time, and links feel it from their next event on.
+    /// Loss, jitter and sensitivity; a change applies from the next event on.
     public var configuration: SimulatedAirConfiguration {
         didSet { if configuration != oldValue { conditionsChanged() } }
     }
 
     var agenda = Agenda()
     var stations: [any AirStation] = []
-    /// Those of the stations that can listen.
+    /// The stations that can listen.
     var controllers: [SimulatedController] = []
-    /// Looked up only, never walked through: the order of a dictionary differs from process to process.
+    /// Only for lookup, never iterated: the order of a dictionary differs between processes.
     var signals: [StationPair: Int8] = [:]
     var generator: SeededGenerator
     private let seed: UInt64
@@ -41,7 +41,7 @@ public final class SimulatedAir {
 
     // MARK: Who is there
 
-    /// Puts an HCI controller on the air, which a host drives with `send` and `nextPacket`.
+    /// Adds an HCI controller, which a host drives with `send` and `nextPacket`.
     @discardableResult
     public func addController(
         _ configuration: SimulatedControllerConfiguration = .init()
@@ -53,7 +53,7 @@ public final class SimulatedAir {
         return SimulatedControllerID(index: controller.index)
     }
 
-    /// Puts a device on the air that advertises, accepts links and serves its attributes.
+    /// Adds a device that advertises, accepts links and serves its attributes.
     @discardableResult
     public func addPeripheral(_ peripheral: SimulatedPeripheral) -> SimulatedDeviceID {
         add(
@@ -66,7 +66,7 @@ public final class SimulatedAir {
                 generator: newGenerator()))
     }
 
-    /// Puts a device on the air whose ATT answers are given by a closure, be they sensible or not.
+    /// Adds a device whose ATT answers come from a closure, and may be wrong.
     @discardableResult
     public func addScriptedPeer(_ peer: SimulatedScriptedPeer) -> SimulatedDeviceID {
         add(
@@ -75,7 +75,7 @@ public final class SimulatedAir {
                 link: peer.link, rssi: peer.rssi, host: .script(peer), generator: newGenerator()))
     }
 
-    /// Puts a device on the air that only advertises.
+    /// Adds a device that only advertises.
     @discardableResult
     public func addBroadcaster(_ broadcaster: SimulatedBroadcaster) -> SimulatedDeviceID {
         add(
@@ -91,7 +91,7 @@ public final class SimulatedAir {
         return SimulatedDeviceID(index: device.index)
     }
 
-    /// Each station has a sequence of its own: what one does never changes what chance gives to another.
+    /// Each station has its own sequence, so that no station changes the random numbers of another.
     private func newGenerator() -> SeededGenerator {
         var generator = SeededGenerator(seed: seed ^ UInt64(stations.count + 1) &* 0xD1B5_4A32_D192_ED03)
         return SeededGenerator(seed: generator.next())
@@ -99,12 +99,12 @@ public final class SimulatedAir {
 
     // MARK: Time and packets
 
-    /// When something will happen by itself; `nil` when nothing will before the next call.
+    /// The time of the next event, in microseconds; `nil` if nothing happens before the next call.
     public var nextDeadlineMicroseconds: Int64? { agenda.nextTime }
 
-    /// Plays everything that is due up to and including `microseconds`; a time in the past counts as now.
+    /// Simulates everything that is due up to and including `microseconds`; a time in the past counts as now.
     ///
-    /// While someone scans there is always more to play, so a time far away takes long to reach.
+    /// While a station scans there is always more to simulate, so that a distant time takes long to reach.
     public func advance(to microseconds: Int64) {
         while let (time, action) = agenda.take(until: microseconds) {
             nowMicroseconds = max(nowMicroseconds, time)
@@ -113,9 +113,9 @@ public final class SimulatedAir {
         nowMicroseconds = max(nowMicroseconds, microseconds)
     }
 
-    /// Hands a controller a packet of its host.
+    /// Delivers a host's packet to its controller.
     /// - Parameters:
-    ///   - packet: one whole H4 packet, type octet first. What is no such packet is counted and dropped.
+    ///   - packet: one whole H4 packet, type octet first. Anything else is counted and dropped.
     ///   - microseconds: when the packet arrives; the air advances to that time first.
     public func send(_ packet: RawSpan, to controller: SimulatedControllerID, at microseconds: Int64) {
         advance(to: microseconds)
@@ -123,19 +123,19 @@ public final class SimulatedAir {
         advance(to: nowMicroseconds)
     }
 
-    /// Takes the next H4 packet that a controller has sent to its host by now.
+    /// Takes the next H4 packet from a controller to its host.
     public func nextPacket(from controller: SimulatedControllerID) -> [UInt8]? {
         self.controller(controller)?.toHost.popFirst()
     }
 
-    /// Lends each H4 packet that a controller has sent to its host by now, in order.
+    /// Passes each H4 packet from a controller to its host to a closure, in order.
     public func drainPackets(of controller: SimulatedControllerID, _ deliver: (RawSpan) -> Void) {
         while let packet = nextPacket(from: controller) { deliver(packet.span.bytes) }
     }
 
-    /// Plays an action at a time of the air; a time in the past counts as now.
+    /// Runs an action at a time of the air; a time in the past counts as now.
     ///
-    /// Devices come and go this way, and faults begin:
+    /// Use it to add and remove devices and to start faults:
     ///
     ///     air.schedule(at: 5_000_000) { $0.setInRange(false, lamp) }
     public func schedule(at microseconds: Int64, _ action: @escaping (SimulatedAir) -> Void) {
@@ -164,21 +164,21 @@ public final class SimulatedAir {
         return linkCount
     }
 
-    /// Whether chance takes packets away at all.
+    /// Whether packets can be lost.
     var losesPackets: Bool { configuration.lossPerMille > 0 }
 
-    /// Whether chance takes a packet away.
+    /// Decides whether a packet is lost.
     func losesPacket() -> Bool {
         losesPackets && generator.next(below: 1000) < Int64(configuration.lossPerMille)
     }
 }
 
-/// What all stations of an air have to live with.
+/// Properties that apply to all stations of an air.
 public struct SimulatedAirConfiguration: Hashable, Sendable {
-    /// How many of a thousand advertisements, and of a thousand connection events, are lost. A link of which all events
-    /// are lost until the supervision timeout has ended: 0x08 (Core 5.4, Vol 6, Part B, 4.5.2).
+    /// How many of a thousand advertisements, and of a thousand connection events, are lost. A link that loses all
+    /// events until the supervision timeout ends with 0x08 (Core 5.4, Vol 6, Part B, 4.5.2).
     public var lossPerMille: Int
-    /// Greatest deviation of a measured signal from the true one, in dB.
+    /// The maximum deviation of a measured signal from the true one, in dB.
     public var signalJitter: Int8
     /// The weakest signal that is still received, in dBm.
     public var sensitivity: Int8
@@ -195,12 +195,12 @@ public struct SimulatedControllerID: Hashable, Sendable {
     let index: Int
 }
 
-/// A device on one air that has a host of its own.
+/// A device with its own host on one air.
 public struct SimulatedDeviceID: Hashable, Sendable {
     let index: Int
 }
 
-/// Two stations, whichever is named first.
+/// Two stations in any order.
 struct StationPair: Hashable {
     private let lower: Int
     private let upper: Int

@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// What a controller advertises; legacy advertising is a set of its own kind.
+/// An advertising set of a controller; legacy advertising is a special set.
 struct AdvertisingSet {
-    /// A handle that no command can name.
+    /// A handle that no command can use.
     static let legacyHandle: UInt8 = 0xFF
 
     let handle: UInt8
@@ -21,16 +21,16 @@ struct AdvertisingSet {
     var data: [UInt8] = []
     var scanResponse: [UInt8] = []
     var dataIdentifier: UInt16 = 0
-    /// Data whose last part has not come yet.
+    /// Data whose last part is still missing.
     var unfinishedData: [UInt8] = []
 
     var isEnabled = false
-    /// Nobody listens, so no events are played.
+    /// Whether advertising is paused because no station listens.
     var isResting = false
-    /// Advertising events that are left; `nil` without a limit.
+    /// The remaining advertising events; `nil` without a limit.
     var eventsLeft: Int?
     var completedEvents = 0
-    /// Grows with each start and stop.
+    /// Increases with each start and stop.
     var number: UInt32 = 0
 
     init(handle: UInt8) { self.handle = handle }

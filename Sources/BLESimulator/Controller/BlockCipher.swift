@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// AES-128 of one block (FIPS 197), for what a controller does itself: LE Encrypt and private addresses.
+/// AES-128 of one block (FIPS 197), for the controller's own use: LE Encrypt and private addresses.
 ///
-/// It protects nothing: the air is played, and time is virtual. It is not written to run in constant time.
+/// It protects nothing, because the air is simulated, and it does not run in constant time.
 enum BlockCipher {
     /// The security function e (Core 5.4, Vol 3, Part H, 2.2.1).
     static func encrypt(_ block: UInt128, key: Key128) -> UInt128 {
@@ -58,7 +58,7 @@ enum BlockCipher {
         }
     }
 
-    /// Twice a number in AES's field.
+    /// A number times two in the field of AES.
     private static func double(_ value: UInt8) -> UInt8 { value << 1 ^ (value & 0x80 == 0 ? 0 : 0x1B) }
 
     /// The S-box: the inverse in the field, then an affine map (FIPS 197, 5.1.1).

@@ -1,20 +1,20 @@
 import BLEPackets
 
-/// A line of the resolving list: a peer whose private addresses are known, and which we show it.
+/// An entry of the resolving list: a peer's identity and keys, and the current private addresses of both sides.
 struct ResolvingEntry {
-    /// The peer's identity address, without a mark.
+    /// The peer's identity address, with its plain address type.
     var identity: DeviceAddress
     var peerKey: Key128
     var localKey: Key128
-    /// Whether the peer is still listened to when it shows its identity address.
+    /// Whether the peer is accepted when it uses its identity address.
     var mode = PrivacyMode.network
-    /// The private address that we show this peer, and since when.
+    /// The own private address for this peer, and since when.
     var localAddress: DeviceAddress?
     var localAddressTime: Int64 = 0
-    /// The private address that the peer was last seen with.
+    /// The last private address of the peer.
     var peerAddress: DeviceAddress?
 
-    /// As events name an address that was resolved (Core 5.4, Vol 4, Part E, 7.7.65.10).
+    /// The identity address as events report it after resolution (Core 5.4, Vol 4, Part E, 7.7.65.10).
     var markedIdentity: DeviceAddress {
         DeviceAddress(value: identity.value, kind: identity.isRandom ? .randomIdentity : .publicIdentity)
     }
@@ -23,7 +23,7 @@ struct ResolvingEntry {
 extension DeviceAddress {
     /// A private address made with a key (Core 5.4, Vol 6, Part B, 1.3.2.2).
     static func resolvable(key: Key128, random: UInt64) -> DeviceAddress {
-        // The two upper bits of the random part say what the address is; the part is neither all zero nor all one.
+        // The two upper bits of the random part give the kind of address; the rest is neither all zeros nor all ones.
         let random = (random & 0x3F_FFFE) | 0x40_0000
         return DeviceAddress(value: random << 24 | BlockCipher.addressHash(key: key, random: random), kind: .random)
     }

@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// What a controller scans, and with which rules.
+/// The state of a controller's scan.
 struct ScanState {
-    /// How one primary PHY is listened to.
+    /// The scan window of one primary PHY.
     struct Receiver {
         var phy: PHY
         var type: ScanType
@@ -10,7 +10,7 @@ struct ScanState {
         var window: ScanInterval
     }
 
-    /// What makes two reports the same to the duplicate filter.
+    /// The key of a report in the duplicate filter.
     struct ReportKey: Hashable {
         var address: ReportedAddress
         var eventType: UInt16
@@ -29,18 +29,18 @@ struct ScanState {
     var isResting = false
     var isExtended = false
     var duplicateFilter = DuplicateFilter.off
-    /// When scanning began, from which its windows are counted.
+    /// The start of the scan, from which its windows are counted.
     var beginning: Int64 = 0
-    /// Grows with each start and stop.
+    /// Increases with each start and stop.
     var number: UInt32 = 0
-    /// What has been reported, eldest first, and the same for looking up.
+    /// The reported keys, oldest first, and a set of the same keys for lookup.
     var reportOrder = Queue<ReportKey>()
     var reported: Set<ReportKey> = []
 
     var isActive: Bool { receivers.contains { $0.type == .active } }
     var usesAcceptList: Bool { filterPolicy == .acceptListOnly || filterPolicy == .acceptListOnlyUnrestricted }
 
-    /// The receiver that listens on a primary PHY at this time.
+    /// The receiver for a primary PHY at this time.
     func receiver(for phy: PHY, at time: Int64) -> Receiver? {
         guard isEnabled, !isResting, let receiver = receivers.first(where: { $0.phy == phy }) else { return nil }
         let interval = Int64(max(1, receiver.interval.microseconds))

@@ -1,16 +1,16 @@
 import BLEPackets
 
-/// A command that a simulated controller carries out: how it is answered, and which method does it.
+/// A command that a simulated controller supports: its kind of answer and its method.
 ///
-/// The list of all is generated from the table of packets; the methods stand in the controller's extensions, one for
-/// each command, under its name.
+/// The list is generated from the table of packets; the methods are in the controller's extensions, one per command,
+/// with the command's name.
 struct ServedCommand: Sendable {
-    /// What the controller sends back at once.
+    /// The controller's immediate answer.
     enum Answer { case status, complete, nothing }
 
     let opcode: HCIOpcode
     let answer: Answer
-    /// The controller knows the command when it has one of these; empty for a command that every controller knows.
+    /// The controller supports the command if it has one of these features; empty for a command of every controller.
     let features: LEFeatures
     /// Whether the command belongs to legacy or to extended advertising, scanning and connecting; `.undecided` for
     /// neither.
@@ -41,7 +41,7 @@ struct ServedCommand: Sendable {
         carryOut = { $0.query(Command.self, $1, method($0)) }
     }
 
-    /// A command without credit and answer.
+    /// A command that uses no credit and has no answer.
     init<Command: HCICommand>(
         unanswered method: @escaping @Sendable (SimulatedController) -> (Command) -> Void
     ) {
@@ -57,7 +57,7 @@ struct ServedCommand: Sendable {
     /// The commands by opcode.
     static let all = Dictionary(list.map { ($0.opcode, $0) }) { first, _ in first }
 
-    /// Whether a controller with these features knows the command.
+    /// Whether a controller with these features supports the command.
     func isKnown(with features: LEFeatures) -> Bool {
         self.features.isEmpty || !features.isDisjoint(with: self.features)
     }

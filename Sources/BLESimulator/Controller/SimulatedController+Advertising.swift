@@ -333,7 +333,7 @@ extension SimulatedController {
             }
             changeAdvertisingSet(set.handle) { $0.eventsLeft = left - 1 }
         }
-        // The advertising delay (Core 5.4, Vol 6, Part B, 4.4.2.2.1); high duty cycle knows none.
+        // The advertising delay (Core 5.4, Vol 6, Part B, 4.4.2.2.1); high duty cycle has none.
         planAdvertising(set.handle, in: set.interval + (set.isHighDutyCycle ? 0 : generator.next(below: 10_001)))
     }
 
@@ -348,13 +348,13 @@ extension SimulatedController {
             advertisingSetIdentifier: isLegacy ? 0xFF : set.identifier,
             dataIdentifier: isLegacy ? 0 : set.dataIdentifier,
             transmitPower: !isLegacy && set.properties.contains(.includesTransmitPower) ? set.transmitPower : 127,
-            // A directed legacy PDU has no room, a scannable extended one keeps its data for the response.
+            // A directed legacy PDU has no room for data; a scannable extended one has its data in the scan response.
             data: isLegacy && isDirected || !isLegacy && set.properties.contains(.scannable) ? [] : set.data,
             scanResponse: set.scanResponse)
     }
 
-    /// Whom directed advertising names: a peer on the resolving list is named by a private address of its own
-    /// (Core 5.4, Vol 6, Part B, 6.2.2).
+    /// The target address of directed advertising: a peer on the resolving list is addressed by a private address (Core
+    /// 5.4, Vol 6, Part B, 6.2.2).
     private func shownTarget(of set: AdvertisingSet) -> DeviceAddress {
         guard set.ownAddressType == .resolvableOrPublic || set.ownAddressType == .resolvableOrRandom,
             let entry = settings.resolvingList.first(where: { $0.identity == set.peer }), entry.peerKey != .zero

@@ -1,13 +1,13 @@
 import BLEPackets
 
-/// Commands: which are known, who answers, and the way of an answer.
+/// Commands: which are supported, and how they are answered.
 extension SimulatedController {
     func receive(command packet: borrowing HCICommandPacketView) {
         statistics.commands += 1
         let opcode = packet.opcode
         let served = ServedCommand.all[opcode]
         if let served, served.answer == .nothing {
-            // It takes no credit either (Core 5.4, Vol 4, Part E, 7.3.40).
+            // It uses no credit either (Core 5.4, Vol 4, Part E, 7.3.40).
             served.carryOut(self, packet.parameters)
             return
         }
@@ -49,7 +49,7 @@ extension SimulatedController {
 
     // MARK: Answers
 
-    /// Carries out a command whose answer is its status.
+    /// Performs a command whose answer is its status.
     func perform<Command: HCICommand>(
         _ type: Command.Type, _ parameters: RawSpan, _ body: (Command) -> HCIStatus
     ) {
@@ -58,7 +58,7 @@ extension SimulatedController {
         answer(Command.opcode, status: status)
     }
 
-    /// Carries out a command that returns more than its status.
+    /// Performs a command that returns more than its status.
     func query<Command: HCICommand>(
         _ type: Command.Type, _ parameters: RawSpan, _ body: (Command) -> Command.ReturnParameters
     ) {
@@ -113,7 +113,7 @@ extension SimulatedController {
             && !configuration.falselyClaimedCommands.contains(command.opcode)
     }
 
-    /// What Read Local Supported Commands answers.
+    /// The answer of Read Local Supported Commands.
     var supportedCommands: SupportedCommands {
         var commands = SupportedCommands()
         for command in ServedCommand.list where command.isKnown(with: configuration.features) {
@@ -123,7 +123,7 @@ extension SimulatedController {
         return commands
     }
 
-    /// Keeps legacy and extended commands apart (Core 5.4, Vol 4, Part E, 3.1.1).
+    /// Keeps legacy and extended commands from being mixed (Core 5.4, Vol 4, Part E, 3.1.1).
     private func mayUse(_ command: ServedCommand) -> Bool {
         guard command.family != .undecided else { return true }
         if settings.family == .undecided { settings.family = command.family }

@@ -8,7 +8,7 @@ extension SimulatedController {
             statistics.dataPacketsWithoutLink += 1
             return
         }
-        // An LE host begins a frame with the non-flushable flag only.
+        // An LE host starts a frame with the non-flushable flag only.
         guard packet.boundary == .firstNonFlushable || packet.boundary == .continuing,
             packet.broadcast == .pointToPoint
         else {

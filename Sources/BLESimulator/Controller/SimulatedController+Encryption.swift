@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Encryption as the hosts see it (Core 5.4, Vol 4, Part E, 7.8.22 to 7.8.26).
+/// The hosts' side of encryption (Core 5.4, Vol 4, Part E, 7.8.22 to 7.8.26).
 extension SimulatedController {
     func leEncrypt(_ command: LEEncrypt) -> LEEncrypt.ReturnParameters {
         .init(ciphertext: BlockCipher.encrypt(command.plaintext, key: command.key))
@@ -43,7 +43,7 @@ extension SimulatedController {
     // MARK: What the link layer tells
 
     func keyRequested(for attempt: LinkEncryption.Attempt, on link: AirLink) -> KeyAnswer {
-        // A host that has masked the event has no key (Core 5.4, Vol 6, Part B, 5.1.3.1).
+        // A host that has masked the event cannot supply a key (Core 5.4, Vol 6, Part B, 5.1.3.1).
         guard let position = position(of: link), isOn(.leMeta), settings.leEventMask.contains(.longTermKeyRequest)
         else { return .missing }
         ends[position].isKeyRequested = true
@@ -61,7 +61,7 @@ extension SimulatedController {
             guard isOn(.encryptionKeyRefreshComplete) else { return }
             send(event: EncryptionKeyRefreshComplete(status: status, connectionHandle: handle))
         } else if settings.eventMaskPage2.contains(.encryptionChangeV2) {
-            // A controller is not told how much of a key is random.
+            // A controller does not know the effective size of a key.
             send(
                 event: EncryptionChangeV2(
                     status: status, connectionHandle: handle, state: status.isSuccess ? .on : .off,

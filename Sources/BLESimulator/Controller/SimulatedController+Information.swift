@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// What a host asks and sets before it begins (Core 5.4, Vol 4, Part E, 7.3, 7.4 and 7.8).
+/// Information and settings that a host reads and writes at its start (Core 5.4, Vol 4, Part E, 7.3, 7.4 and 7.8).
 extension SimulatedController {
     func reset(_ command: Reset) -> HCIStatus {
         reset()
@@ -134,10 +134,10 @@ extension SimulatedController {
     /// Octets of one packet of the link layer, within what the specification allows.
     var maximumDataLength: UInt16 { min(251, max(27, configuration.maximumDataLength)) }
 
-    /// Microseconds that a packet with so many octets takes on LE 1M (Core 5.4, Vol 6, Part B, 4.5.10).
+    /// The duration of a packet with this many octets on LE 1M, in microseconds (Core 5.4, Vol 6, Part B, 4.5.10).
     static func time(octets: UInt16) -> UInt16 { (min(octets, 251) + 14) * 8 }
 
-    /// Whether the host asks only for PHYs that there are.
+    /// Whether the host requests only existing PHYs.
     func check(_ preferences: PHYPreferences) -> HCIStatus {
         for (isAny, phys) in [
             (preferences.indifference.contains(.transmit), preferences.transmitPHYs),

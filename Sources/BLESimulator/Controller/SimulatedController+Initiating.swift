@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// A request to connect that no advertiser has met yet.
+/// A pending request to connect.
 struct InitiatingState {
-    /// How one primary PHY is listened to, and what a link gets there.
+    /// The scan window of one primary PHY, and the parameters of a link made there.
     struct Receiver {
         var phy: PHY
         var interval: ScanInterval
@@ -49,7 +49,7 @@ extension SimulatedController {
                     phy: phy.1, interval: parameters.scanInterval, window: parameters.scanWindow,
                     connection: parameters.connection))
         }
-        // Nothing is advertised first on LE 2M.
+        // LE 2M is not a primary PHY.
         guard receivers.contains(where: { $0.phy != .le2M }) else { return .invalidCommandParameters }
         return initiate(
             InitiatingState(
@@ -80,7 +80,7 @@ extension SimulatedController {
         receiver.interval.rawValue >= 4 && 4...receiver.interval.rawValue ~= receiver.window.rawValue
     }
 
-    /// Whether link parameters lie in their ranges (Core 5.4, Vol 4, Part E, 7.8.12).
+    /// Whether link parameters are in their ranges (Core 5.4, Vol 4, Part E, 7.8.12).
     static func isValid(_ parameters: LEConnectionParameters) -> Bool {
         let interval = parameters.maximumInterval
         guard ConnectionInterval.least <= parameters.minimumInterval, parameters.minimumInterval <= interval,
@@ -99,7 +99,7 @@ extension SimulatedController {
         return .success
     }
 
-    /// Whether the host wants to connect to this advertiser now, and with what parameters.
+    /// Whether the host wants to connect to this advertiser now, and with which parameters.
     func wishToConnect(to advertisement: AirAdvertisement) -> Initiation? {
         guard let state = settings.initiating, isOpen, let address = advertisement.address,
             let known = recognize(address).reported?.withoutIdentityMark,

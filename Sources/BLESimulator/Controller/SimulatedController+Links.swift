@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Links as their host sees them (Core 5.4, Vol 4, Part E, 7.1, 7.5 and 7.8).
+/// The hosts' side of links (Core 5.4, Vol 4, Part E, 7.1, 7.5 and 7.8).
 extension SimulatedController {
     func position(of link: AirLink) -> Int? { ends.firstIndex { $0.link === link } }
     func position(of handle: ConnectionHandle) -> Int? { ends.firstIndex { $0.handle == handle } }
@@ -108,7 +108,7 @@ extension SimulatedController {
     }
 
     func disconnect(_ command: Disconnect) -> HCIStatus {
-        // The reasons that a host may give (Core 5.4, Vol 4, Part E, 7.1.6).
+        // The reasons that a host may use (Core 5.4, Vol 4, Part E, 7.1.6).
         guard [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B].contains(command.reason.rawValue) else {
             return .invalidCommandParameters
         }
@@ -211,7 +211,7 @@ extension SimulatedController {
             delay: 0)
     }
 
-    /// The richest form of the event that the host has asked for (Core 5.4, Vol 4, Part E, 7.7.65.10).
+    /// The most complete form of the event that the host has enabled (Core 5.4, Vol 4, Part E, 7.7.65.10).
     private func sendConnectionComplete(
         status: HCIStatus, handle: ConnectionHandle, side: LinkSide, peer: DeviceAddress,
         resolvable: (local: DeviceAddress?, peer: DeviceAddress?) = (nil, nil),

@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// Privacy in the link layer: peers are known by their identity, and we show ours to none but them
-/// (Core 5.4, Vol 6, Part B, 6; Vol 4, Part E, 7.8.38 to 7.8.45 and 7.8.77).
+/// Privacy in the link layer: peers are recognised by their identity, and only they can recognise this device (Core
+/// 5.4, Vol 6, Part B, 6; Vol 4, Part E, 7.8.38 to 7.8.45 and 7.8.77).
 extension SimulatedController {
     func leReadResolvingListSize(_ command: LEReadResolvingListSize) -> LEReadResolvingListSize.ReturnParameters {
         .init(size: configuration.resolvingListSize)
@@ -86,17 +86,17 @@ extension SimulatedController {
 
     // MARK: Peers' addresses
 
-    /// Whom an address on the air belongs to.
+    /// The owner of an address on the air.
     enum Recognized {
-        /// Nobody on the list, or resolution is off: the address itself.
+        /// No device on the list, or resolution is off: the address itself.
         case stranger(DeviceAddress)
-        /// A private address of a peer on the list, whose identity is given with its mark.
+        /// A private address of a peer on the list: its identity, with the address type of resolved identities.
         case resolved(identity: DeviceAddress)
-        /// A peer on the list that shows its identity although it has a private address: it is not listened to
-        /// (Core 5.4, Vol 6, Part B, 4.7).
+        /// A peer on the list that uses its identity although it has private addresses: it is ignored (Core 5.4, Vol 6,
+        /// Part B, 4.7).
         case unmasked
 
-        /// What a host is told; `nil` when nothing.
+        /// The address that the host gets; `nil` for no report.
         var reported: DeviceAddress? {
             switch self {
             case .stranger(let address): address
@@ -120,7 +120,7 @@ extension SimulatedController {
         return .stranger(address)
     }
 
-    /// The private address that a peer was last seen with; `nil` for one that was never seen with any.
+    /// The last private address of a peer; `nil` if it never used one.
     func peerResolvableAddress(of identity: DeviceAddress) -> DeviceAddress? {
         guard identity.kind == .publicIdentity || identity.kind == .randomIdentity else { return nil }
         return entryPosition(of: identity).flatMap { settings.resolvingList[$0].peerAddress }
@@ -128,8 +128,8 @@ extension SimulatedController {
 
     // MARK: Our addresses
 
-    /// The address that we show a peer; `nil` when the controller has none of this type.
-    /// - Parameter peer: an identity; `nil` when nobody in particular is meant.
+    /// The own address for a peer; `nil` if the controller has none of this type.
+    /// - Parameter peer: an identity; `nil` for no particular peer.
     func ownAddress(_ type: OwnAddressType, towards peer: DeviceAddress?) -> DeviceAddress? {
         if let address = privateAddress(type, towards: peer) { return address }
         switch type {
@@ -138,7 +138,7 @@ extension SimulatedController {
         }
     }
 
-    /// The private address that we show a peer; `nil` when we show an identity.
+    /// The own private address for a peer; `nil` if the identity is used.
     func privateAddress(_ type: OwnAddressType, towards peer: DeviceAddress?) -> DeviceAddress? {
         guard type == .resolvableOrPublic || type == .resolvableOrRandom, let peer,
             let position = entryPosition(of: peer)
@@ -146,7 +146,7 @@ extension SimulatedController {
         return localAddress(at: position)
     }
 
-    /// Whether directed advertising is for us.
+    /// Whether directed advertising is for this controller.
     func isTarget(_ target: DeviceAddress, ownAddress: DeviceAddress) -> Bool {
         target == ownAddress
             || settings.isAddressResolutionOn && !faults.resolvesNothing

@@ -70,7 +70,7 @@ extension SimulatedController {
         return status
     }
 
-    /// Ends the scan, or this period of it, when its time is over.
+    /// Ends the scan, or its current period, when its time is over.
     private func playPeriod(duration: Int64, period: Int64, number: UInt32) {
         air.after(duration) { [unowned self] in
             guard settings.scan.isEnabled, settings.scan.number == number else { return }
@@ -126,7 +126,7 @@ extension SimulatedController {
 
     // MARK: What is heard
 
-    /// Whether advertisements are listened for, by a scanner or an initiator.
+    /// Whether the controller listens for advertisements, as a scanner or an initiator.
     var isListening: Bool {
         isOpen && (settings.initiating != nil || settings.scan.isEnabled && !settings.scan.isResting)
     }
@@ -175,7 +175,7 @@ extension SimulatedController {
         for group in isPacked ? [reports] : reports.map({ [$0] }) where !group.isEmpty { send(reports: group) }
     }
 
-    /// Reports what somebody else has recorded.
+    /// Reports a recorded advertisement.
     func play(_ report: LEExtendedAdvertisingReport.Report) {
         let scan = settings.scan
         guard isOpen, scan.isEnabled, !scan.isResting, scan.isExtended || report.eventType.contains(.legacy),
@@ -190,7 +190,7 @@ extension SimulatedController {
         send(reports: [report])
     }
 
-    /// The report as an extended scan tells it; a legacy scan tells less.
+    /// The report of an extended scan; a legacy scan reports less.
     private func report(
         of advertisement: AirAdvertisement, signal: Int8, isScanResponse: Bool
     ) -> LEExtendedAdvertisingReport.Report {

@@ -2,7 +2,7 @@ import BLEPackets
 
 /// An HCI controller: the state behind the commands of its host (Core 5.4, Vol 4, Part E).
 ///
-/// Its extensions hold the subjects: commands, scanning, advertising, initiating, links, data.
+/// Its extensions implement commands, scanning, advertising, initiating, links and data.
 final class SimulatedController: AirStation {
     unowned let air: SimulatedAir
     let index: Int
@@ -15,26 +15,26 @@ final class SimulatedController: AirStation {
     var toHost = Queue<[UInt8]>()
     var writer = PacketWriter(reservingCapacity: 260)
 
-    // The transport.
+    // Whether the transport is open.
     var isOpen = true
-    /// Packets, in either direction, after which the transport closes.
+    /// The number of packets, in both directions, after which the transport closes.
     var packetsUntilClosed: Int?
-    /// Grows with each loss of power, so that nothing from before it arrives.
+    /// Increases with each power loss, so that nothing from before arrives afterwards.
     var powerCycle: UInt32 = 0
-    /// Commands that have come and whose answer has not reached the host.
+    /// Received commands whose answer has not reached the host.
     var commandsUnderWay = 0
-    /// Events that a command brings about are held back until it has been answered.
+    /// Events caused by the current command: sent after its answer.
     var heldEvents: [(packet: [UInt8], delay: Int64)]?
 
     var settings = Settings()
     var links: [AirLink] = []
-    /// What the host knows of `links`.
+    /// The host's view of `links`.
     var ends: [LinkEnd] = []
 
-    /// What is to be done as soon as the host scans.
+    /// Actions that run as soon as the host scans.
     var scanWaiters: [(SimulatedAir) -> Void] = []
 
-    // The radio.
+    // Whether the radio is in range of others.
     var isInRange = true
     var signal: Int8?
     var isPowered: Bool { isOpen }
@@ -48,7 +48,7 @@ final class SimulatedController: AirStation {
         self.generator = generator
     }
 
-    /// What a reset sets back.
+    /// Settings that a reset restores.
     struct Settings {
         var eventMask = EventMask.afterReset
         var leEventMask = LEEventMask.afterReset
@@ -76,14 +76,14 @@ final class SimulatedController: AirStation {
     /// (Core 5.4, Vol 4, Part E, 3.1.1).
     enum CommandFamily { case undecided, legacy, extended }
 
-    /// What a controller keeps for one of its links.
+    /// The controller's state of one link.
     struct LinkEnd {
         var link: AirLink
         var handle: ConnectionHandle
         var side: LinkSide
-        /// As the host knows it: an identity with its mark where it was resolved.
+        /// The address that the host knows: the identity, if it was resolved.
         var peer: DeviceAddress
-        /// The private addresses that were shown on the air.
+        /// The private addresses on the air.
         var peerResolvable: DeviceAddress?
         var localResolvable: DeviceAddress?
         /// Packets from the host whose buffers are not free yet.
@@ -94,7 +94,7 @@ final class SimulatedController: AirStation {
         /// The host has been asked for its long term key and has not answered.
         var isKeyRequested = false
         var authenticatedPayloadTimeout: UInt16 = 3000
-        /// Packets that the host has not reported as done with.
+        /// Packets that the host has not reported as completed.
         var packetsAtHost = 0
         /// Data that waits until the host has room.
         var waitingForHost = Queue<[UInt8]>()
@@ -108,7 +108,7 @@ final class SimulatedController: AirStation {
         send(packet: writer.bytes)
     }
 
-    /// Sends an event or data, later than the answer to the command that is being carried out.
+    /// Sends an event or data, after the answer to the current command.
     func send(packet: [UInt8], delay: Int64 = 0) {
         var delay = min(max(0, delay), 1 << 40)
         if faults.eventDisorderMicroseconds > 0, packet.first == H4PacketType.event.rawValue {
@@ -130,7 +130,7 @@ final class SimulatedController: AirStation {
         }
     }
 
-    /// Counts towards a transport that closes after a number of packets.
+    /// Counts a packet for `packetsUntilClosed`.
     func countPacket() {
         guard let left = packetsUntilClosed else { return }
         if left <= 0 {
@@ -165,7 +165,7 @@ final class SimulatedController: AirStation {
 
     // MARK: Reset and power
 
-    /// Forgets everything that a reset forgets; the peers of its links notice only by silence.
+    /// Forgets everything that a reset clears; the peers of its links notice only the silence.
     func reset() {
         stopAdvertising()
         settings = Settings()

@@ -1,61 +1,60 @@
 import BLEPackets
 
-/// What a simulated controller is and can do.
+/// The identity and the capabilities of a simulated controller.
 public struct SimulatedControllerConfiguration: Hashable, Sendable {
-    /// `nil` for a controller that was given no public address: Read BD_ADDR then answers all zero.
+    /// The public address; `nil` for a controller without one: Read BD_ADDR then returns zeros.
     public var publicAddress: DeviceAddress?
-    /// What Read Local Version Information answers, for the HCI and the link layer.
+    /// The HCI and link layer version in Read Local Version Information.
     public var version: HCIVersion
-    /// By default the number for internal use and tests.
+    /// The manufacturer; by default the number for internal use and tests.
     public var manufacturer: CompanyIdentifier
-    /// The revision of both.
+    /// The HCI revision and the link layer subversion.
     public var subversion: UInt16
-    /// What LE Read Local Supported Features answers; commands of features that are missing are unknown.
+    /// The features in LE Read Local Supported Features; commands of missing features are unknown.
     public var features: LEFeatures
-    /// What LE Read Supported States answers; states that are not in it are refused with 0x0C
-    /// (Core 5.4, Vol 4, Part E, 7.8.27).
+    /// The states in LE Read Supported States; other states are refused with 0x0C (Core 5.4, Vol 4, Part E, 7.8.27).
     public var supportedStates: UInt64
-    /// Commands that are answered with Unknown HCI Command, their bits cleared.
+    /// Commands that are answered with Unknown HCI Command; their bits in Supported Commands are cleared.
     public var unservedCommands: [HCIOpcode]
-    /// Commands whose bits are set although they are answered with Unknown HCI Command.
+    /// Commands that are answered with Unknown HCI Command although their bits are set.
     public var falselyClaimedCommands: [HCIOpcode]
 
-    /// Commands that the host may send ahead (Num_HCI_Command_Packets).
+    /// The number of commands that the host may send without an answer (Num_HCI_Command_Packets).
     public var commandCredits: UInt8
-    /// Octets of data in one ACL packet from the host.
+    /// The maximum octets of data in one ACL packet from the host.
     public var aclDataLength: UInt16
-    /// ACL packets that the controller holds at once.
+    /// The number of ACL packets that the controller buffers.
     public var aclDataCount: UInt8
-    /// LE Read Buffer Size answers zero and Read Buffer Size tells of the buffers.
+    /// Whether LE Read Buffer Size returns zero, and Read Buffer Size has the shared buffers.
     public var sharesBuffers: Bool
-    /// Octets of data in one ACL packet to the host; 0xFFFF for whole packets of the link layer.
+    /// The maximum octets of data in one ACL packet to the host; 0xFFFF for whole packets of the link layer.
     public var hostBoundDataLength: UInt16
-    /// Data packets that go each way in one connection event at most.
+    /// The maximum number of data packets in each direction of a connection event.
     public var packetsPerConnectionEvent: Int
-    /// Links at one time; beyond that a connection is refused with 0x09.
+    /// The maximum number of links; further connections are refused with 0x09.
     public var maximumLinks: Int
-    /// The handle of the first link; others get the next that is free.
+    /// The handle of the first link; others get the next free one.
     public var firstConnectionHandle: UInt16
-    /// Devices that the filter accept list holds.
+    /// The capacity of the filter accept list.
     public var acceptListSize: UInt8
-    /// Devices that the resolving list holds; 0 without privacy in the controller.
+    /// The capacity of the resolving list; 0 for a controller without privacy.
     public var resolvingListSize: UInt8
-    /// Extended advertising sets at one time.
+    /// The maximum number of extended advertising sets.
     public var advertisingSets: UInt8
-    /// Octets that one packet of the link layer can hold, 27 to 251.
+    /// The maximum octets in one packet of the link layer, 27 to 251.
     public var maximumDataLength: UInt16
-    /// Advertisers that the duplicate filter remembers; the eldest is forgotten first.
+    /// The capacity of the duplicate filter; the oldest advertiser is forgotten first.
     public var duplicateFilterSize: Int
-    /// An advertisement and its scan response come in one event.
+    /// Whether an advertisement and its scan response are reported in one event.
     public var packsReports: Bool
 
-    /// Stopping what does not run, scanning or advertising, is refused with 0x0C, as some controllers do.
+    /// Whether stopping a scan or advertising that does not run is refused with 0x0C, as by some controllers.
     public var refusesNeedlessDisable: Bool
-    /// Legacy and extended commands may be mixed, as some controllers allow.
+    /// Whether legacy and extended commands may be mixed, as with some controllers.
     public var allowsMixedCommands: Bool
-    /// Unknown commands are answered by Command Complete instead of Command Status.
+    /// Whether unknown commands are answered with Command Complete instead of Command Status.
     public var completesUnknownCommands: Bool
-    /// From a packet at the controller to one at the host, in microseconds.
+    /// The delay of a packet between controller and host, in microseconds.
     public var latencyMicroseconds: Int64
 
     public init(
@@ -99,7 +98,7 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
         self.latencyMicroseconds = latencyMicroseconds
     }
 
-    /// Everything that the simulator plays.
+    /// All features that the simulator implements.
     public static let allFeatures: LEFeatures = [
         .encryption, .connectionParametersRequestProcedure, .extendedRejectIndication,
         .peripheralInitiatedFeaturesExchange, .ping,
@@ -107,7 +106,7 @@ public struct SimulatedControllerConfiguration: Hashable, Sendable {
         .extendedAdvertising, .channelSelectionAlgorithm2,
     ]
 
-    /// A controller of Core 4.0: 27 octets in a packet, four buffers, no extension.
+    /// A controller of Core 4.0: 27 octets per packet, four buffers, no extensions.
     public static func core40(
         publicAddress: DeviceAddress? = DeviceAddress(value: 0x00AA_0100_0001, kind: .public)
     ) -> Self {

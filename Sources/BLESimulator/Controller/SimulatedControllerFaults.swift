@@ -1,14 +1,14 @@
 import BLEPackets
 
-/// How a simulated controller misbehaves; may be changed at any time.
+/// Faults of a simulated controller; they can be changed at any time.
 public struct SimulatedControllerFaults: Hashable, Sendable {
-    /// A command that is refused whatever its parameters and the state.
+    /// A command that is always refused.
     public struct Refusal: Hashable, Sendable {
         /// The command that is refused.
         public var opcode: HCIOpcode
-        /// What it is answered with.
+        /// The status of the answer.
         public var status: HCIStatus
-        /// How often; `nil` for ever.
+        /// How often; `nil` for always.
         public var count: Int?
 
         public init(_ opcode: HCIOpcode, status: HCIStatus, count: Int? = nil) {
@@ -18,44 +18,46 @@ public struct SimulatedControllerFaults: Hashable, Sendable {
         }
     }
 
-    /// How an attempt to connect goes wrong.
+    /// How an attempt to connect fails.
     public enum ConnectionFailure: Hashable, Sendable {
-        /// Connection Complete says success, and a Disconnection Complete with 0x3E follows, as the specification has it.
+        /// Connection Complete reports success, and Disconnection Complete with 0x3E follows, as the specification
+        /// requires.
         case disconnection
-        /// Connection Complete itself says 0x3E, as some controllers do.
+        /// Connection Complete has status 0x3E, as from some controllers.
         case connectionComplete
     }
 
-    /// Commands that are carried out by nobody and never answered.
+    /// Commands that are ignored and never answered.
     public var unansweredCommands: [HCIOpcode] = []
-    /// Commands that are refused, the first that fits.
+    /// Commands that are refused; the first match counts.
     public var refusals: [Refusal] = []
-    /// No Number Of Completed Packets is sent.
+    /// Whether Number Of Completed Packets is withheld.
     public var keepsCompletedPackets = false
     /// How many of the next connections fail to be established.
     public var failingConnections = 0
     /// How those connections fail.
     public var connectionFailure = ConnectionFailure.disconnection
-    /// How much later than the link itself its Connection Complete arrives, so that data may come before it.
+    /// The delay of Connection Complete after the link was made, in microseconds: data may arrive first.
     public var connectionCompleteDelayMicroseconds: Int64 = 0
-    /// Events other than answers to commands are held back by up to this time each, so that they overtake one another.
+    /// The maximum random delay of each event that does not answer a command, in microseconds, so that events overtake
+    /// each other.
     public var eventDisorderMicroseconds: Int64 = 0
-    /// Advertising reports stop, though scanning goes on.
+    /// Whether advertising reports are withheld although scanning continues.
     public var silencesReports = false
-    /// The resolving list is taken, and nothing is done with it, as Bumble's controllers do.
+    /// Whether the resolving list is accepted but ignored, as by Bumble's controllers.
     public var resolvesNothing = false
 
-    /// Of a controller that does all it should.
+    /// No faults.
     public init() {}
 }
 
-/// What a simulated controller has seen of its host.
+/// Counters of a simulated controller's traffic with its host.
 public struct SimulatedControllerStatistics: Hashable, Sendable {
-    /// A command that was answered with another status than success.
+    /// A command that was answered with an error status.
     public struct Rejection: Hashable, Sendable {
         /// The command.
         public var opcode: HCIOpcode
-        /// What it was answered with.
+        /// The status of the answer.
         public var status: HCIStatus
 
         public init(opcode: HCIOpcode, status: HCIStatus) {
@@ -64,7 +66,7 @@ public struct SimulatedControllerStatistics: Hashable, Sendable {
         }
     }
 
-    /// Commands of the host, refused ones among them.
+    /// Commands of the host, including refused ones.
     public var commands = 0
     /// The last 64 of them.
     public var rejections: [Rejection] = []
@@ -72,15 +74,15 @@ public struct SimulatedControllerStatistics: Hashable, Sendable {
     public var commandsWithoutCredit = 0
     /// ACL packets of the host.
     public var dataPacketsFromHost = 0
-    /// ACL packets that the host was given.
+    /// ACL packets to the host.
     public var dataPacketsToHost = 0
-    /// Data packets that found no buffer or were longer than one.
+    /// Data packets without a free buffer, or longer than a buffer.
     public var bufferOverflows = 0
     /// Data packets for a link that does not exist.
     public var dataPacketsWithoutLink = 0
-    /// What was no H4 packet, or data that an LE link cannot carry.
+    /// Invalid H4 packets, and data that an LE link cannot carry.
     public var malformedPackets = 0
-    /// Advertising reports that the host was given.
+    /// Advertising reports to the host.
     public var reports = 0
 
     /// All zero.

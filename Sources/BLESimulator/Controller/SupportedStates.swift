@@ -1,10 +1,10 @@
-/// What a link layer may do at the same time (Core 5.4, Vol 4, Part E, 7.8.27).
+/// Activities that a link layer may combine (Core 5.4, Vol 4, Part E, 7.8.27).
 enum LinkLayerActivity: Int, CaseIterable {
     case nonConnectableAdvertising, scannableAdvertising, connectableAdvertising
     case highDutyCycleDirectedAdvertising, lowDutyCycleDirectedAdvertising
     case passiveScanning, activeScanning, initiating, central, peripheral
 
-    /// The bit for an activity by itself; `nil` where the specification has none.
+    /// The bit for one activity; `nil` if the specification has none.
     var bit: Int? {
         switch self {
         case .nonConnectableAdvertising: 0
@@ -20,7 +20,7 @@ enum LinkLayerActivity: Int, CaseIterable {
         }
     }
 
-    /// The bit for two activities at once; `nil` where the specification has none.
+    /// The bit for two activities at once; `nil` if the specification has none.
     static func bit(_ a: Self, _ b: Self) -> Int? {
         let (first, second) = a.rawValue <= b.rawValue ? (a, b) : (b, a)
         switch (first, second) {
@@ -63,7 +63,7 @@ enum LinkLayerActivity: Int, CaseIterable {
 }
 
 extension SimulatedController {
-    /// What the link layer does now.
+    /// The current activities of the link layer.
     var activities: [LinkLayerActivity] {
         var activities: [LinkLayerActivity] = []
         for set in allAdvertisingSets where set.isEnabled { activities.append(set.activity) }
@@ -73,7 +73,7 @@ extension SimulatedController {
         return activities
     }
 
-    /// Whether the controller's supported states have room for one activity more.
+    /// Whether the controller's supported states allow another activity.
     func canBegin(_ activity: LinkLayerActivity) -> Bool {
         func isSet(_ bit: Int?) -> Bool { bit.map { configuration.supportedStates >> UInt64($0) & 1 == 1 } ?? true }
         return isSet(activity.bit) && activities.allSatisfy { isSet(LinkLayerActivity.bit(activity, $0)) }

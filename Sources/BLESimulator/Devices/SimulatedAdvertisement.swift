@@ -2,18 +2,18 @@ import BLEPackets
 
 /// What a simulated device advertises.
 public struct SimulatedAdvertisement: Hashable, Sendable {
-    /// Advertising data structures: at most 31 octets, or 1650 where the advertisement is extended.
+    /// The advertising data structures: at most 31 octets, or 1650 in an extended advertisement.
     public var data: [UInt8]
-    /// What a scan request is answered with.
+    /// The data of the scan response.
     public var scanResponse: [UInt8]
-    /// From one advertising event to the next, without the advertising delay; 20 ms at least.
+    /// The advertising interval without the advertising delay, in microseconds; at least 20 ms.
     public var intervalMicroseconds: Int64
     /// Whether centrals can connect.
     public var isConnectable: Bool
     /// Whether scan requests are answered.
     public var isScannable: Bool
-    /// Sent on a secondary channel, so that only extended scans hear it. A connectable extended advertisement cannot be
-    /// scannable; where both are said it is connectable.
+    /// Whether it is sent on a secondary channel, so that only extended scans receive it. A connectable extended
+    /// advertisement cannot be scannable; if both are set, it is connectable.
     public var isExtended: Bool
     /// The PHY of the secondary channel, of an extended advertisement.
     public var secondaryPHY: PHY
@@ -36,7 +36,7 @@ public struct SimulatedAdvertisement: Hashable, Sendable {
     }
 
     /// Flags, service UUIDs, manufacturer's and service data in the advertisement, the name in the scan response: what
-    /// does not fit is left away.
+    /// does not fit is omitted.
     public init(
         name: String?, serviceUUIDs: [BluetoothUUID] = [], manufacturerData: (company: UInt16, data: [UInt8])? = nil,
         serviceData: (uuid: BluetoothUUID, data: [UInt8])? = nil, intervalMicroseconds: Int64 = 100_000,
@@ -84,14 +84,14 @@ public struct SimulatedAdvertisement: Hashable, Sendable {
 
 /// A device that only advertises: a beacon.
 public struct SimulatedBroadcaster: Sendable {
-    /// Under which it is heard.
+    /// Its address on the air.
     public var address: DeviceAddress
-    /// What it says.
+    /// What it advertises.
     public var advertisement: SimulatedAdvertisement
     /// The strength at which it is received, in dBm.
     public var rssi: Int8
 
-    /// Whatever `advertisement` says of being connectable, nobody can connect to a broadcaster.
+    /// A broadcaster is not connectable, even if `advertisement` says so.
     public init(address: DeviceAddress, advertisement: SimulatedAdvertisement, rssi: Int8 = -60) {
         self.address = address
         self.advertisement = advertisement

@@ -1,9 +1,9 @@
 import BLEPackets
 
-/// One line of a simulated device's attribute table.
+/// One attribute of a simulated device.
 struct SimulatedAttribute {
     enum Role: Equatable {
-        /// The declaration of a service, and the last handle that belongs to it.
+        /// The declaration of a service, and its last handle.
         case service(end: UInt16)
         case declaration
         /// The value of a characteristic, by its number.
@@ -17,7 +17,7 @@ struct SimulatedAttribute {
     let type: BluetoothUUID
     let role: Role
     var permissions: SimulatedPermissions
-    /// Octets that a write may leave here.
+    /// The maximum length after a write, in octets.
     var maximumLength: Int
     var value: [UInt8]
 }
@@ -83,7 +83,7 @@ extension SimulatedAttribute {
         return (attributes, characteristics, valueHandles)
     }
 
-    /// The handles that each service takes; services that find no room are left away.
+    /// The handles of each service; services without room are omitted.
     private static func ranges(of services: [SimulatedService]) -> [ClosedRange<UInt16>] {
         var ranges: [ClosedRange<UInt16>] = []
         var next = 1
@@ -103,7 +103,7 @@ extension SimulatedAttribute {
 }
 
 extension BluetoothUUID {
-    /// As ATT carries it: two octets or sixteen, least significant first.
+    /// The form in ATT: two octets or sixteen, least significant first.
     var octets: [UInt8] {
         var packet = PacketWriter()
         shortened.encode(into: &packet)

@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// A device with a host of its own: it advertises, holds one link at most and answers on it.
+/// A device with its own host: it advertises, has at most one link and answers on it.
 final class SimulatedDevice: AirStation {
-    /// What stands behind the radio.
+    /// The host of the device.
     enum Host {
         case attributes(SimulatedGATTServer)
         case script(SimulatedScriptedPeer)
@@ -38,10 +38,10 @@ final class SimulatedDevice: AirStation {
     private var dataIdentifier: UInt16 = 0
     private var privateAddress: (address: DeviceAddress, time: Int64)?
 
-    /// The front of an L2CAP frame whose end has not come.
+    /// The beginning of an incomplete L2CAP frame.
     private var unfinishedFrame: [UInt8] = []
     private var signallingIdentifier: UInt8 = 0
-    /// Grows for a characteristic when its timer has become void.
+    /// Increases for a characteristic when its timer becomes invalid.
     private var notifyNumbers: [Int: UInt32] = [:]
 
     init(
@@ -229,7 +229,7 @@ final class SimulatedDevice: AirStation {
         sendFrame(UInt16(clamping: payload.count).octets + channel.rawValue.octets + payload)
     }
 
-    /// Sends octets as they are, whatever their header says.
+    /// Sends octets unchanged, even with a wrong header.
     func sendFrame(_ octets: [UInt8]) {
         guard let link = links.first else { return }
         air.enqueue(octets, isStart: true, from: link.side(of: index), on: link, isHostPacket: false)
@@ -248,7 +248,7 @@ final class SimulatedDevice: AirStation {
         case .attributeProtocol: receivedAttributePDU(payload, on: link)
         case .leSignalling: receivedSignal(payload)
         case .securityManager:
-            // Whoever asks to pair is told that this device cannot (Core 5.4, Vol 3, Part H, 3.5.5).
+            // A pairing request is answered with Pairing Not Supported (Core 5.4, Vol 3, Part H, 3.5.5).
             if payload.first == 0x01 { send([0x05, 0x05], on: .securityManager) }
         default: break
         }
@@ -295,7 +295,7 @@ final class SimulatedDevice: AirStation {
 
     // MARK: Notifications
 
-    /// Looks at what the client has written: subscriptions start and stop timers, values may go back to it.
+    /// Handles what the client has written: subscriptions start and stop timers, values may be sent back.
     private func followWrites() {
         guard let server else { return }
         let written = server.writtenCharacteristics
@@ -329,7 +329,7 @@ final class SimulatedDevice: AirStation {
 
     func announce(_ value: [UInt8], from number: Int) {
         guard let server, let link = links.first else { return }
-        // A link that moves nothing does not gather notifications without end.
+        // A stalled link does not collect notifications without limit.
         guard link.toCentral.count < 64 else { return }
         if let pdu = server.announcement(of: value, from: number) { send(pdu, on: .attributeProtocol) }
     }

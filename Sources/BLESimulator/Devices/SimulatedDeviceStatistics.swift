@@ -1,22 +1,22 @@
 import BLEPackets
 
-/// What a simulated device has seen.
+/// Counters and the current link of a simulated device.
 public struct SimulatedDeviceStatistics: Equatable, Sendable {
-    /// Whether a link stands.
+    /// Whether the device is connected.
     public var isConnected = false
     /// Whether that link is encrypted.
     public var isEncrypted = false
-    /// Links that have been made, the present one among them.
+    /// The number of links so far, including the current one.
     public var connections = 0
-    /// The address that the connected central showed.
+    /// The address of the connected central.
     public var peer: DeviceAddress?
-    /// As this device's own controller reported it.
+    /// The reason of the last disconnection, as this device's controller reported it.
     public var lastDisconnectReason: HCIStatus?
-    /// `nil` without a link.
+    /// The connection parameters; `nil` without a link.
     public var parameters: SimulatedLinkParameters?
     /// How the central answered requests for other parameters.
     public var parameterAnswers: [L2CAPConnectionParameterUpdateResponse.Result] = []
-    /// ATT_MTU of the present link, in octets.
+    /// The ATT_MTU of the current link, in octets.
     public var mtu = 23
     /// ATT requests of centrals.
     public var requests = 0
@@ -35,7 +35,7 @@ public struct SimulatedDeviceStatistics: Equatable, Sendable {
     public init() {}
 }
 
-/// What both ends of a link have agreed on in time.
+/// The connection parameters of a link.
 public struct SimulatedLinkParameters: Hashable, Sendable {
     /// Time between the starts of two connection events.
     public var interval: ConnectionInterval

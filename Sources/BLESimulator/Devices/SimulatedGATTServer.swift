@@ -2,8 +2,8 @@ import BLEPackets
 
 /// The attribute server of a simulated device (Core 5.4, Vol 3, Parts F and G).
 ///
-/// It shares no code with the engine's server, so that the two can be tried against each other's clients. One PDU goes
-/// in, at most one comes out; notifications are asked for by the device.
+/// It shares no code with the engine's server, so that clients can be tested against both. One PDU goes in, at most one
+/// comes out; the device requests notifications.
 final class SimulatedGATTServer {
     private(set) var attributes: [SimulatedAttribute]
     var characteristics: [SimulatedCharacteristic]
@@ -11,7 +11,7 @@ final class SimulatedGATTServer {
     private var services: [SimulatedService]
     private let maximumMTU: Int
     private(set) var mtu = 23
-    /// The link's key; `nil` while it is in the clear.
+    /// The link's key; `nil` while the link is not encrypted.
     var key: SimulatedLongTermKey?
 
     /// What the client has subscribed to, by characteristic: the two bits of the configuration.
@@ -26,7 +26,7 @@ final class SimulatedGATTServer {
     private var waitingIndications = Queue<[UInt8]>()
     var statistics = SimulatedDeviceStatistics()
 
-    /// Prepared writes that may wait, and octets in them.
+    /// The maximum number of prepared writes, and of octets in them.
     private static let prepareLimit = 64
 
     init(services: [SimulatedService], maximumMTU: Int) {
@@ -37,7 +37,7 @@ final class SimulatedGATTServer {
         readCounts = Array(repeating: 0, count: characteristics.count)
     }
 
-    /// Forgets what belongs to a link; values stay.
+    /// Clears the state of a link; values are kept.
     func linkEnded() {
         mtu = 23
         key = nil
@@ -55,7 +55,7 @@ final class SimulatedGATTServer {
         if let position = position(of: valueHandles[number] + 1) { attributes[position].value = bits.octets }
     }
 
-    /// Puts other services behind the generic ones; subscriptions are forgotten.
+    /// Replaces all services but the generic ones; subscriptions are cleared.
     func replaceServices(_ services: [SimulatedService]) {
         let generic = self.services.filter { [0x1800, 0x1801].contains($0.uuid.shortValue) }
         self.services = generic + services
@@ -68,7 +68,7 @@ final class SimulatedGATTServer {
 
     // MARK: Requests
 
-    /// - Returns: The PDU to send, and none for commands, confirmations and what is not meant for a server.
+    /// - Returns: The PDU to send; `nil` for commands, confirmations and PDUs that are not for a server.
     func respond(to pdu: [UInt8]) -> [UInt8]? {
         guard let octet = pdu.first else { return nil }
         let opcode = ATTOpcode(rawValue: octet)
@@ -259,7 +259,7 @@ final class SimulatedGATTServer {
         return attribute.permissions.contains(authenticated) && !isAuthenticated ? .insufficientAuthentication : nil
     }
 
-    /// What a read gives; a value that changes with each read stays the same within a long one.
+    /// The value for a read; a value that changes with each read stays the same within a long read.
     private func currentValue(of attribute: SimulatedAttribute, isNewRead: Bool) -> [UInt8] {
         guard isNewRead, case .value(let number) = attribute.role, let give = characteristics[number].readValue else {
             return attribute.value
@@ -381,7 +381,7 @@ final class SimulatedGATTServer {
         let writes = preparedWrites
         preparedWrites = []
         guard flags == 1 else { return [0x19] }
-        // Everything is tried before anything is stored.
+        // All writes are checked before any is stored.
         var results: [(position: Int, value: [UInt8])] = []
         for write in writes {
             guard let position = position(of: write.handle) else {
@@ -417,7 +417,7 @@ final class SimulatedGATTServer {
         if let position = position(of: valueHandles[number]) { attributes[position].value = Array(value.prefix(512)) }
     }
 
-    /// - Returns: The PDU that tells the subscriber a value, as far as there is one and it may be sent now.
+    /// - Returns: The PDU with the value for the subscriber, if there is one and it may be sent now.
     func announcement(of value: [UInt8], from number: Int) -> [UInt8]? {
         let handle = valueHandles[number].octets
         if configurations[number] & 1 != 0 {

@@ -10,23 +10,23 @@ import BLEPackets
 ///                 characteristics: [SimulatedCharacteristic(BluetoothUUID(0xFFE1 as UInt16), [.read, .write], value: [0])])
 ///         ])
 ///
-/// It stops advertising while it is connected and goes on afterwards. Its subscriptions end with the link.
+/// It stops advertising while it is connected and resumes afterwards. Its subscriptions end with the link.
 public struct SimulatedPeripheral: Sendable {
-    /// What the device is called, in Generic Access and in its scan response.
+    /// The device name in Generic Access and in the scan response.
     public var name: String
-    /// Under which it is heard, unless it shows private addresses.
+    /// The address on the air, unless the device uses private addresses.
     public var address: DeviceAddress
     /// In the order of their handles.
     public var services: [SimulatedService]
-    /// `nil` for flags and the services' UUIDs with the name in the scan response.
+    /// What it advertises; `nil` for flags and service UUIDs, with the name in the scan response.
     public var advertisement: SimulatedAdvertisement?
-    /// Generic Access, which holds the name, and Generic Attribute come before `services`.
+    /// Whether Generic Access, which has the name, and Generic Attribute precede `services`.
     public var hasGenericServices: Bool
-    /// What it looks like (Assigned Numbers, 2.6).
+    /// The appearance (Assigned Numbers, 2.6).
     public var appearance: UInt16
     /// The strength at which it is received, in dBm.
     public var rssi: Int8
-    /// The ATT_MTU that it offers, 23 to 517.
+    /// The maximum ATT_MTU, 23 to 517.
     public var maximumMTU: Int
     /// How it behaves on a link.
     public var link: SimulatedLinkBehaviour
@@ -71,35 +71,36 @@ public struct SimulatedPeripheral: Sendable {
     }
 }
 
-/// What the link layer and the host of a simulated device do on a link.
+/// The behaviour of a simulated device's link layer and host on a link.
 public struct SimulatedLinkBehaviour: Equatable, Sendable {
-    /// What LE Read Remote Features tells the central.
+    /// The features that LE Read Remote Features returns to the central.
     public var features: LEFeatures
-    /// What Read Remote Version Information tells the central.
+    /// The version that Read Remote Version Information returns to the central.
     public var version: HCIVersion
-    /// Who made its controller.
+    /// The manufacturer of its controller.
     public var manufacturer: CompanyIdentifier
-    /// Octets that one packet of the link layer can hold, 27 to 251.
+    /// The maximum octets in one packet of the link layer, 27 to 251.
     public var maximumDataLength: UInt16
-    /// The PHYs that it agrees to.
+    /// The PHYs that it accepts.
     public var phys: PHYSet
-    /// Data packets that go each way in one connection event at most.
+    /// The maximum number of data packets in each direction of a connection event.
     public var packetsPerConnectionEvent: Int
-    /// From a request to its answer. Without a delay the answer comes in the same connection event, if it has room.
+    /// The delay of an answer after its request, in microseconds. Without a delay the answer is sent in the same
+    /// connection event, if there is room.
     public var responseDelayMicroseconds: Int64
     /// The parameters that the device requests from the central by L2CAP once connected; `nil` for no request.
     public var requestedParameters: L2CAPConnectionParameterUpdateRequest?
-    /// From the connection to that request.
+    /// The delay of that request after the connection, in microseconds.
     public var requestDelayMicroseconds: Int64
-    /// How it answers when the central's controller asks for other parameters.
+    /// Whether it accepts other parameters from the central's controller.
     public var acceptsParameters: Bool
-    /// Instead of answering this ATT request of a link, counted from 1, the device ends the link; `nil` for never.
+    /// The number of the ATT request, from 1, at which the device disconnects instead of answering; `nil` for never.
     public var disconnectsAtRequest: Int?
-    /// Keys that it shares with centrals, as after pairing; a central that asks for another gets 0x06.
+    /// Keys that it shares with centrals, as after pairing; other keys are refused with 0x06.
     public var longTermKeys: [SimulatedLongTermKey]
-    /// With a key the device shows private addresses made with it instead of its own; `nil` for no privacy.
+    /// The key for its private addresses, which it then uses instead of `address`; `nil` for no privacy.
     public var identityResolvingKey: Key128?
-    /// After this time it takes another private address, at the next advertisement.
+    /// The lifetime of a private address, in microseconds.
     public var privateAddressMicroseconds: Int64
 
     public init(
@@ -131,7 +132,7 @@ public struct SimulatedLinkBehaviour: Equatable, Sendable {
 public struct SimulatedLongTermKey: Hashable, Sendable {
     /// The long term key.
     public var key: Key128
-    /// What the central names the key by: both zero for one of LE Secure Connections.
+    /// Identifies the key together with EDIV; both are zero for a key of LE Secure Connections.
     public var randomNumber: UInt64
     /// EDIV; see `randomNumber`.
     public var encryptedDiversifier: UInt16
@@ -148,9 +149,9 @@ public struct SimulatedLongTermKey: Hashable, Sendable {
     }
 }
 
-/// A device whose ATT answers are given by a closure, so that peers can be played that no server would be.
+/// A device whose ATT answers come from a closure, to simulate peers that misbehave.
 public struct SimulatedScriptedPeer {
-    /// Under which it is heard.
+    /// Its address on the air.
     public var address: DeviceAddress
     /// What it advertises while it is not connected.
     public var advertisement: SimulatedAdvertisement
@@ -158,16 +159,16 @@ public struct SimulatedScriptedPeer {
     public var rssi: Int8
     /// How its link layer behaves.
     public var link: SimulatedLinkBehaviour
-    /// PDUs that are sent as soon as the link stands.
+    /// PDUs that are sent as soon as the link is made.
     public var greeting: [[UInt8]]
-    /// Gets each PDU of channel 4 and gives those to send, none or many.
+    /// Called with each PDU on channel 4; returns the PDUs to send, if any.
     public var respond: (_ pdu: [UInt8]) -> [[UInt8]]
-    /// Gets each PDU too and gives those to send later, by microseconds from now, in order.
+    /// Called with each PDU on channel 4; returns PDUs to send later, each with its delay in microseconds, in order.
     public var respondLater: ((_ pdu: [UInt8]) -> [(microseconds: Int64, pdu: [UInt8])])?
 
     /// - Parameters:
-    ///   - name: what the device advertises where `advertisement` is `nil`.
-    ///   - respond: gets each PDU of channel 4 and gives those to send at once.
+    ///   - name: the name to advertise if `advertisement` is `nil`.
+    ///   - respond: called with each PDU on channel 4; returns the PDUs to send at once.
     public init(
         name: String, address: DeviceAddress, advertisement: SimulatedAdvertisement? = nil, rssi: Int8 = -55,
         link: SimulatedLinkBehaviour = .init(), greeting: [[UInt8]] = [],

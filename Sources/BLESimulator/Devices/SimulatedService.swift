@@ -2,15 +2,15 @@ import BLEPackets
 
 /// A service of a simulated device.
 public struct SimulatedService: Sendable {
-    /// What kind of service it is.
+    /// The type of the service.
     public var uuid: BluetoothUUID
-    /// Whether it means something by itself, and not only in the services that include it.
+    /// Whether the service is primary; a secondary one has a meaning only inside services that include it.
     public var isPrimary: Bool
-    /// UUIDs of services of the same device, each standing for the first that has it.
+    /// The UUIDs of included services of the same device; each refers to the first service with it.
     public var includedServices: [BluetoothUUID]
     /// In the order of their handles.
     public var characteristics: [SimulatedCharacteristic]
-    /// Where the service begins; `nil` for behind the one before it. Ignored where it would overlap.
+    /// The first handle of the service; `nil` for the next free one. Ignored if the service would overlap another one.
     public var startHandle: UInt16?
 
     public init(
@@ -25,7 +25,7 @@ public struct SimulatedService: Sendable {
     }
 }
 
-/// What may be done with a characteristic (Core 5.4, Vol 3, Part G, 3.3.1.1).
+/// The properties of a characteristic (Core 5.4, Vol 3, Part G, 3.3.1.1).
 public struct SimulatedProperties: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -34,70 +34,70 @@ public struct SimulatedProperties: OptionSet, Hashable, Sendable {
     public static let broadcast = SimulatedProperties(rawValue: 0x01)
     /// The value can be read.
     public static let read = SimulatedProperties(rawValue: 0x02)
-    /// The value can be written, and nobody answers.
+    /// The value can be written without a response.
     public static let writeWithoutResponse = SimulatedProperties(rawValue: 0x04)
-    /// The value can be written, and the device answers.
+    /// The value can be written with a response.
     public static let write = SimulatedProperties(rawValue: 0x08)
-    /// The device can send the value without confirmation.
+    /// The device can notify the value.
     public static let notify = SimulatedProperties(rawValue: 0x10)
-    /// The device can send the value and waits for a confirmation.
+    /// The device can indicate the value.
     public static let indicate = SimulatedProperties(rawValue: 0x20)
     /// The value can be written with a signature.
     public static let authenticatedSignedWrites = SimulatedProperties(rawValue: 0x40)
-    /// A descriptor says more.
+    /// A descriptor has more properties.
     public static let extendedProperties = SimulatedProperties(rawValue: 0x80)
 }
 
-/// Who may read and write an attribute. A device encrypts with those who hold one of its `longTermKeys`.
+/// The permissions of an attribute. A central can encrypt the link if it has one of the device's `longTermKeys`.
 public struct SimulatedPermissions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Reading, by anybody.
+    /// Reading by every central.
     public static let read = SimulatedPermissions(rawValue: 0x01)
-    /// Writing, by anybody.
+    /// Writing by every central.
     public static let write = SimulatedPermissions(rawValue: 0x02)
-    /// Reading needs encryption: Insufficient Encryption (0x0F).
+    /// Reading requires encryption; otherwise Insufficient Encryption (0x0F).
     public static let readEncrypted = SimulatedPermissions(rawValue: 0x04)
-    /// Writing needs encryption: Insufficient Encryption (0x0F).
+    /// Writing requires encryption; otherwise Insufficient Encryption (0x0F).
     public static let writeEncrypted = SimulatedPermissions(rawValue: 0x08)
-    /// Reading needs authentication: Insufficient Authentication (0x05).
+    /// Reading requires authentication; otherwise Insufficient Authentication (0x05).
     public static let readAuthenticated = SimulatedPermissions(rawValue: 0x10)
-    /// Writing needs authentication: Insufficient Authentication (0x05).
+    /// Writing requires authentication; otherwise Insufficient Authentication (0x05).
     public static let writeAuthenticated = SimulatedPermissions(rawValue: 0x20)
 }
 
 /// A characteristic of a simulated device.
 public struct SimulatedCharacteristic: Sendable {
-    /// What kind of characteristic it is.
+    /// The type of the characteristic.
     public var uuid: BluetoothUUID
-    /// What its declaration says.
+    /// The properties in its declaration.
     public var properties: SimulatedProperties
-    /// Who may do what with the value.
+    /// The permissions of the value.
     public var permissions: SimulatedPermissions
-    /// What it holds at first, at most 512 octets.
+    /// The initial value, at most 512 octets.
     public var value: [UInt8]
-    /// Octets that a write may leave in the value, 512 at most.
+    /// The maximum length of the value after a write, at most 512 octets.
     public var maximumLength: Int
-    /// Descriptors besides the client characteristic configuration, which is there where the properties need it.
+    /// The descriptors, except the client characteristic configuration, which exists if the properties require it.
     public var descriptors: [SimulatedDescriptor]
 
-    /// Gives the value of the first read, the second, and so on, instead of `value`.
+    /// Supplies the value of the first read, the second, and so on, instead of `value`.
     public var readValue: (@Sendable (_ count: Int) -> [UInt8])?
-    /// Every read is answered with this error.
+    /// The error of every read; `nil` for none.
     public var readError: ATTError?
-    /// Every write is answered with this error.
+    /// The error of every write; `nil` for none.
     public var writeError: ATTError?
-    /// Looks at a value before it is written; an error refuses it.
+    /// Checks a value before it is written; an error refuses it.
     public var refuse: (@Sendable (_ value: [UInt8]) -> ATTError?)?
-    /// A subscriber gets a value at this distance; 1 ms at least, `nil` for only when it is told to.
+    /// The interval between values for a subscriber, in microseconds, at least 1 ms; `nil` for values on demand only.
     public var notifyEveryMicroseconds: Int64?
-    /// Gives the first notified value after a subscription, the second, and so on, instead of `value`.
+    /// Supplies the first notified value after a subscription, the second, and so on, instead of `value`.
     public var notifiedValue: (@Sendable (_ count: Int) -> [UInt8])?
-    /// A written value is sent to the subscriber.
+    /// Whether a written value is sent to the subscriber.
     public var notifiesWrites: Bool
 
-    /// - Parameter permissions: `nil` for what the properties say.
+    /// - Parameter permissions: `nil` for the permissions that the properties imply.
     public init(
         _ uuid: BluetoothUUID, _ properties: SimulatedProperties, value: [UInt8] = [],
         permissions: SimulatedPermissions? = nil, maximumLength: Int = 512, descriptors: [SimulatedDescriptor] = [],
@@ -127,11 +127,11 @@ public struct SimulatedCharacteristic: Sendable {
 
 /// A descriptor of a simulated characteristic.
 public struct SimulatedDescriptor: Sendable {
-    /// What kind of descriptor it is.
+    /// The type of the descriptor.
     public var uuid: BluetoothUUID
-    /// What it holds at first, at most 512 octets.
+    /// The initial value, at most 512 octets.
     public var value: [UInt8]
-    /// Who may do what with it.
+    /// The permissions of the descriptor.
     public var permissions: SimulatedPermissions
 
     public init(_ uuid: BluetoothUUID, value: [UInt8], permissions: SimulatedPermissions = .read) {

@@ -1,9 +1,9 @@
 import BLEJSON
 import BLEPackets
 
-/// An object of a scenario, read key by key; what is wrong is told with its place and what would be right.
+/// An object of a scenario, read key by key; errors name the place and what would be right.
 struct ScenarioObject {
-    /// Where the object stands, such as `devices[0]`; empty for the whole file.
+    /// The place of the object, such as `devices[0]`; empty for the whole file.
     let path: String
     private let members: [JSONValue.Member]
 

@@ -1,7 +1,7 @@
 import BLEJSON
 import BLEPackets
 
-/// What stands under the keys of a scenario.
+/// Reads the keys of a scenario.
 extension SimulatedScenario {
     static let deviceKeys = [
         "name", "address", "distance", "rssi", "interval", "advertise", "manufacturerData", "serviceData",
@@ -197,7 +197,7 @@ extension SimulatedScenario {
         }
     }
 
-    /// An opcode as a number or in hexadecimal behind 0x.
+    /// An opcode as a number or as hexadecimal with 0x.
     private func opcode(_ object: ScenarioObject) throws(Problem) -> HCIOpcode {
         switch object["opcode"] {
         case .integer(let number)? where 0...65535 ~= number:

@@ -10,7 +10,7 @@ import BLEPackets
 public struct SimulatedScenario: Sendable {
     /// What is wrong in a scenario.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        /// A line, or the way to a key such as `devices[0].address`.
+        /// A line, or the path of a key such as `devices[0].address`.
         public var place: String
         /// What is wrong, and what would be right.
         public var message: String
@@ -18,9 +18,9 @@ public struct SimulatedScenario: Sendable {
         public var description: String { place.isEmpty ? message : "\(place): \(message)" }
     }
 
-    /// Decides everything that is random.
+    /// The seed of everything that is random.
     public var seed: UInt64 = 1
-    /// How well packets get through.
+    /// Loss, jitter and sensitivity.
     public var air = SimulatedAirConfiguration()
     /// The controller that the host drives.
     public var controller = SimulatedControllerConfiguration()
@@ -31,7 +31,7 @@ public struct SimulatedScenario: Sendable {
         var name: String?
         var address: DeviceAddress
         var role: Role
-        /// Metres; `nil` where the strength is given.
+        /// Metres; `nil` if the strength is given.
         var distance: Double?
         var comes: [Int64]
         var goes: [Int64]
@@ -77,7 +77,7 @@ public struct SimulatedScenario: Sendable {
         }
     }
 
-    /// A new air on which all of it begins.
+    /// Creates a new air with the whole scenario.
     public func makeAir() -> (air: SimulatedAir, controller: SimulatedControllerID) {
         let air = SimulatedAir(seed: seed, configuration: air)
         let controller = air.addController(controller)
