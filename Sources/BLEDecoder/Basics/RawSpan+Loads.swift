@@ -1,15 +1,15 @@
 extension RawSpan {
-    /// Whether octets of which nothing is known are enough for a key of pairing, so that they are not shown.
+    /// Whether unknown octets are long enough for a pairing key, so that they must not be shown.
     var mayHoldKey: Bool { byteCount >= 16 }
 
-    /// The octet at `offset`; zero where there is none. Who needs to know asks `byteCount` before.
+    /// The octet at `offset`; zero beyond the end. Check `byteCount` first if that matters.
     @inline(__always)
     func octet(_ offset: Int) -> UInt8 {
         guard offset >= 0, offset < byteCount else { return 0 }
         return unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)  // in bounds: checked on the line above
     }
 
-    /// A little-endian integer of `width` octets, at most eight; octets past the end count as zero.
+    /// A little-endian integer of `width` octets, at most eight; octets beyond the end count as zero.
     @inline(__always)
     func integer(_ offset: Int, width: Int) -> UInt64 {
         var value: UInt64 = 0
@@ -29,7 +29,7 @@ extension RawSpan {
         return UInt16(littleEndian: value)
     }
 
-    /// The octets from `start`, as many of `count` as there are.
+    /// At most `count` octets from `start`.
     @inline(__always) @_lifetime(copy self)
     func part(_ start: Int, _ count: Int) -> RawSpan {
         let from = min(max(start, 0), byteCount)

@@ -1,6 +1,6 @@
-/// Whether advertising data keeps to its form (Core 5.4, Vol 3, Part C, 11; Core Specification Supplement, Part A).
+/// Checks the form of advertising data (Core 5.4, Vol 3, Part C, 11; Core Specification Supplement, Part A).
 enum AdvertisingDataCheck {
-    /// A structure that runs past the end, or is too short for its type, breaks the form; zeros at the end do not.
+    /// A structure that exceeds the data or is too short for its type is malformed; zeros at the end are allowed.
     static func isWellFormed(_ data: RawSpan) -> Bool {
         var position = 0
         while position < data.byteCount {
@@ -13,7 +13,7 @@ enum AdvertisingDataCheck {
         return true
     }
 
-    /// How many octets a structure of the type needs at least.
+    /// The minimum length of a structure of this type.
     @inline(__always)
     static func leastByteCount(of type: UInt8) -> Int {
         switch type {

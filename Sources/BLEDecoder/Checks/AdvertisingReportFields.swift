@@ -1,10 +1,10 @@
-/// Where the reports of an advertising event stand (Core 5.4, Vol 4, Part E, 7.7.65.2, .11 and .13).
+/// The reports in an advertising event (Core 5.4, Vol 4, Part E, 7.7.65.2, .11 and .13).
 ///
-/// Reports follow each other whole, as controllers send them, whatever the arrays of the text.
+/// Reports follow each other, as controllers send them, although the specification describes arrays.
 struct AdvertisingReportFields: ~Escapable {
     /// 48 bits.
     var address: UInt64
-    /// The octets from the event type on; data, where the kind has some, at their end or before the RSSI.
+    /// The octets from the event type on; data, if any, is at the end or before the RSSI.
     let fields: RawSpan
     let data: RawSpan
 
@@ -15,9 +15,9 @@ struct AdvertisingReportFields: ~Escapable {
         self.data = data
     }
 
-    /// Gives each report that is whole.
+    /// Calls `body` with each complete report.
     /// - Parameter payload: what follows the subevent code.
-    /// - Returns: `false` when the event ends within a report, goes on after the last, or `body` said so.
+    /// - Returns: `false` if the event ends within a report, has octets after the last, or `body` returned `false`.
     @inline(__always)
     static func forEach(subevent: UInt8, in payload: RawSpan, _ body: (borrowing Self) -> Bool) -> Bool {
         guard payload.byteCount >= 1 else { return false }
@@ -48,7 +48,7 @@ struct AdvertisingReportFields: ~Escapable {
                 size = header
             }
             if left >= addressOffset + 6, left < size {
-                // Cut short behind the address: the device was seen all the same.
+                // Cut off after the address: the device still counts as seen.
                 _ = body(
                     Self(
                         address: payload.integer(position + addressOffset, width: 6), fields: payload.rest(position),

@@ -1,13 +1,13 @@
-/// Whether packets are as long as their fields need, without a word about them.
+/// Checks the lengths of packets against their fields.
 enum PacketCheck {
-    /// Whether the parameters of a command hold its fields.
+    /// Whether the parameters of a command are long enough for its fields.
     static func isWholeCommand(_ opcode: UInt16, _ parameters: RawSpan, _ tables: borrowing PacketTables) -> Bool {
         let place = Int(tables.commands[Int(opcode)])
         guard place >= 0 else { return true }
         return tables.layouts[place].hold(parameters, tables)
     }
 
-    /// Whether the parameters of an event hold its fields; advertising reports have a check of their own.
+    /// Whether the parameters of an event are long enough for its fields; advertising reports have their own check.
     static func isWholeEvent(_ code: UInt8, _ parameters: RawSpan, _ tables: borrowing PacketTables) -> Bool {
         switch code {
         case 0x0E:
@@ -47,7 +47,7 @@ enum PacketCheck {
         }
     }
 
-    /// Whether the first command of a signalling frame is there, with its fields (Core 5.4, Vol 3, Part A, 4).
+    /// Whether the first command of a signalling frame is complete (Core 5.4, Vol 3, Part A, 4).
     static func isWholeSignalling(first: UInt64, count: Int, _ tables: borrowing PacketTables) -> Bool {
         let length = Int(first >> 16 & 0xFFFF)
         guard count >= 4, length + 4 <= count else { return false }
@@ -69,7 +69,7 @@ extension PacketTables.Layout {
         return isFixed || tables.measure(fields, bytes)
     }
 
-    /// Answers that tell of an error may end behind it.
+    /// Responses with an error may end after the status.
     @inline(__always)
     fileprivate func holdAnswer(_ bytes: RawSpan, _ tables: borrowing PacketTables) -> Bool {
         if bytes.byteCount >= 1, bytes.octet(0) != 0 { return true }
@@ -79,7 +79,7 @@ extension PacketTables.Layout {
 }
 
 extension PacketTables {
-    /// Whether octets hold the fields of a range.
+    /// Whether octets are long enough for a range of fields.
     func measure(_ range: Range<Int>, _ bytes: RawSpan) -> Bool {
         var position = 0
         var last: UInt64 = 0

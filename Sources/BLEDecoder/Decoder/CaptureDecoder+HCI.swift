@@ -61,7 +61,7 @@ extension CaptureDecoder {
         }
     }
 
-    /// In text, behind the headline: the command that an event answers.
+    /// Appends the command that an event answers to the headline, in text.
     private mutating func appendCommandName(_ opcode: UInt16) {
         let place = Int(tables.commands[Int(opcode)])
         guard !out.isJSON, place >= 0 else { return }
@@ -95,7 +95,7 @@ extension CaptureDecoder {
             writeRest(answer, isShortened)
             return
         }
-        // An answer that tells of an error may end behind it.
+        // A response with an error may end after the status.
         let mayEnd = isShortened || answer.byteCount >= 1 && answer.octet(0) != 0
         writeFields(tables.layouts[place].answer, answer, mayEnd, isSecret: holdsKeys(place))
     }
@@ -130,10 +130,10 @@ extension CaptureDecoder {
 
     // MARK: Fields
 
-    /// Writes fields by the table, and says so when the packet ends before they do.
+    /// Writes fields by the table, and marks a packet that ends too early.
     mutating func writeFields(_ range: Range<Int>, _ bytes: RawSpan, _ mayEnd: Bool, isSecret: Bool) {
         if range.count == 1, tables.fields[range.lowerBound].kind == .rest, mayEnd || bytes.mayHoldKey {
-            // The packet's name is all that is known of it.
+            // Only the name of the packet is known.
             return writeRest(bytes, true)
         }
         var reader = FieldReader(bytes)
@@ -153,8 +153,8 @@ extension CaptureDecoder {
         }
     }
 
-    /// Parameters of which nothing is known.
-    /// - Parameter isShortened: whether the capture left some out, so that a part of a key may be left.
+    /// Writes unknown parameters.
+    /// - Parameter isShortened: whether the capture left some octets out, so that the rest may be part of a key.
     mutating func writeRest(_ bytes: RawSpan, _ isShortened: Bool) {
         guard bytes.byteCount > 0 else { return }
         out.begin("Parameters", "parameters")
@@ -162,13 +162,13 @@ extension CaptureDecoder {
         out.end()
     }
 
-    /// Whether octets of a packet that breaks its form may be a key: one that it can have, or any where it is not known
-    /// what the octets are.
+    /// Whether the octets of a malformed packet may contain a key: because its form has one, or because its form is
+    /// unknown.
     private func mayHoldKey(_ place: Int, _ bytes: RawSpan) -> Bool {
         place < 0 || bytes.mayHoldKey || holdsKeys(place)
     }
 
-    /// Whether a packet of this form may hold a key, so that its octets must not be shown as they are.
+    /// Whether a packet of this form may contain a key, so that its octets must not be shown.
     func holdsKeys(_ place: Int) -> Bool {
         guard place >= 0 else { return false }
         let layout = tables.layouts[place]
@@ -212,7 +212,7 @@ extension CaptureDecoder {
         }
     }
 
-    /// The packet belongs to a connection, if it is known.
+    /// Notes the packet's connection, if it is known.
     private mutating func noteLink(_ handle: UInt16, _ adapter: Int) {
         guard let index = table.find(adapter: adapter, handle: handle) else { return }
         facts.connection = table.links[index].number

@@ -1,7 +1,7 @@
 import BLECapture
 
 extension CaptureDecoder {
-    /// Connections have no higher handles; some controllers send traces of their own there.
+    /// The highest connection handle; some controllers send vendor-specific traces under higher handles.
     static var lastConnectionHandle: UInt16 { 0x0EFF }
 
     mutating func writeACL(_ bytes: RawSpan, _ isShortened: Bool, _ adapter: Int, _ direction: CaptureDirection) {
@@ -23,7 +23,7 @@ extension CaptureDecoder {
             out.isJSON ? out.number(UInt64(handle)) : out.hexadecimal(UInt64(handle), width: 2)
             out.end()
             if bytes.byteCount == 5 + stated || isShortened {
-                // What controllers trace may hold what they encrypt with.
+                // Traces of controllers may contain encryption keys.
                 out.begin("Data", "data")
                 isShortened || bytes.rest(5).mayHoldKey ? out.withheld() : out.bytes(bytes.rest(5))
                 out.end()
@@ -46,7 +46,7 @@ extension CaptureDecoder {
         assemble(index, direction, data, stated: stated, isContinuation: field >> 12 & 3 == 1)
     }
 
-    /// The connection, in the headline.
+    /// Writes the connection into the headline.
     private mutating func writeLink(_ index: Int, _ handle: UInt16) {
         facts.connection = table.links[index].number
         facts.note(handle: handle)
@@ -76,7 +76,7 @@ extension CaptureDecoder {
         }
     }
 
-    /// Puts fragments together, and writes the frame that is whole.
+    /// Reassembles fragments and writes complete frames.
     private mutating func assemble(
         _ index: Int, _ direction: CaptureDirection, _ data: RawSpan, stated: Int, isContinuation: Bool
     ) {
@@ -92,7 +92,7 @@ extension CaptureDecoder {
         } else if table.links[index].assemblies[way].received == 0, !table.links[index].assemblies[way].isCut {
             title("ACL data, continued")
             out.beginFields()
-            // Its beginning was not seen: it may be the rest of a key.
+            // Its beginning is missing: it may be the rest of a key.
             malformed("a continuation without a start", data, isSecret: true)
             out.endFields()
             return
@@ -134,7 +134,7 @@ extension CaptureDecoder {
         out.endFields()
     }
 
-    /// - Parameter stated: how long the payload is; the capture may hold less of it.
+    /// - Parameter stated: the length of the payload; the capture may contain less of it.
     private mutating func writeFrame(
         _ index: Int, _ direction: CaptureDirection, _ channel: UInt16, _ payload: RawSpan, _ stated: Int
     ) {
@@ -173,13 +173,13 @@ extension CaptureDecoder {
         }
         writeLength(stated)
         out.begin("Data", "data")
-        // A fixed channel that is not known may be one of keys; that of broadcasts is none.
+        // An unknown fixed channel may carry keys; the connectionless channel does not.
         channel < 0x0040 && channel != 0x0002 ? out.withheld() : out.bytes(payload)
         out.end()
         out.endFields()
     }
 
-    /// The protocol of a channel and its identifier, in the headline.
+    /// Writes a channel's protocol and identifier into the headline.
     mutating func channelTitle(_ channel: UInt16, _ psm: UInt16?) {
         protocolName("L2CAP")
         if let psm, let name = tables.name(of: UInt64(psm), in: PacketTables.Values.psm) {
@@ -214,7 +214,8 @@ extension CaptureDecoder {
         let place = payload.byteCount >= 1 ? Int(tables.smpCodes[Int(code)]) : -1
         title(place >= 0 ? tables.layouts[place].name : nil, "Unknown PDU", code: UInt64(code), width: 1)
         out.beginFields()
-        // Each PDU has its length: of another, no octet is what the table says (Core 5.4, Vol 3, Part H, 3.3).
+        // Each PDU has a fixed length; with another length no octet has its meaning from the table (Core 5.4, Vol 3,
+        // Part H, 3.3).
         if place >= 0, stated == 1 + tables.layouts[place].byteCount {
             writeFields(tables.layouts[place].fields, payload.rest(1), payload.byteCount < stated, isSecret: true)
         } else if place >= 0, stated <= tables.layouts[place].byteCount {

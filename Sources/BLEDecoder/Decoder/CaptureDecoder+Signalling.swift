@@ -55,7 +55,7 @@ extension CaptureDecoder {
         }
     }
 
-    /// Bits of an Information Response, which mean what its type says.
+    /// Writes the bits of an Information Response, whose meaning depends on its type.
     private mutating func writeInformation(_ parameters: RawSpan) {
         guard parameters.uint16(2) == 0 else { return }
         let table: Int
@@ -71,7 +71,7 @@ extension CaptureDecoder {
 
     // MARK: Credit-based channels
 
-    /// Writes a frame of a channel with credits; with the last frame of a unit, the whole unit.
+    /// Writes a frame of a credit-based channel; with the last frame of an SDU, the whole SDU.
     mutating func writeCreditBasedFrame(
         _ index: Int, _ place: Int, _ direction: CaptureDirection, _ payload: RawSpan, _ stated: Int
     ) {
@@ -93,7 +93,7 @@ extension CaptureDecoder {
             table.links[index].gather(
                 payload, on: place, way: way, isFirst: false, isWhole: payload.byteCount == stated)
             let unit = table.links[index].takeUnit(on: place, way: way)
-            // What was kept of it may be less, where there was no room or the capture cut it short.
+            // Fewer octets may have been kept, because there was no room or the capture cut it off.
             let length = channel.unitCounts[way]
             writeUnit(index, place, direction, unit.span.bytes, length)
         case .malformed:
@@ -142,7 +142,7 @@ extension CaptureDecoder {
         out.endFields()
     }
 
-    /// The channel of a PDU that the fixed one does not carry, and its credits where it has any.
+    /// Writes the channel of a PDU that is not on the fixed channel, and its credits, if any.
     mutating func writeBearer(_ index: Int, _ place: Int?, _ way: Int) {
         guard let place else { return }
         let channel = table.links[index].channels.channels[place]
@@ -155,7 +155,7 @@ extension CaptureDecoder {
         if channel.isCreditBased { writeCredits(channel, way) }
     }
 
-    /// Which service it is, and how many frames may follow before new credits come.
+    /// Writes the channel's service, and how many frames may follow before new credits.
     private mutating func writeCredits(_ channel: ChannelTable.Channel, _ way: Int) {
         out.begin("SPSM", "psm")
         if out.isJSON { out.number(UInt64(channel.psm)) } else { out.hexadecimal(UInt64(channel.psm), width: 2) }

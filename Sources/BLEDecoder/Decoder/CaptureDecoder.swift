@@ -1,12 +1,11 @@
 public import BLECapture
 import BLEPackets
 
-/// Turns the records of a capture into lines of text or JSON, a packet at a time.
+/// Turns the records of a capture into lines of text or JSON, packet by packet.
 ///
-/// It follows connections, puts fragments together, pairs requests of ATT with their responses, and remembers what
-/// discovery told of attributes, all in bounded memory. Keys, and passkeys of pairing, are never written,
-/// nor are 16 octets and more of which it is not known what they are: those of vendors, of unknown packets, and of
-/// fragments whose beginning was not seen.
+/// It follows connections, reassembles fragments, matches ATT requests and responses, and remembers discovered
+/// attributes, all in bounded memory. Keys and passkeys of pairing are never written, nor are 16 or more unknown
+/// octets: vendor-specific ones, unknown packets, and fragments whose beginning is missing.
 ///
 ///     var decoder = CaptureDecoder(style: .text(isColoured: false))
 ///     while let record = try reader.next() {
@@ -14,17 +13,18 @@ import BLEPackets
 ///         if decoder.output.byteCount > 65_536 { … write decoder.output; decoder.removeOutput() }
 ///     }
 public struct CaptureDecoder: ~Copyable {
-    /// How many records were given.
+    /// How many records were passed to the decoder.
     public private(set) var frameCount = 0
-    /// How many of them the filter let through.
+    /// How many of them passed the filter.
     public private(set) var shownCount = 0
-    /// How many packets broke the rules.
+    /// How many packets were malformed.
     public internal(set) var malformedCount = 0
-    /// What the last packet was about.
+    /// Facts about the last packet.
     public internal(set) var facts = PacketFacts()
-    /// In text: where the last packet's headline stands behind time and number, and where its fields begin.
+    /// In text: the offset of the last packet's headline, after the time and the number.
     public private(set) var headlineOffset = 0
-    /// In text: where the last packet's headline ends in `output`, before the line's end; its fields follow.
+    /// In text: the offset in `output` at which the last packet's headline ends, before the line feed; its fields
+    /// follow.
     public internal(set) var fieldsOffset = 0
 
     var out: DecodedOutput
@@ -49,16 +49,16 @@ public struct CaptureDecoder: ~Copyable {
         get { out.buffer.bytes }
     }
 
-    /// Forgets what `output` held, once it is written elsewhere: what the decoder knows of links stays.
+    /// Clears `output` after it was written elsewhere; the state of links is kept.
     public mutating func removeOutput() { out.buffer.truncate(to: 0) }
 
-    /// How many octets of a headline say what kind of packet it is.
+    /// How many octets of a headline contain the kind of packet.
     static let kindWordByteCount = 8
 
     /// How many connections were seen.
     public var connectionCount: Int { table.connectionCount }
 
-    /// Writes a record, when the filter lets it through.
+    /// Writes a record if it passes the filter.
     /// - Returns: whether it was written.
     @discardableResult
     public mutating func decode(_ record: borrowing CaptureRecord) -> Bool {
@@ -125,7 +125,7 @@ public struct CaptureDecoder: ~Copyable {
             title("Packet of unknown type")
             out.beginFields()
             out.begin("Octets", "octets")
-            // As in a stream that went out of step.
+            // As in a stream that has lost its framing.
             isShortened || bytes.mayHoldKey ? out.withheld() : out.bytes(bytes)
             out.end()
             out.endFields()
@@ -175,7 +175,8 @@ public struct CaptureDecoder: ~Copyable {
         out.buffer.append(UInt8(ascii: " "))
     }
 
-    /// `< 12:34:56.123456 #12 `: `<` for what the host sends, `>` for what it gets; a line before it for each new day.
+    /// `< 12:34:56.123456 #12 `: `<` for packets from the host, `>` for packets to it; preceded by a line for each new
+    /// day.
     private mutating func writeTime(_ time: Int64, _ direction: CaptureDirection?) {
         let (seconds, fraction) = Self.floored(time, by: 1_000_000)
         let (today, ofDay) = Self.floored(seconds, by: 86_400)
@@ -209,7 +210,7 @@ public struct CaptureDecoder: ~Copyable {
         out.buffer.append(UInt8(ascii: " "))
     }
 
-    /// Quotient and remainder of any time, also one long before 1970.
+    /// The quotient and the remainder, rounded down, also for times before 1970.
     private static func floored(_ value: Int64, by divisor: Int64) -> (quotient: Int64, remainder: UInt64) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, UInt64(remainder + divisor)) : (quotient, UInt64(remainder))
@@ -242,7 +243,7 @@ public struct CaptureDecoder: ~Copyable {
         fieldsOffset = out.buffer.count
     }
 
-    /// A name of the tables with its number.
+    /// Writes a name of the tables with its number.
     mutating func title(_ name: Name?, _ unknown: StaticString, code: UInt64, width: Int) {
         if out.isJSON {
             out.buffer.append(",\"name\":\"")
@@ -261,7 +262,7 @@ public struct CaptureDecoder: ~Copyable {
         fieldsOffset = out.buffer.count
     }
 
-    /// Tells that a packet breaks the rules, and shows its octets unless they may hold a key.
+    /// Marks a packet as malformed, and shows its octets unless they may contain a key.
     mutating func malformed(_ reason: StaticString, _ bytes: RawSpan, isSecret: Bool = false) {
         facts.kinds.insert(.malformed)
         out.colour(.bad)
@@ -314,7 +315,7 @@ public struct CaptureDecoder: ~Copyable {
             out.text(NoteText.withoutKeys(bytes.part(start, count - start)).span.bytes)
             out.end()
         } else {
-            // Messages of the management socket carry keys: their length is all that is told.
+            // Messages of the management socket contain keys: only their length is shown.
             out.begin("Length", "length")
             out.number(UInt64(bytes.byteCount))
             out.end()

@@ -1,4 +1,4 @@
-/// How a field of each kind is written.
+/// The writing of fields, by kind.
 extension FieldReader {
     // MARK: Numbers
 
@@ -187,7 +187,7 @@ extension FieldReader {
     mutating func writeCountedFixedData(
         _ field: PacketTables.Field, at start: Int, into output: inout DecodedOutput, facts: inout PacketFacts
     ) {
-        // The width holds the data; the octet in front of it is one more.
+        // The width is that of the data, without the octet before it.
         guard position < bytes.byteCount else {
             isBroken = true
             return
@@ -209,7 +209,7 @@ extension FieldReader {
         if !output.writeAdvertisingData(data) { facts.hasBrokenData = true }
     }
 
-    /// - Returns: how many octets follow the one at `start`; `nil` when the packet ends before.
+    /// - Returns: how many octets follow the one at `start`; `nil` if the packet is too short.
     @_lifetime(self: copy self)
     private mutating func takeCounted(_ start: Int) -> Int? {
         guard start < bytes.byteCount, start + 1 + Int(bytes.octet(start)) <= bytes.byteCount else {

@@ -1,12 +1,12 @@
-/// Reads fields as a table says, and writes them.
+/// Reads fields by the table, and writes them.
 struct FieldReader: ~Escapable {
     let bytes: RawSpan
     var position = 0
-    /// Whether the packet ended within a field, or a part of it broke its own form.
+    /// Whether the packet ended within a field, or a part of it was malformed.
     var isBroken = false
-    /// The last number, whose bits may say what follows.
+    /// The last number, whose bits may determine the next fields.
     var lastNumber: UInt64 = 0
-    /// Whether advertising data may be cut anywhere, for more of it follows.
+    /// Whether advertising data may be cut off, because more of it follows.
     var isPartial = false
 
     @_lifetime(copy bytes)

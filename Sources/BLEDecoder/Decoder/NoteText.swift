@@ -1,7 +1,7 @@
-/// What programs logged into a capture.
+/// Texts that programs logged into a capture.
 enum NoteText {
-    /// The text, where each run of 32 hexadecimal digits and more, also in pairs behind spaces or colons, is withheld: a
-    /// program that logs much logs keys. A UUID with its dashes stays.
+    /// The text without runs of 32 or more hexadecimal digits, also in pairs with spaces or colons: verbose programs
+    /// log keys. UUIDs with dashes are kept.
     static func withoutKeys(_ bytes: RawSpan) -> [UInt8] {
         var text: [UInt8] = []
         var position = 0
@@ -12,7 +12,7 @@ enum NoteText {
                 position = end
                 continue
             }
-            // A run that is none begins nowhere in its middle either.
+            // A run that is too short contains no longer one.
             repeat {
                 text.append(bytes.octet(position))
                 position += 1
@@ -21,7 +21,7 @@ enum NoteText {
         return text
     }
 
-    /// Where a run of digits that may be a key ends; `start` where there is none.
+    /// The end of a run of digits that may be a key; `start` if there is none.
     private static func endOfDigits(_ bytes: RawSpan, _ start: Int) -> Int {
         var count = 0
         var position = start
@@ -30,7 +30,7 @@ enum NoteText {
             if isDigit(octet) {
                 count += 1
             } else {
-                // Between pairs alone.
+                // Only between pairs.
                 let separates = octet == UInt8(ascii: ":") || octet == UInt8(ascii: " ")
                 guard separates, count > 0, count % 2 == 0, position + 1 < bytes.byteCount,
                     isDigit(bytes.octet(position + 1))

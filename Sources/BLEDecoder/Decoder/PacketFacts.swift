@@ -1,15 +1,15 @@
-/// What a packet is about, for filters and charts.
+/// Facts about a packet, for filters and charts.
 public struct PacketFacts: Sendable {
-    /// Kinds of packets that can be asked for.
+    /// Kinds of packets, for filters.
     public struct Kinds: OptionSet, Sendable {
         public let rawValue: UInt16
         public init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// HCI commands.
         public static let command = Kinds(rawValue: 1)
-        /// HCI events, advertising reports among them.
+        /// HCI events, including advertising reports.
         public static let event = Kinds(rawValue: 2)
-        /// ACL data, whatever it carries.
+        /// ACL data with any content.
         public static let acl = Kinds(rawValue: 4)
         /// Synchronous data: voice over BR/EDR.
         public static let sco = Kinds(rawValue: 8)
@@ -27,19 +27,19 @@ public struct PacketFacts: Sendable {
         public static let smp = Kinds(rawValue: 512)
         /// Advertising reports.
         public static let advertising = Kinds(rawValue: 1024)
-        /// Packets that break the rules.
+        /// Malformed packets.
         public static let malformed = Kinds(rawValue: 2048)
     }
 
     /// The number of the record in the capture, from 1.
     public internal(set) var frame = 0
-    /// The kind of its HCI packet, and the kinds of what that carries.
+    /// The kind of the HCI packet, and the kinds of its content.
     public internal(set) var kinds = Kinds()
     /// Whether the host sent it; `nil` for notes.
     public internal(set) var isFromHost: Bool?
     /// Microseconds since 1970-01-01 00:00 UTC, as in the capture.
     public internal(set) var timestampMicroseconds: Int64 = 0
-    /// The connection that it belongs to, by its number in the order in which connections began; `nil` for none.
+    /// The connection, numbered in the order in which connections began; `nil` for none.
     public internal(set) var connection: Int?
 
     var filter = DecodingFilter()
@@ -74,7 +74,7 @@ public struct PacketFacts: Sendable {
         if filter.attributeHandle == attribute { hasAttribute = true }
     }
 
-    /// Whether the filter lets the packet through.
+    /// Whether the packet passes the filter.
     var passes: Bool {
         if !filter.kinds.isEmpty, filter.kinds.isDisjoint(with: kinds) { return false }
         if filter.connectionHandle != nil, !hasHandle { return false }
@@ -83,15 +83,15 @@ public struct PacketFacts: Sendable {
     }
 }
 
-/// Which packets are wanted; all conditions must hold.
+/// A filter for packets; all conditions must hold.
 public struct DecodingFilter: Sendable {
-    /// Any of these; empty: all.
+    /// Packets of any of these kinds; empty for all.
     public var kinds = PacketFacts.Kinds()
-    /// Data on this connection, and commands and events that name it; `nil`: all.
+    /// Data on this connection, and commands and events with its handle; `nil` for all.
     public var connectionHandle: UInt16?
-    /// 48 bits, the first octet of the text highest.
+    /// Packets of the device with this address, of 48 bits, the first octet of the text highest; `nil` for all.
     public var address: UInt64?
-    /// PDUs of ATT that name this attribute; `nil`: all packets.
+    /// ATT PDUs with this attribute handle; `nil` for all packets.
     public var attributeHandle: UInt16?
 
     public init(

@@ -135,7 +135,7 @@ enum HTMLPage {
         function fit(c,w,h){const p=devicePixelRatio||1;c.style.width=w+"px";c.style.height=h+"px";
           if(c.width!==Math.round(w*p)||c.height!==Math.round(h*p)){c.width=Math.round(w*p);c.height=Math.round(h*p)}
           const g=c.getContext("2d");g.setTransform(p,0,0,p,0,0);g.clearRect(0,0,w,h);return g}
-        // The message-sequence chart: the host at the left, the device at the right, a message a line.
+        // The message-sequence chart: the host on the left, the device on the right, one message per line.
         const TOP=44;
         function drawChart(){
           const v=$("view"),s=$("space"),c=$("chart"),w=v.clientWidth,h=v.clientHeight;s.textContent="";

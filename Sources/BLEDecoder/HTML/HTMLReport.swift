@@ -1,11 +1,11 @@
 public import BLECapture
 import BLEText
 
-/// Turns the records of a capture into one page of HTML that holds all it needs: a timeline, a message-sequence chart of
-/// each connection, every packet with its fields, a search, and zoom.
+/// Turns the records of a capture into one self-contained HTML page: a timeline, a message-sequence chart of each
+/// connection, every packet with its fields, search, and zoom.
 ///
-/// The page is written as the records come: memory does not grow with the file. Call `begin`, `add` for each record,
-/// `end`, and write out `output` in between whenever it has grown.
+/// The page is written record by record, so that memory does not grow with the file. Call `begin`, then `add` for each
+/// record, then `end`; write out `output` in between.
 public struct HTMLReport: ~Copyable {
     private var decoder: CaptureDecoder
     private var buffer = TextBuffer()
@@ -25,7 +25,7 @@ public struct HTMLReport: ~Copyable {
         get { buffer.bytes }
     }
 
-    /// Forgets what `output` held, once it is written elsewhere.
+    /// Clears `output` after it was written elsewhere.
     public mutating func removeOutput() { buffer.truncate(to: 0) }
 
     /// Writes the head of the page.
@@ -43,7 +43,7 @@ public struct HTMLReport: ~Copyable {
         buffer.append(";\nconst ROWS=[\n")
     }
 
-    /// Writes a record, when the filter lets it through.
+    /// Writes a record if it passes the filter.
     public mutating func add(_ record: borrowing CaptureRecord) {
         decoder.removeOutput()
         guard decoder.decode(record) else { return }
@@ -65,7 +65,7 @@ public struct HTMLReport: ~Copyable {
         buffer.append("],\n")
     }
 
-    /// The headline without its time and kind, and the fields.
+    /// Appends the headline without its time and kind, and the fields.
     private static func appendTexts(of decoder: borrowing CaptureDecoder, to buffer: inout TextBuffer) {
         let start = decoder.headlineOffset + CaptureDecoder.kindWordByteCount
         appendString(decoder.output.part(start, decoder.fieldsOffset - start), to: &buffer)
@@ -92,7 +92,7 @@ public struct HTMLReport: ~Copyable {
         }
     }
 
-    /// A string of JavaScript that ends no script element.
+    /// Appends a JavaScript string that cannot end a script element.
     private static func appendString(_ bytes: RawSpan, to buffer: inout TextBuffer) {
         buffer.append(UInt8(ascii: "\""))
         for index in 0..<bytes.byteCount {

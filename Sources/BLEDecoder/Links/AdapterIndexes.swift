@@ -1,6 +1,6 @@
 /// Small numbers for the adapters of a capture, so that tables can be arrays.
 struct AdapterIndexes {
-    /// The most adapters that are told apart; further ones share the last number.
+    /// The maximum number of distinct adapters; further ones share the last number.
     static let maximumCount = 16
 
     private var adapters: [UInt16] = []

@@ -1,8 +1,8 @@
 import BLEAssignedNumbers
 
-/// The attributes of a server, as far as discovery told of them.
+/// The discovered attributes of a server.
 struct AttributeDatabase {
-    /// The most attributes that are kept; what is told beyond them has no name.
+    /// The maximum number of attributes; further ones have no name.
     static let maximumCount = 8192
 
     enum Kind: UInt8 { case service, characteristic, value, descriptor }
@@ -15,7 +15,7 @@ struct AttributeDatabase {
 
     private var entries: [UInt16: Entry] = [:]
 
-    /// Keeps what an attribute is. Services and characteristics say more than a bare type.
+    /// Stores an attribute. Services and characteristics take precedence over a bare type.
     mutating func learn(_ handle: UInt16, _ kind: Kind, _ type: AttributeType) {
         guard handle != 0, entries.count < Self.maximumCount || entries[handle] != nil else { return }
         if kind == .descriptor, let known = entries[handle], known.kind != .descriptor { return }

@@ -1,6 +1,6 @@
 import BLEAssignedNumbers
 
-/// The UUID of an attribute, short when it stands on the Bluetooth base.
+/// The UUID of an attribute, in short form if it is based on the Bluetooth Base UUID.
 struct AttributeType: Equatable {
     var high: UInt64 = 0
     var low: UInt64 = 0

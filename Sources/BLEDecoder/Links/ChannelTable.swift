@@ -1,21 +1,22 @@
 import BLECapture
 
-/// The dynamic channels of a link, as its signalling tells of them (Core 5.4, Vol 3, Part A, 4). All of it is bounded.
+/// The dynamic channels of a link, from its signalling (Core 5.4, Vol 3, Part A, 4), in bounded memory.
 struct ChannelTable {
-    /// A channel that both sides have agreed on. What concerns one direction stands at its number in `CaptureDirection`.
+    /// An open channel. Arrays are indexed by the raw value of `CaptureDirection`.
     struct Channel {
         /// PSM or SPSM.
         var psm: UInt16
-        /// Whether its frames are pieces of units, which credits pay for (Core 5.4, Vol 3, Part A, 3.4.3).
+        /// Whether it is credit-based: its frames are segments of SDUs (Core 5.4, Vol 3, Part A, 3.4.3).
         var isCreditBased: Bool
-        /// What stands on its frames: the identifier at the side that receives them.
+        /// The channel identifier in its frames, which is that of the receiving side.
         var identifiers: [2 of UInt16]
-        /// How many frames may still be sent before new credits come.
+        /// How many frames may be sent before new credits.
         var credits: [2 of Int] = [0, 0]
-        /// Of the unit that is coming: its length, and how many of its octets have come; nothing has begun at -1.
+        /// The length of the SDU that is being received, and how many of its octets have been received; −1 before it
+        /// begins.
         var unitLengths: [2 of Int] = [-1, -1]
         var unitCounts: [2 of Int] = [0, 0]
-        /// The first octets of the unit that is coming, the first of them lowest, and how many of eight are known.
+        /// The first octets of the SDU that is being received, the first one lowest, and how many of eight are known.
         var starts: [2 of UInt64] = [0, 0]
         var startCounts: [2 of Int] = [0, 0]
 
@@ -23,7 +24,7 @@ struct ChannelTable {
         var isAttributeProtocol: Bool { psm == (isCreditBased ? 0x0027 : 0x001F) }
     }
 
-    /// Channels that were asked for in one command.
+    /// Channels that were requested in one command.
     private struct Request {
         var identifier: UInt8
         var way: Int
@@ -39,14 +40,14 @@ struct ChannelTable {
     var channels: [Channel] = []
     private var requests: [Request] = []
 
-    /// The channel of frames with an identifier that travel one way; the youngest, where a capture missed an end.
+    /// The channel of frames with this identifier and direction; the newest one, if a capture missed an end.
     @inline(__always)
     func index(of identifier: UInt16, way: Int) -> Int? {
         guard !channels.isEmpty else { return nil }
         return channels.lastIndex { $0.identifiers[way] == identifier }
     }
 
-    /// Takes a command of the signalling channel.
+    /// Handles a command of the signalling channel.
     /// - Returns: whether channels were opened or closed.
     @discardableResult
     mutating func follow(_ code: UInt8, identifier: UInt8, _ parameters: RawSpan, way: Int) -> Bool {
@@ -65,7 +66,7 @@ struct ChannelTable {
         case 0x03 where count >= 6, 0x0D where count >= 6:
             switch parameters.uint16(4) {
             case 0: return open(identifier, way, credits: 0, parameters.part(0, 2))
-            case 1: break  // pending: the answer is yet to come
+            case 1: break  // pending: the response follows
             default: take(identifier, way)
             }
         case 0x15 where count >= 10:
@@ -75,10 +76,10 @@ struct ChannelTable {
             take(identifier, way)
         case 0x18 where count >= 8:
             if 0x0D...0x0F ~= parameters.uint16(6) { break }  // pending
-            // Where some are refused, their identifiers are zero.
+            // The identifiers of refused channels are zero.
             return open(identifier, way, credits: Int(parameters.uint16(4)), parameters.part(8, 10))
         case 0x16 where count >= 4:
-            // The identifier is the sender's own: the other side may send more.
+            // The identifier is the sender's: the other side gets the credits.
             if let index = index(of: parameters.uint16(0), way: 1 - way) {
                 channels[index].credits[1 - way] += Int(parameters.uint16(2))
             }
@@ -118,7 +119,7 @@ struct ChannelTable {
         for index in 0..<min(request.count, destinations.byteCount / 2) {
             let (source, destination) = (request.sources[index], destinations.uint16(index * 2))
             guard source != 0, destination != 0 else { continue }
-            // What the one who asked sends bears the identifier of the one who answered.
+            // Frames of the requesting side have the identifier of the responding side.
             let asking = request.way
             var channel = Channel(psm: request.psm, isCreditBased: request.isCreditBased, identifiers: [0, 0])
             channel.identifiers[asking] = destination
@@ -138,20 +139,20 @@ struct ChannelTable {
     // MARK: Units
 
     enum Piece {
-        /// A whole unit in one frame.
+        /// A whole SDU in one frame.
         case unit
-        /// A unit begins, of which more must come; `length` octets in all.
+        /// The first segment of an SDU of `length` octets.
         case beginning(length: Int)
         case middle
         case end
-        /// The frames do not make up a unit.
+        /// The frames do not form an SDU.
         case malformed
     }
 
-    /// Takes a frame of a credit-based channel.
+    /// Handles a frame of a credit-based channel.
     /// - Parameters:
-    ///   - length: The unit's length as the frame states it, in case it begins one; `nil` when it was not captured.
-    ///   - count: How many octets of payload the frame has.
+    ///   - length: The SDU length in the frame, if it is the first segment; `nil` if it was not captured.
+    ///   - count: The length of the frame's payload.
     mutating func receive(_ index: Int, way: Int, statedLength length: Int?, count: Int) -> Piece {
         channels[index].credits[way] -= 1
         let expected = channels[index].unitLengths[way]

@@ -1,55 +1,55 @@
 import BLECapture
 
-/// Follows the fragments of L2CAP frames by their lengths alone: nothing is copied but the first octets.
+/// Follows the fragments of L2CAP frames by their lengths: only the first octets are copied.
 ///
-/// Links are told apart by adapter, handle and direction (Core 5.4, Vol 3, Part A, 7.2.1).
+/// Links are distinguished by adapter, handle and direction (Core 5.4, Vol 3, Part A, 7.2.1).
 struct FragmentCounter {
-    /// A frame that has come whole.
+    /// A complete frame.
     struct Frame {
         var channel: UInt16
-        /// How many octets the payload has; more than `first` holds.
+        /// The length of the payload; `first` has only its beginning.
         var payloadByteCount: Int
-        /// The first eight octets of the payload, the first of them lowest; as many as were captured.
+        /// The first eight octets of the payload, the first one lowest, as far as they were captured.
         var first: UInt64
         var capturedByteCount: Int
-        /// Whether it came in fragments: then `gathered` has the payload of a signalling channel.
+        /// Whether it was fragmented: then `gathered` has the payload of a signalling channel.
         var isGathered = false
     }
 
     enum Outcome {
-        /// More fragments must come.
+        /// More fragments follow.
         case pending
         case frame(Frame)
-        /// The fragments do not make up a frame.
+        /// The fragments do not form a frame.
         case malformed
     }
 
     fileprivate struct Link {
-        /// How many octets of the frame have come.
+        /// How many octets of the frame have been received.
         var received = 0
-        /// Whether the capture left out octets of it.
+        /// Whether the capture left octets out.
         var isCut = false
-        /// How many of its first twelve are held: its header and up to eight octets of payload.
+        /// How many of its first twelve octets are stored: its header and up to eight octets of payload.
         var gathered = 0
         var header: UInt32 = 0
         var first: UInt64 = 0
-        /// The payload on a signalling channel, for what it tells of others.
+        /// The payload on a signalling channel, which opens and closes other channels.
         var payload: [UInt8] = []
-        /// No frame of a signalling channel that opens a channel is longer.
+        /// Frames of a signalling channel that open a channel are not longer.
         static let heldByteCount = 256
         var isSignalling: Bool { gathered >= 4 && (header >> 16 == 1 || header >> 16 == 5) }
     }
 
-    /// The payload of the last frame of a signalling channel that came in fragments.
+    /// The payload of the last fragmented frame on a signalling channel.
     private(set) var gathered: [UInt8] = []
 
-    /// Per adapter: pages of 32 handles in two directions, made when one of them first sends data.
+    /// Per adapter: pages of 32 handles in two directions, created with the first data.
     private var tables: [[[Link]]] = []
     private static let pageSize = 64
 
-    /// Takes an ACL packet's handle field and what follows its header.
+    /// Handles an ACL packet: its handle field and its data.
     /// - Parameters:
-    ///   - stated: how many octets of data the packet says it has; `data` holds fewer when the capture shortened it.
+    ///   - stated: the data length in the packet; `data` is shorter if the capture shortened it.
     mutating func receive(
         adapter: Int, handleField: UInt16, direction: CaptureDirection, data: RawSpan, stated: Int
     ) -> Outcome {
@@ -73,7 +73,7 @@ struct FragmentCounter {
             isContinuation: isContinuation, data: data, stated: stated, gathered: &gathered)
     }
 
-    /// Forgets what links of an ended connection had begun.
+    /// Forgets incomplete frames of an ended connection.
     mutating func forget(adapter: Int, handle: UInt16) {
         guard adapter < tables.count, !tables[adapter].isEmpty else { return }
         let index = Int(handle & 0x0FFF) << 1
@@ -93,8 +93,7 @@ extension FragmentCounter.Link {
         } else {
             self = FragmentCounter.Link()
         }
-        // Fragments of which the capture holds a part only do not make up a frame: its octets are not known by their
-        // places any more.
+        // Shortened fragments do not form a frame: the positions of their octets are unknown.
         if data.byteCount < stated {
             self = FragmentCounter.Link()
             isCut = true
@@ -111,7 +110,7 @@ extension FragmentCounter.Link {
             gathered += 1
             position += 1
         }
-        // Behind the header, of which the first fragment may hold a part.
+        // After the header, of which the first fragment may contain a part.
         if isSignalling {
             let room = Self.heldByteCount - payload.count
             unsafe data.rest(max(0, 4 - received)).withUnsafeBytes {

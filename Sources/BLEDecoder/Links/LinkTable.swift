@@ -1,8 +1,8 @@
 import BLECapture
 
-/// A connection, as far as the capture tells of it.
+/// A connection in a capture.
 struct Link {
-    /// A request of ATT that waits for its response.
+    /// An ATT request that waits for its response.
     struct Request {
         var opcode: UInt8
         var frame: Int
@@ -11,12 +11,12 @@ struct Link {
         var type: AttributeType
     }
 
-    /// Octets of an L2CAP frame that has not come whole.
+    /// Octets of an incomplete L2CAP frame.
     struct Assembly {
         var bytes: [UInt8] = []
-        /// How many octets came, counting those that the capture left out.
+        /// How many octets have been received, including those that the capture left out.
         var received = 0
-        /// Whether the capture left out octets, so that the fragments cannot be put together.
+        /// Whether the capture left octets out, so that the fragments cannot be reassembled.
         var isCut = false
     }
 
@@ -29,21 +29,21 @@ struct Link {
     var isRandom: Bool?
     var isLE = true
     var lastUse = 0
-    /// By the direction of their octets.
+    /// By direction.
     var assemblies = [Assembly(), Assembly()]
-    /// On the fixed channel, by the direction and the kind of what waits: as client a device has one request under
-    /// way, and as server one indication besides (Core 5.4, Vol 3, Part F, 3.3.2).
+    /// Outstanding ATT requests on the fixed channel, by direction and kind: a device has at most one request as a
+    /// client and one indication as a server (Core 5.4, Vol 3, Part F, 3.3.2).
     private var requests: [Request?] = [nil, nil, nil, nil]
-    /// On other channels, by their keys and the kind.
+    /// Outstanding ATT requests on other channels, by their keys and the kind.
     private var channelRequests: [UInt32: Request] = [:]
-    /// Of the host's server and the peer's.
+    /// The databases of the host's server and of the peer's.
     var databases = [AttributeDatabase(), AttributeDatabase()]
     var channels = ChannelTable()
-    /// Octets of the units that are coming, by channel and direction.
+    /// Octets of incomplete SDUs, by channel and direction.
     private var units: [UInt32: [UInt8]] = [:]
     private var unitByteCount = 0
 
-    /// The most octets of units that are kept for a link.
+    /// The maximum octets of SDUs that are kept for a link.
     static let maximumUnitByteCount = 64 << 10
 
     init(adapter: Int, handle: UInt16, number: Int) {
@@ -56,7 +56,7 @@ struct Link {
         UInt32(channels.channels[channel].identifiers[way]) << 1 | UInt32(way)
     }
 
-    /// The request, or the indication, that waits in one direction, on a dynamic channel or the fixed one.
+    /// The outstanding request or indication in one direction, on a dynamic channel or the fixed one.
     func request(on channel: Int?, way: Int, isIndication: Bool) -> Request? {
         guard let channel else { return requests[way << 1 | (isIndication ? 1 : 0)] }
         return channelRequests[key(channel, way) << 1 | (isIndication ? 1 : 0)]
@@ -70,7 +70,7 @@ struct Link {
         channelRequests[key(channel, way) << 1 | (isIndication ? 1 : 0)] = request
     }
 
-    /// Keeps octets of a unit; none of it where there is no room for them, or the capture has not all.
+    /// Stores octets of an SDU; drops the SDU if there is no room, or the capture does not have all octets.
     mutating func gather(_ bytes: RawSpan, on channel: Int, way: Int, isFirst: Bool, isWhole: Bool) {
         let key = key(channel, way)
         if isFirst { forgetUnit(key) }
@@ -81,7 +81,7 @@ struct Link {
         unsafe bytes.withUnsafeBytes { unsafe units[key, default: []].append(contentsOf: $0) }
     }
 
-    /// Gives the octets of a unit, as far as they were kept, and forgets them.
+    /// Returns the stored octets of an SDU, and forgets them.
     mutating func takeUnit(on channel: Int, way: Int) -> [UInt8] {
         let key = key(channel, way)
         defer { forgetUnit(key) }
@@ -92,7 +92,7 @@ struct Link {
         if let old = units.removeValue(forKey: key) { unitByteCount -= old.count }
     }
 
-    /// Channels have opened or closed: what was begun on others is gone.
+    /// Channels have opened or closed: incomplete SDUs are dropped.
     mutating func channelsChanged() {
         var keys: Set<UInt32> = []
         for index in channels.channels.indices {
@@ -103,7 +103,7 @@ struct Link {
     }
 }
 
-/// The connections that are open, and what is known of devices that were connected before. All of it is bounded.
+/// The open connections, and the databases of devices that were connected before, in bounded memory.
 struct LinkTable {
     static let maximumLinkCount = 64
     static let maximumMemoryCount = 32
@@ -114,7 +114,7 @@ struct LinkTable {
     private var memories: [(address: UInt64, adapter: Int, databases: [AttributeDatabase])] = []
     private var clock = 0
 
-    /// The link of a handle; one is made where none was announced, as in captures that begin late.
+    /// The link of a handle; created if its connection was not captured, as in captures that begin late.
     @inline(__always)
     mutating func index(adapter: Int, handle: UInt16) -> Int {
         if lastIndex < links.count, links[lastIndex].handle == handle, links[lastIndex].adapter == adapter {
@@ -157,7 +157,7 @@ struct LinkTable {
         return lastIndex
     }
 
-    /// A connection ends; what its device offered is remembered.
+    /// A connection ends; the database of its device is remembered.
     mutating func close(adapter: Int, handle: UInt16) {
         guard let index = links.firstIndex(where: { $0.handle == handle && $0.adapter == adapter }) else { return }
         let link = links.remove(at: index)

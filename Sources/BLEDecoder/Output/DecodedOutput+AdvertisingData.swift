@@ -2,7 +2,7 @@ import BLEAssignedNumbers
 
 extension DecodedOutput {
     /// Writes the structures of advertising data (Core Specification Supplement, Part A; Assigned Numbers, 2.3).
-    /// - Returns: `false` when the data break their form: the rest is shown as octets then.
+    /// - Returns: `false` if the data is malformed: the rest is then shown as octets.
     mutating func writeAdvertisingData(_ data: RawSpan) -> Bool {
         beginGroups("data")
         defer { endGroups() }
@@ -76,7 +76,7 @@ extension DecodedOutput {
             } else {
                 writeAppearance(appearance)
             }
-        // Keys of pairing out of band, and of encrypted broadcasts.
+        // Keys of out-of-band pairing and of encrypted advertising data.
         case 0x10 where value.byteCount == 8: bytes(value)  // Device ID
         case 0x0E, 0x0F, 0x10, 0x1D, 0x1E, 0x22, 0x23, 0x2D: withheld()
         case 0xFF:

@@ -1,6 +1,6 @@
 extension DecodedOutput {
-    /// Writes the names of the bits that are set, lowest first, behind what was written of their field.
-    /// - Parameter countsThem: whether their count stands before them in text.
+    /// Appends the names of the bits that are set, lowest first, to the field.
+    /// - Parameter countsThem: whether text begins with their count.
     mutating func bits(
         _ mask: RawSpan, _ field: PacketTables.Field, _ tables: borrowing PacketTables, countsThem: Bool
     ) {
@@ -23,7 +23,7 @@ extension DecodedOutput {
         _ = names(ofBitsIn: mask, field.argument, tables)
     }
 
-    /// The names of bits that are set, without anything before them.
+    /// Writes only the names of the bits that are set.
     mutating func bits(_ mask: RawSpan, in table: Int, _ tables: borrowing PacketTables) {
         if isJSON { buffer.append(UInt8(ascii: "[")) }
         let isEmpty = names(ofBitsIn: mask, table, tables)

@@ -1,25 +1,25 @@
 import BLEAssignedNumbers
 import BLEText
 
-/// How decoded packets are written.
+/// The form of decoded packets.
 public enum DecodingStyle: Sendable, Equatable {
     /// Lines for people; `isColoured` for a terminal.
     case text(isColoured: Bool)
-    /// An object a line.
+    /// One JSON object per line.
     case json
 }
 
 /// Writes fields with their values, for people or as JSON: the same calls give both.
 struct DecodedOutput: ~Copyable {
     enum Colour: UInt8 {
-        case command = 0x36  // the digit behind 3: cyan
+        case command = 0x36  // the digit after 3: cyan
         case event = 0x33  // yellow
         case data = 0x32  // green
         case note = 0x35  // magenta
         case bad = 0x31  // red
     }
 
-    /// Octets of a value that are shown before it is cut short; JSON has them all.
+    /// The maximum octets of a value in text; JSON has all of them.
     private static let shownByteCount = 256
 
     var buffer = TextBuffer()
@@ -27,7 +27,7 @@ struct DecodedOutput: ~Copyable {
     let isColoured: Bool
     private var depth = 0
     private var needsComma = false
-    /// Whether the next field is the first of a group, which a dash shows.
+    /// Whether the next field is the first of a group, which is marked with a dash.
     private var beginsGroup = false
 
     init(_ style: DecodingStyle) {
@@ -37,7 +37,7 @@ struct DecodedOutput: ~Copyable {
 
     // MARK: Structure
 
-    /// Begins the fields behind the headline.
+    /// Begins the fields after the headline.
     mutating func beginFields() {
         if isJSON {
             buffer.append(",\"fields\":{")
@@ -49,7 +49,7 @@ struct DecodedOutput: ~Copyable {
         beginsGroup = false
     }
 
-    /// Ends the fields; a packet without any has none to end.
+    /// Ends the fields, if the packet has any.
     mutating func endFields() {
         if isJSON { buffer.append(UInt8(ascii: "}")) }
         depth = 0
@@ -58,7 +58,7 @@ struct DecodedOutput: ~Copyable {
     mutating func beginGroups(_ name: Name) {
         guard isJSON else { return }
         comma()
-        // A list's name is a word or two: its key is made here, once a packet.
+        // The name of a list is short: its key is built here, once per packet.
         buffer.append(UInt8(ascii: "\""))
         let octets = unsafe name.utf8
         for index in octets.indices {
@@ -168,7 +168,7 @@ struct DecodedOutput: ~Copyable {
         if isJSON { buffer.append(UInt8(ascii: "\"")) }
     }
 
-    /// A number with a name: `public (0x00)`; in JSON the number, and behind it the name with the key `nameKey`.
+    /// A number with a name: `public (0x00)`; in JSON the number, followed by the name under the key `nameKey`.
     mutating func named(_ value: UInt64, width: Int, _ name: Name?, key nameKey: Name) {
         if isJSON {
             buffer.append(decimal: value)
@@ -188,7 +188,7 @@ struct DecodedOutput: ~Copyable {
         }
     }
 
-    /// The type of an option of a channel; one with the top bit may be ignored by who does not know it.
+    /// The type of a channel's option; the top bit marks a hint, which a receiver may ignore.
     mutating func option(_ type: UInt8, _ name: Name?) {
         begin("Option", "option")
         if isJSON {
@@ -215,7 +215,7 @@ struct DecodedOutput: ~Copyable {
         buffer.append(UInt8(ascii: "\""))
     }
 
-    /// A name of ours, between quotation marks in JSON.
+    /// Writes a fixed word, in quotation marks in JSON.
     mutating func word(_ text: StaticString) {
         if isJSON { buffer.append(UInt8(ascii: "\"")) }
         buffer.append(text)
@@ -264,11 +264,12 @@ struct DecodedOutput: ~Copyable {
         }
     }
 
-    /// Text of others: what could harm a terminal or a document is made harmless. In JSON it is the same text to a program.
+    /// Writes foreign text without characters that could harm a terminal or a document. For programs that read the
+    /// JSON, the text is the same.
     mutating func text(_ bytes: RawSpan) {
         buffer.append(UInt8(ascii: "\""))
         var sieve = TextSieve()
-        /// The last character, where it is of ASCII and the sieve has not seen it.
+        /// The last character, if it is ASCII and the sieve has not seen it.
         var before: UInt8 = 0
         var index = 0
         while index < bytes.byteCount {
@@ -304,7 +305,7 @@ struct DecodedOutput: ~Copyable {
         buffer.append(UInt8(ascii: "\""))
     }
 
-    /// How many octets the character of well-formed UTF-8 at `index` has; 1 for ASCII and for what is none.
+    /// The length of the character at `index` of well-formed UTF-8; 1 for ASCII and for invalid octets.
     private static func characterByteCount(_ bytes: RawSpan, _ index: Int) -> Int {
         let first = bytes.octet(index)
         let count: Int
@@ -331,7 +332,7 @@ struct DecodedOutput: ~Copyable {
         return Unicode.Scalar(value)
     }
 
-    /// Says that something is there that nobody may read here.
+    /// Writes a placeholder for octets that must not be shown.
     mutating func withheld() { word("(withheld)") }
 
     /// A UUID of two, four or sixteen octets, with the name that it has.
@@ -347,7 +348,7 @@ struct DecodedOutput: ~Copyable {
         }
     }
 
-    /// A company's identifier and name.
+    /// Writes a company's identifier and name.
     mutating func company(_ value: UInt16) {
         if isJSON {
             buffer.append(decimal: UInt64(value))
@@ -366,7 +367,7 @@ struct DecodedOutput: ~Copyable {
         }
     }
 
-    /// A name of the tables between quotation marks of JSON.
+    /// Writes a name of the tables as a JSON string.
     mutating func escaped(_ name: AssignedName) {
         let octets = unsafe name.utf8
         for index in octets.indices {

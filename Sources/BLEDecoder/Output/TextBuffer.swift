@@ -1,6 +1,7 @@
-/// Octets of output on their way to a file, in memory of its own that is used again and again.
+/// A buffer for output, whose memory is reused.
 ///
-/// An array would check its uniqueness at each of the many short appends; this buffer grows by need and never shrinks.
+/// An array would check its uniqueness at each of the many short appends; this buffer grows when needed and never
+/// shrinks.
 @safe
 struct TextBuffer: ~Copyable {
     private var memory: UnsafeMutablePointer<UInt8>
@@ -22,7 +23,7 @@ struct TextBuffer: ~Copyable {
         }
     }
 
-    /// Forgets all but the first `count` octets.
+    /// Keeps only the first `count` octets.
     mutating func truncate(to count: Int) { self.count = min(self.count, max(count, 0)) }
 
     @inline(__always)
@@ -60,7 +61,7 @@ struct TextBuffer: ~Copyable {
         count += text.count
     }
 
-    /// Octets as they are.
+    /// Appends octets unchanged.
     mutating func append(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { unsafe append($0.assumingMemoryBound(to: UInt8.self)) }
     }
@@ -118,7 +119,7 @@ struct TextBuffer: ~Copyable {
         }
     }
 
-    /// The octets in lower-case hexadecimal digits, nothing between them.
+    /// Appends octets as lower-case hexadecimal digits without separators.
     mutating func append(hexadecimal bytes: RawSpan) {
         reserve(bytes.byteCount * 2)
         for index in 0..<bytes.byteCount {
@@ -160,5 +161,5 @@ struct TextBuffer: ~Copyable {
     }
 }
 
-// The buffer alone holds its memory.
+// Only the buffer refers to its memory.
 extension TextBuffer: @unchecked Sendable {}

@@ -1,9 +1,9 @@
 extension CaptureSummary {
-    /// A number of the protocol, and how many packets had it.
+    /// A protocol number, and how many packets had it.
     public struct Count: Equatable, Sendable {
-        /// An opcode, a code or a channel identifier, as the list says.
+        /// An opcode, a code or a channel identifier, depending on the list.
         public var number: UInt16
-        /// Never zero: what no packet had is not in a list.
+        /// The number of packets, never zero.
         public var count: Int
     }
 
@@ -13,11 +13,11 @@ extension CaptureSummary {
     public var eventsByCode: [Count] { Self.nonzero(eventCodes) }
     /// LE Meta events by subevent code, in order.
     public var leSubevents: [Count] { Self.nonzero(subevents) }
-    /// PDUs of ATT by opcode, in order; without those of enhanced bearers.
+    /// ATT PDUs by opcode, in order; without those on enhanced bearers.
     public var attByOpcode: [Count] { Self.nonzero(attOpcodes) }
-    /// PDUs of ATT on enhanced bearers by opcode, in order.
+    /// ATT PDUs on enhanced bearers by opcode, in order.
     public var enhancedATTByOpcode: [Count] { Self.nonzero(enhancedATTOpcodes) }
-    /// PDUs of SMP over LE by code, in order.
+    /// SMP PDUs over LE by code, in order.
     public var smpByCode: [Count] { Self.nonzero(smpOpcodes) }
     /// Whole L2CAP frames by channel identifier, in order.
     public var l2capByChannel: [Count] { Self.nonzero(channels) }

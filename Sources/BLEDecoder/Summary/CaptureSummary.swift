@@ -1,15 +1,15 @@
 public import BLECapture
 import BLEPackets
 
-/// Counts what a capture holds, packet by packet, without allocation.
+/// Counts the packets of a capture by type, without allocations.
 ///
-/// Frames of L2CAP are counted when they are whole; ATT and SMP by the first octet of theirs.
+/// L2CAP frames are counted when they are complete, ATT and SMP PDUs by their first octet.
 public struct CaptureSummary: ~Copyable {
-    /// Records of every kind, notes of the capture program among them.
+    /// Records of every kind, including notes of the capture program.
     public private(set) var frames = 0
-    /// Packets with HCI commands, whole or not.
+    /// HCI commands, including incomplete ones.
     public private(set) var commands = 0
-    /// Packets with HCI events, whole or not.
+    /// HCI events, including incomplete ones.
     public private(set) var events = 0
     /// Packets with ACL data: fragments, not frames.
     public private(set) var aclPackets = 0
@@ -19,9 +19,9 @@ public struct CaptureSummary: ~Copyable {
     public private(set) var isoPackets = 0
     /// Notes, and packets whose type is unknown.
     public private(set) var others = 0
-    /// Events that tell of advertising: legacy, extended and directed reports.
+    /// Events with advertising reports: legacy, extended and directed ones.
     public private(set) var advertisingReportEvents = 0
-    /// Packets that break the rules of HCI, L2CAP, ATT, SMP or advertising data.
+    /// Malformed packets of HCI, L2CAP, ATT or SMP, or with malformed advertising data.
     public private(set) var malformed = 0
 
     var opcodes = SparseCounts()
@@ -35,14 +35,14 @@ public struct CaptureSummary: ~Copyable {
     private let tables = PacketTables.shared
     private var adapters = AdapterIndexes()
     private var fragments = FragmentCounter()
-    /// What signalling told of channels, of the links that had any; the youngest last.
+    /// The channels of links that have any, by their signalling; the newest last.
     private var channelTables: [(adapter: Int, handle: UInt16, table: ChannelTable)] = []
 
     public init() {}
 
-    /// How many devices advertised; at most `AdvertiserTable.maximumCount` are told apart.
+    /// How many devices advertised, at most `AdvertiserTable.maximumCount`.
     public var distinctAdvertisers: Int { addresses.count }
-    /// Whether there were more devices than can be told apart: then `distinctAdvertisers` is too small.
+    /// Whether there were more devices than can be counted: then `distinctAdvertisers` is too small.
     public var hasMoreAdvertisers: Bool { addresses.isFull }
 
     /// Counts a record.
@@ -78,7 +78,7 @@ public struct CaptureSummary: ~Copyable {
         if !isWhole { malformed += 1 }
     }
 
-    /// Counts records that the reader passed over because their interface carries something else than HCI.
+    /// Counts records that the reader skipped because their interface does not carry HCI.
     public mutating func countForeign(_ count: Int) {
         frames += count
         others += count
@@ -96,7 +96,7 @@ public struct CaptureSummary: ~Copyable {
         guard bytes.byteCount >= 2 else { return isShortened }
         let code = bytes.octet(1)
         eventCodes[Int(code)] += 1
-        // What is there counts, also in an event that is not as long as it says.
+        // The octets that exist count, even if the event is shorter than its length field.
         let isLong = isShortened || bytes.byteCount == 3 + Int(bytes.octet(2))
         if code == 0x3E, bytes.byteCount >= 4 { subevents[Int(bytes.octet(3))] += 1 }
         guard isLong else { return false }
@@ -110,13 +110,13 @@ public struct CaptureSummary: ~Copyable {
             advertisingReportEvents += 1
             let isWhole = AdvertisingReportFields.forEach(subevent: subevent, in: bytes.rest(4)) { report in
                 addresses.note(report, subevent: subevent)
-                // More fragments of the data may follow: then a structure may be cut.
+                // If more fragments of the data follow, a structure may be cut off.
                 if subevent == 0x0D, report.fields.uint16(0) >> 5 & 3 == 1 { return true }
                 return AdvertisingDataCheck.isWellFormed(report.data)
             }
             return isWhole || isShortened
         case 0x05:
-            // Disconnection: what was begun on the link never ends.
+            // Disconnection: incomplete frames of the link are dropped.
             if bytes.octet(3) == 0 {
                 let (index, handle) = (adapters.index(of: adapter), bytes.uint16(4) & 0x0FFF)
                 fragments.forget(adapter: index, handle: handle)
@@ -139,7 +139,7 @@ public struct CaptureSummary: ~Copyable {
             adapter: index, handleField: bytes.uint16(1), direction: direction, data: data, stated: stated)
         switch outcome {
         case .pending: return true
-        // Some controllers send traces of their own under handles that no connection has.
+        // Some controllers send vendor-specific traces under handles that no connection has.
         case .malformed: return bytes.uint16(1) & 0x0FFF > CaptureDecoder.lastConnectionHandle
         case .frame(let frame):
             channels.add(frame.channel)
@@ -171,12 +171,12 @@ public struct CaptureSummary: ~Copyable {
         }
     }
 
-    /// Whether an empty frame breaks the rules of its channel.
+    /// Whether an empty frame is malformed on this channel.
     private static func holdsCommands(_ channel: UInt16) -> Bool { channel == 1 || 4...7 ~= channel }
 
     // MARK: Dynamic channels
 
-    /// Takes the commands of a signalling frame.
+    /// Handles the commands of a signalling frame.
     private mutating func follow(_ payload: RawSpan, _ adapter: Int, _ handle: UInt16, _ way: Int) {
         var position = 0
         while payload.byteCount - position >= 4 {
@@ -196,8 +196,9 @@ public struct CaptureSummary: ~Copyable {
         }
     }
 
-    /// Counts what a frame of a dynamic channel carries of ATT: over BR/EDR a PDU, enhanced a unit or a piece of one.
-    /// - Returns: `false` when it breaks the rules.
+    /// Counts the ATT PDU in a frame of a dynamic channel: over BR/EDR a PDU, on an enhanced bearer an SDU or a
+    /// segment.
+    /// - Returns: `false` if it is malformed.
     private mutating func count(
         _ frame: FragmentCounter.Frame, _ adapter: Int, _ handle: UInt16, _ way: Int
     ) -> Bool {

@@ -1,4 +1,4 @@
-/// Counts by a number of 16 bits, of which few occur: memory is taken by the page.
+/// Counts by a 16-bit number, of which few occur: memory is allocated in pages.
 struct SparseCounts {
     private static let pageSize = 256
     private var pages = [[Int]](repeating: [], count: 256)
@@ -10,7 +10,7 @@ struct SparseCounts {
         pages[page][Int(number & 0xFF)] += 1
     }
 
-    /// Each number that occurred and how often, in order.
+    /// Calls `body` with each number that occurred and its count, in order.
     func visit(_ body: (UInt16, Int) -> Void) {
         for (page, counts) in pages.enumerated() {
             for (index, count) in counts.enumerated() where count > 0 { body(UInt16(page << 8 | index), count) }
