@@ -29,7 +29,7 @@ final class DaemonStage: @unchecked Sendable {
 
     deinit {
         nonisolated(unsafe) let daemon = daemon
-        loop.run { daemon.stop() }
+        loop.run { unsafe daemon.stop() }
         loop.join()
     }
 
@@ -51,16 +51,16 @@ final class RawClient {
     init(_ path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: 10, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var name = Array(path.utf8)
         name[0] = 0
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
         let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(descriptor, $0, length) }
+        let result = unsafe withUnsafePointer(to: &address) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe Glibc.connect(descriptor, $0, length) }
         }
         guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     }
@@ -71,8 +71,8 @@ final class RawClient {
     func send(_ octets: [UInt8]) -> Bool {
         var sent = 0
         while sent < octets.count {
-            let count = octets.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress! + sent, octets.count - sent, Int32(MSG_NOSIGNAL))
+            let count = unsafe octets.withUnsafeBytes {
+                unsafe Glibc.send(descriptor, $0.baseAddress! + sent, octets.count - sent, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { return false }
             sent += count
@@ -99,7 +99,7 @@ final class RawClient {
         while true {
             if let octets = try frames.next() { return try WireFromDaemon(octets: octets).message }
             var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-            let count = read(descriptor, &buffer, buffer.count)
+            let count = unsafe read(descriptor, &buffer, buffer.count)
             guard count > 0 else { return nil }
             let octets = Array(buffer.prefix(count))
             frames.append(octets.span.bytes)

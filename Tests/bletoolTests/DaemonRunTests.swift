@@ -72,7 +72,7 @@ private final class RunningDaemon: @unchecked Sendable {
 
     deinit {
         nonisolated(unsafe) let daemon = daemon
-        loop.run { daemon.stop() }
+        loop.run { unsafe daemon.stop() }
         loop.join()
     }
 }
