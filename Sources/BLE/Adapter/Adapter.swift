@@ -191,9 +191,7 @@ public actor Adapter {
     /// - Returns: the return parameters of Command Complete, or the status octet of Command Status.
     /// - Throws: `AdapterError.host(.commandTimeout)` when the controller does not answer within 2 s.
     public func sendHCICommand(_ opcode: HCIOpcode, parameters: [UInt8] = []) async throws(AdapterError) -> [UInt8] {
-        try await answer(to: .sendHCICommand(opcode: opcode, parameters: parameters)) {
-            if case .hciAnswer(let octets) = $0 { octets } else { nil }
-        }
+        try await answer(to: .sendHCICommand(opcode, parameters))
     }
 
     /// Waits for a command's completion and unwraps its result.
@@ -201,13 +199,10 @@ public actor Adapter {
         try await perform(command).get()
     }
 
-    /// Waits for a command's end and takes its answer out of the result.
-    /// - Parameter pick: `nil` for the result of another command.
-    func answer<Answer>(
-        to command: HostCommand, _ pick: (HostResult) -> Answer?
-    ) async throws(AdapterError) -> Answer {
-        let result = try await result(of: command)
-        guard let answer = pick(result) else { throw .unexpectedResult(result) }
+    /// Waits for the end of an operation.
+    func answer<Answer>(to operation: HostOperation<Answer>) async throws(AdapterError) -> Answer {
+        let result = try await result(of: operation.command)
+        guard let answer = operation.answer(in: result) else { throw .unexpectedResult(result) }
         return answer
     }
 
@@ -250,9 +245,7 @@ public actor Adapter {
     /// Connects with the given parameters.
     /// - Throws: the errors of `connect(to:)`.
     public func connect(_ request: ConnectRequest) async throws(AdapterError) -> Peripheral {
-        let link = try await answer(to: .radio(.connect(request))) {
-            if case .connected(let link) = $0 { link } else { nil }
-        }
+        let link = try await answer(to: .connect(request))
         // It may have ended in the same breath.
         guard let state = links[link] else { throw .host(.notConnected) }
         return Peripheral(adapter: self, information: state.information)

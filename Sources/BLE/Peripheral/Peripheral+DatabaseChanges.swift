@@ -8,10 +8,9 @@ extension Peripheral {
     /// If the hash is the same in two connections, handles from the first are valid in the second.
     public func readDatabaseHash() async throws(AdapterError) -> [UInt8]? {
         do throws(AdapterError) {
-            let result = try await gatt(.readUsingUUID(BluetoothUUID(UInt16(0x2B2A)), .all))
-            guard case .attributeValues(let values) = result, let hash = values.first?.value, hash.count == 16 else {
-                return nil
-            }
+            let values = try await adapter.answer(
+                to: .readUsingUUID(BluetoothUUID(UInt16(0x2B2A)), in: .all, on: link))
+            guard let hash = values.first?.value, hash.count == 16 else { return nil }
             return hash
         } catch {
             if case .host(.gatt(.att(.attributeNotFound, _))) = error { return nil }

@@ -49,25 +49,19 @@ public final class Peripheral: Sendable {
 
     /// Reads the RSSI of the peer, in dBm.
     public func readRSSI() async throws(AdapterError) -> Int8 {
-        try await adapter.answer(to: .link(link, .procedure(.readRSSI))) {
-            if case .rssi(let value) = $0 { value } else { nil }
-        }
+        try await adapter.answer(to: .readRSSI(on: link))
     }
 
     /// Reads the version information of the device's controller.
     /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
     public func readRemoteVersion() async throws(AdapterError) -> RemoteVersion {
-        try await adapter.answer(to: .link(link, .procedure(.readRemoteVersion))) {
-            if case .remoteVersion(let version) = $0 { version } else { nil }
-        }
+        try await adapter.answer(to: .readRemoteVersion(on: link))
     }
 
     /// Reads the features of the device's link layer.
     /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
     public func readRemoteFeatures() async throws(AdapterError) -> LEFeatures {
-        try await adapter.answer(to: .link(link, .procedure(.readRemoteFeatures))) {
-            if case .remoteFeatures(let features) = $0 { features } else { nil }
-        }
+        try await adapter.answer(to: .readRemoteFeatures(on: link))
     }
 
     /// Asks for other connection parameters; a central sets them, a peripheral asks the central for them.
@@ -75,9 +69,7 @@ public final class Peripheral: Sendable {
     public func updateConnectionParameters(
         _ requested: ConnectionParameterRequest
     ) async throws(AdapterError) -> ConnectionParameters {
-        try await adapter.answer(to: .link(link, .procedure(.updateParameters(requested)))) {
-            if case .connectionParameters(let parameters) = $0 { parameters } else { nil }
-        }
+        try await adapter.answer(to: .updateParameters(requested, on: link))
     }
 
     /// Asks for another maximum length of the packets to the device.
@@ -87,19 +79,13 @@ public final class Peripheral: Sendable {
     /// - Returns: the current length; `AdapterEvent.dataLengthChanged` follows if the peer agrees to a change.
     @discardableResult
     public func setDataLength(octets: UInt16, microseconds: UInt16) async throws(AdapterError) -> DataLength {
-        try await adapter.answer(
-            to: .link(link, .procedure(.setDataLength(octets: octets, microseconds: microseconds)))
-        ) {
-            if case .dataLength(let length) = $0 { length } else { nil }
-        }
+        try await adapter.answer(to: .setDataLength(octets: octets, microseconds: microseconds, on: link))
     }
 
     /// Reads the PHYs in use.
     /// - Throws: `AdapterError.host(.controller)` if this controller does not support the command.
     public func readPHY() async throws(AdapterError) -> (transmit: PHY, receive: PHY) {
-        try await adapter.answer(to: .link(link, .procedure(.readPHY))) {
-            if case .phy(let transmit, let receive) = $0 { (transmit, receive) } else { nil }
-        }
+        try await adapter.answer(to: .readPHY(on: link))
     }
 
     /// Asks for other PHYs.
@@ -108,9 +94,7 @@ public final class Peripheral: Sendable {
     public func setPHY(
         transmit: PHYSet, receive: PHYSet
     ) async throws(AdapterError) -> (transmit: PHY, receive: PHY) {
-        try await adapter.answer(to: .link(link, .procedure(.setPHY(transmit: transmit, receive: receive)))) {
-            if case .phy(let transmit, let receive) = $0 { (transmit, receive) } else { nil }
-        }
+        try await adapter.answer(to: .setPHY(transmit: transmit, receive: receive, on: link))
     }
 
     // MARK: Discovery
@@ -118,9 +102,7 @@ public final class Peripheral: Sendable {
     /// Discovers services.
     /// - Parameter uuids: only these services; empty: all primary ones (SPEC CEN-11).
     public func discoverServices(_ uuids: [BluetoothUUID] = []) async throws(AdapterError) -> [Service] {
-        let found = try await gatt(.discoverServices(uuids: uuids)) {
-            if case .services(let found) = $0 { found } else { nil }
-        }
+        let found = try await adapter.answer(to: .discoverServices(uuids, on: link))
         return found.map { Service(uuid: $0.uuid, range: $0.range, isPrimary: $0.isPrimary) }
     }
 
@@ -130,9 +112,7 @@ public final class Peripheral: Sendable {
     }
 
     func discoverIncludedServices(in range: AttributeHandleRange) async throws(AdapterError) -> [IncludedService] {
-        let found = try await gatt(.discoverIncludedServices(range)) {
-            if case .includedServices(let found) = $0 { found } else { nil }
-        }
+        let found = try await adapter.answer(to: .discoverIncludedServices(in: range, on: link))
         return found.map {
             IncludedService(handle: $0.handle, service: Service(uuid: $0.uuid, range: $0.range, isPrimary: false))
         }
@@ -149,9 +129,7 @@ public final class Peripheral: Sendable {
     func discoverCharacteristics(
         _ uuids: [BluetoothUUID], in range: AttributeHandleRange
     ) async throws(AdapterError) -> [Characteristic] {
-        let found = try await gatt(.discoverCharacteristics(range, uuids: uuids)) {
-            if case .characteristics(let found) = $0 { found } else { nil }
-        }
+        let found = try await adapter.answer(to: .discoverCharacteristics(uuids, in: range, on: link))
         return found.map {
             Characteristic(
                 uuid: $0.uuid, handle: $0.handle, valueHandle: $0.valueHandle, endHandle: $0.endHandle,
@@ -166,9 +144,7 @@ public final class Peripheral: Sendable {
     }
 
     func discoverDescriptors(in range: AttributeHandleRange) async throws(AdapterError) -> [Descriptor] {
-        let found = try await gatt(.discoverDescriptors(range)) {
-            if case .descriptors(let found) = $0 { found } else { nil }
-        }
+        let found = try await adapter.answer(to: .discoverDescriptors(in: range, on: link))
         return found.map { Descriptor(uuid: $0.uuid, handle: $0.handle) }
     }
 
@@ -198,7 +174,7 @@ public final class Peripheral: Sendable {
     /// Reads the whole value, however long (SPEC CEN-13, CEN-14).
     /// - Throws: `AdapterError.host(.gatt(.att))` with the device's error.
     public func read(_ handle: AttributeHandle) async throws(AdapterError) -> [UInt8] {
-        try await gatt(.read(handle)) { if case .value(let value) = $0 { value } else { nil } }
+        try await adapter.answer(to: .read(handle, on: link))
     }
 
     /// Reads the whole value of a characteristic.
@@ -239,17 +215,7 @@ public final class Peripheral: Sendable {
     /// Performs any GATT operation.
     /// - Throws: `AdapterError.host(.gatt)`.
     public func gatt(_ operation: GATTOperation) async throws(AdapterError) -> GATTResult {
-        try await adapter.answer(to: .link(link, .gatt(operation))) {
-            if case .gatt(let result) = $0 { result } else { nil }
-        }
-    }
-
-    private func gatt<Answer>(
-        _ operation: GATTOperation, _ pick: (GATTResult) -> Answer?
-    ) async throws(AdapterError) -> Answer {
-        let result = try await gatt(operation)
-        guard let answer = pick(result) else { throw .unexpectedResult(.gatt(result)) }
-        return answer
+        try await adapter.answer(to: .gatt(operation, on: link))
     }
 
     // MARK: Notifications

@@ -22,7 +22,7 @@ extension Adapter {
     @discardableResult
     public func removeBond(_ identity: DeviceAddress) async throws(AdapterError) -> Bool {
         clearStoreError()
-        let wasThere = try await isAccepted(.security(.removeBond(identity)))
+        let wasThere = try await answer(to: .removeBond(identity))
         if let error = takeStoreError() { throw .bondStore(error) }
         return wasThere
     }
@@ -34,7 +34,7 @@ extension Adapter {
     @discardableResult
     public func nameBond(_ identity: DeviceAddress, _ name: String) async throws(AdapterError) -> Bool {
         clearStoreError()
-        let isKnown = try await isAccepted(.security(.nameBond(identity, name)))
+        let isKnown = try await answer(to: .nameBond(identity, name))
         if let error = takeStoreError() { throw .bondStore(error) }
         return isKnown
     }
@@ -54,9 +54,7 @@ extension Adapter {
     /// Out-of-band data of this device, for one pairing with another device.
     /// - Throws: `AdapterError.host(.security(.notAvailable))` without a toolbox.
     public func makeOutOfBandData() async throws(AdapterError) -> LocalOutOfBandData {
-        try await answer(to: .security(.createOutOfBandData)) {
-            if case .outOfBandData(let data) = $0 { data } else { nil }
-        }
+        try await answer(to: .createOutOfBandData)
     }
 
     /// Sets the out-of-band data of a device for the next pairing. A successful pairing consumes it.
@@ -71,9 +69,7 @@ extension Adapter {
         _ link: LinkID, options: PairingOptions? = nil
     ) async throws(AdapterError) -> PairingSummary {
         clearStoreError()
-        let summary = try await answer(to: .security(.pair(link, options))) {
-            if case .paired(let summary) = $0 { summary } else { nil }
-        }
+        let summary = try await answer(to: .pair(link, options))
         if let error = takeStoreError() { throw .bondStore(error) }
         return summary
     }

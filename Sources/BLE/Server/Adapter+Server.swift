@@ -33,9 +33,7 @@ extension Adapter {
     /// Adds a service to the local database; it cannot be changed afterwards (SPEC PER-6, PER-7).
     /// - Throws: `AdapterError.host(.publishing)` with the reason.
     public func publish(_ service: GATTServiceDefinition) async throws(AdapterError) -> GATTPublishedService {
-        try await answer(to: .server(.publish(service))) {
-            if case .published(let published) = $0 { published } else { nil }
-        }
+        try await answer(to: .publish(service))
     }
 
     /// Removes a service from the local database and notifies centrals.
@@ -52,7 +50,7 @@ extension Adapter {
     /// - Returns: `false` if the answer came too late or for the second time.
     @discardableResult
     public func respond(to question: GATTRequestID, with answer: GATTAnswer) async -> Bool {
-        (try? await isAccepted(.server(.respond(question, answer)))) ?? false
+        (try? await self.answer(to: .respond(to: question, with: answer))) ?? false
     }
 
     /// Sends a value to the centrals that subscribed to it (SPEC PER-21). It is cut to MTU − 3 octets.
@@ -61,12 +59,7 @@ extension Adapter {
     ///   (SPEC PER-22).
     @discardableResult
     public func updateValue(_ value: [UInt8], of handle: AttributeHandle, to links: [LinkID]? = nil) async -> Bool {
-        (try? await isAccepted(.server(.updateValue(handle, value: value, links: links)))) ?? false
-    }
-
-    /// Whether the engine accepted the value.
-    func isAccepted(_ command: HostCommand) async throws(AdapterError) -> Bool {
-        try await answer(to: command) { if case .accepted(let isAccepted) = $0 { isAccepted } else { nil } }
+        (try? await answer(to: .updateValue(value, of: handle, to: links))) ?? false
     }
 
     /// Advertises until the task is cancelled (SPEC PER-11, PER-12).
@@ -95,9 +88,7 @@ extension Adapter {
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for link: LinkID
     ) async throws(AdapterError) -> ConnectionParameters {
-        try await answer(to: .link(link, .procedure(.updateParameters(latency.parameters)))) {
-            if case .connectionParameters(let parameters) = $0 { parameters } else { nil }
-        }
+        try await answer(to: .updateParameters(latency.parameters, on: link))
     }
 
     /// Disconnects a central.
