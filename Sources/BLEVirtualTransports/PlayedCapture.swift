@@ -16,7 +16,7 @@ struct PlayedCapture {
     private(set) var reports: [(time: Int64, report: LEExtendedAdvertisingReport.Report)] = []
     private(set) var sessions: [PlayedSession] = []
 
-    /// `FILE@RATE` plays so many times faster, unless a file has that very name.
+    /// `FILE@RATE` plays RATE times faster, unless a file has exactly that name.
     static func pathAndRate(_ text: String) -> (path: String, rate: Double) {
         guard let mark = text.lastIndex(of: "@"), let rate = Double(text[text.index(after: mark)...]),
             PlayedPace.rates.contains(rate), unsafe access(text, F_OK) != 0
@@ -24,7 +24,7 @@ struct PlayedCapture {
         return (String(text[..<mark]), rate)
     }
 
-    /// - Throws: `CaptureError` when the file is no capture. One that breaks off plays up to there.
+    /// - Throws: `CaptureError` when the file is not a capture. A damaged one is played as far as it can be read.
     init(path: String) throws(CaptureError) {
         var reader = try CaptureReader(path: path)
         try self.init(&reader)
@@ -57,7 +57,7 @@ struct PlayedCapture {
                 default: break
                 }
             } catch {
-                // A damaged record costs itself; behind a broken file there is nothing.
+                // A damaged record is skipped; after a final error there is nothing to read.
                 if error.isFinal { break reading }
             }
         }
@@ -82,7 +82,7 @@ struct PlayedCapture {
     ) {
         let start = first ?? time
         first = start
-        // A clock that was set back while it was recorded makes the reports come together, not wait.
+        // If the clock was set back during the recording, the reports follow at once.
         let (distance, isTooFar) = time.subtractingReportingOverflow(start)
         reports.append((isTooFar ? reports.last?.time ?? 0 : max(reports.last?.time ?? 0, distance), report))
     }
@@ -136,7 +136,7 @@ struct PlayedCapture {
 
     // MARK: Playing
 
-    /// An air that plays it, so many times faster than it was recorded.
+    /// Creates an air that plays the capture, `rate` times faster than it was recorded.
     func makeAir(rate: Double = 1) -> (air: SimulatedAir, controller: SimulatedControllerID) {
         let air = SimulatedAir()
         let controller = air.addController(configuration)
@@ -174,7 +174,7 @@ private final class ReportPlayer {
     private func play(on air: SimulatedAir) {
         guard air.isScanning(controller) else { return wait(on: air) }
         let time = reports[next].time
-        // Reports of the same moment come together.
+        // Reports with the same time are sent together.
         while next < reports.count, reports[next].time == time {
             air.report(reports[next].report, by: controller)
             next += 1

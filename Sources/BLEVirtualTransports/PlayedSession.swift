@@ -2,7 +2,7 @@ import BLECapture
 import BLEPackets
 import BLESimulator
 
-/// What a recorded peer said over ATT: each request with its response, and what came unasked behind it.
+/// The ATT session of a recorded peer: each request with its response, and the PDUs that followed unsolicited.
 struct PlayedSession {
     struct Exchange {
         var request: [UInt8]
@@ -15,7 +15,7 @@ struct PlayedSession {
     var peer: DeviceAddress
     var exchanges: [Exchange] = []
 
-    /// Puts the peer on the air, where it can be connected to.
+    /// Adds the peer to the air, where a host can connect to it.
     func join(_ air: SimulatedAir, _ pace: PlayedPace) {
         let responder = Responder(exchanges: exchanges, pace: pace)
         var peer = SimulatedScriptedPeer(name: "", address: peer) { responder.answer($0) }
@@ -23,7 +23,7 @@ struct PlayedSession {
         air.addScriptedPeer(peer)
     }
 
-    /// Finds the recorded answer; a request that stands there several times gets its answers in turn.
+    /// Finds the recorded answer; a request that occurs several times gets its answers in turn.
     private final class Responder {
         private let exchanges: [Exchange]
         private let pace: PlayedPace
@@ -40,7 +40,7 @@ struct PlayedSession {
             if let found {
                 used.insert(found)
             } else {
-                // The last answer stands for later times.
+                // The last answer is repeated for later requests.
                 found = exchanges.lastIndex { $0.request == pdu }
             }
             if let found { return exchanges[found].response.map { [$0] } ?? [] }
@@ -96,7 +96,7 @@ struct SessionCollector {
         finished.append(open.remove(at: position).session)
     }
 
-    /// - Returns: One session for each peer that said something, its links one after the other.
+    /// - Returns: One session for each peer with ATT traffic, its links one after the other.
     mutating func finish() -> [PlayedSession] {
         while let link = open.first { end(link.handle) }
         var sessions: [PlayedSession] = []

@@ -2,9 +2,9 @@ import BLEPackets
 import BLESimulator
 import BLETransport
 
-/// A controller on a virtual air, played in real time on the loop's thread.
+/// A controller on a virtual air, simulated in real time on the loop's thread.
 public final class SimulatedTransport: HCITransport {
-    /// What the transport calls itself; nothing is opened by it.
+    /// The address that the transport reports; it is not opened.
     public let address: TransportAddress
     private let air: SimulatedAir
     private let controller: SimulatedControllerID
@@ -17,7 +17,7 @@ public final class SimulatedTransport: HCITransport {
     private var epoch: UInt64 = 0
 
     /// - Parameters:
-    ///   - air: used by this transport alone from now on.
+    ///   - air: used only by this transport from now on.
     ///   - controller: which of the air's controllers the host drives.
     public init(
         air: sending SimulatedAir, controller: SimulatedControllerID,
@@ -41,15 +41,15 @@ public final class SimulatedTransport: HCITransport {
         arm()
     }
 
-    /// Hands a packet to the controller. What it answers comes after this call, never within it; before `start` and
-    /// after the end packets are dropped.
+    /// Sends a packet to the controller. Its answers follow after this call, never within it; before `start` and after
+    /// the end, packets are dropped.
     public func send(_ packet: RawSpan) {
         guard receive != nil else { return }
         air.send(packet, to: controller, at: airTime)
         planDelivery()
     }
 
-    /// Ends the transport; the time of its air stands still.
+    /// Ends the transport and stops the time of its air.
     public func close() {
         guard let closed else { return }
         receive = nil

@@ -5,7 +5,7 @@ import Glibc
 
 /// Transports whose controller is a program: `sim`, `sim:FILE` and `replay:FILE`.
 ///
-/// They stand in a module of their own, so that an image for a device does not carry a simulator along:
+/// They are in a separate module, so that an image for a device does not contain a simulator:
 ///
 ///     var configuration = AdapterConfiguration()
 ///     configuration.makeVirtualTransport = VirtualTransports.open
@@ -47,7 +47,7 @@ public enum VirtualTransports {
         }
     }
 
-    /// A scenario is a page of text; what is much longer is none.
+    /// The maximum length of a scenario, far above any real one.
     private static let greatestScenario = 16 << 20
 
     private static func contents(of path: String) throws(TransportError) -> [UInt8] {

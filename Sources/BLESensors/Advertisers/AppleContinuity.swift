@@ -1,6 +1,6 @@
-/// What Apple's devices say to each other, in manufacturer data of 0x004C: the kinds of messages that are publicly known.
+/// The messages between Apple's devices in manufacturer data of 0x004C: the kinds that are publicly known.
 ///
-/// Their content is Apple's own, and mostly encrypted: it is not read.
+/// Their content is undocumented and mostly encrypted: it is not decoded.
 enum AppleContinuity {
     private static let kinds: [UInt8: String] = [
         0x02: "iBeacon", 0x03: "AirPrint", 0x05: "AirDrop", 0x06: "HomeKit",

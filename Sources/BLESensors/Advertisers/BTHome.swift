@@ -46,7 +46,7 @@ enum BTHome {
         return report
     }
 
-    /// The objects up to the first that is broken or unknown: nobody knows where the next begins.
+    /// The objects up to the first malformed or unknown one, after which the next cannot be found.
     private static func fields(of payload: [UInt8]) -> [SensorField] {
         var fields: [SensorField] = []
         var reader = PacketReader(payload.span.bytes)
@@ -82,7 +82,7 @@ enum BTHome {
                 }
             }
         } catch {
-            // What was read before holds.
+            // The objects before it are kept.
         }
         return fields
     }
@@ -107,7 +107,7 @@ enum BTHome {
     ]
     private static let dimmerEvents: [UInt8: String] = [0x00: "none", 0x01: "rotate_left", 0x02: "rotate_right"]
 
-    /// Devices that are known by their names.
+    /// Devices that are recognised by their names.
     private static let models: [String: String] = [
         "SBBT-002C": "Shelly BLU Button1", "SBBT-102C": "Shelly BLU Button1 ZB", "SBDW-002C": "Shelly BLU Door/Window",
         "SBMO-003Z": "Shelly BLU Motion", "SBHT-003C": "Shelly BLU H&T", "SBHT-203C": "Shelly BLU H&T ZB",

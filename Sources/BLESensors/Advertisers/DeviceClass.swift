@@ -1,7 +1,7 @@
 extension SensorField {
-    /// Home Assistant's device class of a field of a `SensorReport`; `nil` where it has none for it.
+    /// Home Assistant's device class of a field of a `SensorReport`; `nil` if there is none.
     ///
-    /// A yes or no is of a `binary_sensor`, everything else of a `sensor`.
+    /// Booleans belong to a `binary_sensor`, other values to a `sensor`.
     public var deviceClass: String? {
         // Several values of one kind are numbered.
         var key = name[...]

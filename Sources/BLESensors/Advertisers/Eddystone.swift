@@ -27,7 +27,7 @@ enum Eddystone {
         }
     }
 
-    /// Octets below 14 stand for what ends many names.
+    /// Octets below 14 are abbreviations of common endings.
     private static func url(_ octets: ArraySlice<UInt8>) -> String {
         let schemes = ["http://www.", "https://www.", "http://", "https://"]
         let ends = [".com", ".org", ".edu", ".net", ".info", ".biz", ".gov"]

@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// Govee's thermometers and hygrometers. Their manufacturer data stand under numbers of other companies, so that length,
-/// number and name together tell them.
+/// Govee's thermometers and hygrometers. Their manufacturer data uses identifiers of other companies, so that they are
+/// recognised by length, identifier and name together.
 enum Govee {
     static func report(
         _ entry: AdvertisingData.ManufacturerData, in advertisement: SensorAdvertisement

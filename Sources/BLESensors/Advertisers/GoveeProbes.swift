@@ -9,7 +9,7 @@ enum GoveeProbes {
         var service: UInt16
         /// Behind the first eight octets; `A` and `B` are the numbers of the probes.
         var layout: OctetLayout
-        /// Whether octet 6 says which two of four probes the packet tells of.
+        /// Whether octet 6 selects which two of four probes are in the packet.
         var hasPages = false
     }
 
@@ -68,7 +68,7 @@ enum GoveeProbes {
         return SensorReport("Govee", model: model.name, fields: fields)
     }
 
-    /// H5055: two of six probes in a packet, in whole degrees; bits say which are plugged in.
+    /// H5055: two of six probes in a packet, in whole degrees; bits show which are plugged in.
     private static func sixProbes(_ data: [UInt8]) -> SensorReport? {
         let page = Int(data[3] >> 6)
         guard page < 3 else { return nil }

@@ -25,7 +25,7 @@ enum MiBeacon {
             let hasInputs = data[start] & 0x20 != 0
             start += hasInputs ? 2 : 1
         }
-        // Without an object it says no more than that it is there.
+        // Without an object it only announces the device.
         guard control & 0x40 != 0, start < data.count else { return report }
         var payload = Array(data[start...])
         if control & 0x08 != 0 {
@@ -57,7 +57,7 @@ enum MiBeacon {
             payload.dropLast(7), key: key, nonce: nonce, additional: [0x11], code: Array(payload.suffix(4)))
     }
 
-    /// Versions 2 and 3: the code is one octet that says little, so that a wrong key shows in what comes of it.
+    /// Versions 2 and 3: the code has only one octet, so that a wrong key is recognised by the decrypted data.
     private static func decryptLegacy(
         _ data: [UInt8], _ payload: [UInt8], _ address: [UInt8], _ key: [UInt8], _ keys: SensorKeys
     ) -> [UInt8]? {

@@ -1,9 +1,9 @@
 import BLEAssignedNumbers
 import BLEPackets
 
-/// The objects of MiBeacon: most are a row of a table, some depend on the model or say several things.
+/// The objects of MiBeacon: most are a row of a table, some depend on the model or have several values.
 enum MiBeaconObject {
-    /// - Returns: nothing where the object is unknown, or of another length than its number has.
+    /// - Returns: empty if the object is unknown or has a wrong length.
     static func fields(_ number: UInt16, _ octets: [UInt8], model: String) -> [SensorField] {
         if let fields = special(number, octets, model) { return fields }
         guard let line = AssignedNumbers.line(of: number, in: table), let layout = OctetLayout(line: line.description),

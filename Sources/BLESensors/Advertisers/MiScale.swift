@@ -13,7 +13,7 @@ enum MiScale {
         let raw = Int64(data[place]) | Int64(data[place + 1]) << 8
         let mass =
             if isPounds { DecimalNumber(raw, exponent: -2) } else {
-                // Steps of 5 g; where the scale shows catties, hundredths of half a kilogram: the same.
+                // Steps of 5 g; if the scale shows catties, hundredths of half a kilogram, which is the same.
                 DecimalNumber(raw * 5, exponent: -3)
             }
         let unit = isPounds ? "lb" : "kg"

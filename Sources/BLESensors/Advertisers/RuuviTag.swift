@@ -45,7 +45,7 @@ enum RuuviTag {
         }
     }
 
-    /// Nine bits, of which the least stands elsewhere.
+    /// Nine bits, of which the least significant is stored separately.
     private static func index(_ name: String, _ octet: UInt8, _ leastBit: UInt8) -> SensorField {
         let value = UInt16(octet) << 1 | (leastBit == 0 ? 0 : 1)
         return SensorField(name, value == 0x1FF ? .unknown : .number(DecimalNumber(value)))

@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// Keys of devices that encrypt what they say, and who does the cryptography: this module has none of its own.
+/// Keys of devices that encrypt their data, and a function for the cryptography, which this module does not contain.
 public struct SensorKeys: Sendable {
-    /// One block of AES-128, as `ToolboxRequest.encrypt` has it: key and block are 16 octets; `nil` where that fails.
+    /// Encrypts one block with AES-128, like `ToolboxRequest.encrypt`: key and block have 16 octets; `nil` on failure.
     public typealias Encrypt = @Sendable (_ key: [UInt8], _ block: [UInt8]) -> [UInt8]?
 
     private var keys: [UInt64: [UInt8]] = [:]
@@ -12,19 +12,19 @@ public struct SensorKeys: Sendable {
     public init(encrypt: @escaping Encrypt) { self.encrypt = encrypt }
 
     /// Adds the key of a device, whose address may be public or random; 16 octets, or 12 of the oldest Xiaomi devices.
-    /// - Parameter address: the device; `nil`: every device that has no key of its own.
+    /// - Parameter address: the device; `nil` for every device without its own key.
     public mutating func add(_ key: [UInt8], for address: DeviceAddress?) {
         if let address { keys[address.value] = key } else { commonKey = key }
     }
 
     func key(of address: DeviceAddress?) -> [UInt8]? { address.flatMap { keys[$0.value] } ?? commonKey }
 
-    /// Decrypts with AES-CCM (RFC 3610), whose length field has the octets that the nonce leaves of 15.
+    /// Decrypts with AES-CCM (RFC 3610); the length field has 15 octets minus those of the nonce.
     ///
     /// - Parameters:
     ///   - nonce: 7 to 13 octets.
-    ///   - code: the authentication code; `nil`: it is not looked at.
-    /// - Returns: `nil` when the code is another, and where the key or the nonce has a wrong length.
+    ///   - code: the authentication code; `nil` does not check it.
+    /// - Returns: `nil` if the code does not match, or the key or the nonce has a wrong length.
     func open(
         _ ciphertext: some Collection<UInt8>, key: [UInt8], nonce: [UInt8], additional: [UInt8], code: [UInt8]?
     ) -> [UInt8]? {

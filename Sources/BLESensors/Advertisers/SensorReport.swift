@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// What an advertiser says in a format that is known.
+/// The content of an advertisement in a known format.
 public struct SensorReport: Hashable, Sendable {
-    /// How what the device says is kept from others.
+    /// The encryption of a report.
     public enum Encryption: String, Hashable, Sendable {
         /// Everybody can read it.
         case none
@@ -10,17 +10,17 @@ public struct SensorReport: Hashable, Sendable {
         case decrypted
         /// It cannot be read without the key of the device.
         case needsKey
-        /// The key that was given does not fit.
+        /// The given key is wrong.
         case wrongKey
     }
 
     /// The format, such as `BTHome v2` and `iBeacon`.
     public var format: String
-    /// The model of the device, where what it sends tells it.
+    /// The model of the device, if the format contains it.
     public var model: String?
     /// Whether the fields had to be decrypted, and could be.
     public var encryption = Encryption.none
-    /// What it says, each under a name of its own: lower case, words joined by `_`.
+    /// The values, each with a unique name: lower case, words joined by `_`.
     public var fields: [SensorField]
 
     public init(_ format: String, model: String? = nil, encryption: Encryption = .none, fields: [SensorField]) {
@@ -50,12 +50,12 @@ extension SensorReport: CustomStringConvertible {
 }
 
 extension SensorReport {
-    /// Everything in an advertisement whose format is known, in the order of its structures.
+    /// Decodes everything in an advertisement with a known format, in the order of its structures.
     ///
     /// - Parameters:
-    ///   - data: an advertisement, with the scan response where there was one.
-    ///   - address: who sent it; encrypted formats cannot be read without.
-    ///   - keys: keys of devices, and who decrypts with them.
+    ///   - data: an advertisement, with its scan response if there is one.
+    ///   - address: the sender; required for encrypted formats.
+    ///   - keys: keys of devices, with the function that decrypts.
     public static func reports(
         in data: AdvertisingData, from address: DeviceAddress? = nil, keys: SensorKeys? = nil
     ) -> [SensorReport] {

@@ -1,6 +1,7 @@
 import BLEPackets
 
-/// SwitchBot's devices: service data of 0xFD3D begin with the model, and manufacturer data of 0x0969 hold what newer ones say.
+/// SwitchBot's devices: service data of 0xFD3D begins with the model, and manufacturer data of 0x0969 has the values of
+/// newer devices.
 enum SwitchBot {
     private static let models: [UInt8: String] = [
         0x48: "Bot", 0x54: "Meter", 0x69: "Meter Plus", 0x77: "Outdoor Meter", 0x34: "Meter Pro", 0x35: "Meter Pro CO2",
@@ -11,7 +12,7 @@ enum SwitchBot {
         0x78: "Blind Tilt", 0x79: "Keypad", 0x62: "Remote", 0x72: "Light Strip", 0x75: "Color Bulb",
         0x71: "Ceiling Light",
     ]
-    /// Letters that stand in another case where the device may be joined, or as a number.
+    /// Model letters in another case while the device can be joined, or as a number.
     private static let others: [UInt8: UInt8] = [
         0x74: 0x54, 0x49: 0x69, 0x57: 0x77, 0x14: 0x34, 0x15: 0x35, 0x44: 0x64, 0x53: 0x73, 0x43: 0x63, 0x5B: 0x7B,
         0x47: 0x67, 0x4A: 0x6A, 0x56: 0x76, 0x05: 0x25, 0x06: 0x26, 0x4F: 0x6F, 0x04: 0x24, 0x45: 0x65, 0x58: 0x78,

@@ -1,17 +1,17 @@
 import BLEAssignedNumbers
 import BLEPackets
 
-/// What the octets of an assigned characteristic or descriptor mean, by the GATT Specification Supplement.
+/// The meaning of the octets of an assigned characteristic or descriptor, by the GATT Specification Supplement.
 ///
 ///     let format = CharacteristicFormat(of: BluetoothUUID(0x2A19))
 ///     try format?.decode([0x57].span.bytes)        // Battery Level 87 %
 ///
-/// The formats are a table of fields, not code; `Tools/AssignedNumbers/generate-characteristics` makes it and describes its
-/// columns.
+/// The formats are a table of fields, not code; `Tools/AssignedNumbers/generate-characteristics` makes it and describes
+/// its columns.
 public struct CharacteristicFormat: Sendable {
     let layout: OctetLayout
 
-    /// The format of a characteristic or descriptor; `nil` where none is known.
+    /// The format of a characteristic or descriptor; `nil` if it is unknown.
     public init?(of uuid: BluetoothUUID) {
         guard let short = uuid.shortValue, let line = AssignedNumbers.line(of: short, in: Self.lines),
             let layout = OctetLayout(line: line.description)
@@ -19,11 +19,11 @@ public struct CharacteristicFormat: Sendable {
         self.layout = layout
     }
 
-    /// Reads a value.
+    /// Decodes a value.
     ///
-    /// - Returns: the fields that are there, in the order of their octets; those that only say what follows are left out.
-    /// - Throws: `DecodingError.truncated` when a field is there by what the others say and its octets are not, and
-    ///   `DecodingError.trailingBytes` when octets follow the last field.
+    /// - Returns: the existing fields, in the order of their octets, without those that only describe others.
+    /// - Throws: `DecodingError.truncated` when octets of a field are missing, and `DecodingError.trailingBytes` when
+    ///   octets follow the last field.
     public func decode(_ octets: RawSpan) throws(DecodingError) -> [SensorField] {
         var reader = PacketReader(octets)
         let fields = try layout.decode(&reader)

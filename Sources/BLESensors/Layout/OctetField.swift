@@ -1,13 +1,13 @@
 import BLEAssignedNumbers
 import BLEPackets
 
-/// One field of a layout: where its octets end, and what they mean.
+/// One field of a layout: the length and the meaning of its octets.
 struct OctetField: Sendable {
-    /// How the octets are to be read.
+    /// The kind of a field.
     enum Kind: Equatable, Sendable {
-        /// An integer of so many octets; `isList`: as many as there are octets.
+        /// An integer with its length in octets; with `isList`, as many integers as there are octets.
         case integer(Int, isSigned: Bool, isBigEndian: Bool, isList: Bool)
-        /// An integer whose bits the next fields tell.
+        /// An integer whose bits are the next fields.
         case word(Int, isBigEndian: Bool)
         /// An octet that is zero or not.
         case boolean(isInverted: Bool)
@@ -16,7 +16,7 @@ struct OctetField: Sendable {
         /// IEEE 11073 in 2 or 4 octets, IEEE 754 in 4.
         case medicalFloat(Int)
         case float
-        /// UTF-8: to the end, of so many octets, to a zero.
+        /// UTF-8: to the end, of a fixed length, or up to a zero.
         case text
         case fixedText(Int)
         case endedText
@@ -29,7 +29,7 @@ struct OctetField: Sendable {
     struct Condition: Sendable {
         /// Bits of the first word, and the values that they must have.
         var bits: [(first: Int, last: Int, value: UInt64)] = []
-        /// Whenever octets are left.
+        /// Present only if octets are left.
         var isOptional = false
 
         func holds(flags: UInt64, octetsLeft: Int) -> Bool {
@@ -41,16 +41,17 @@ struct OctetField: Sendable {
     var name: String
     var kind: Kind
     var unit = ""
-    /// What is added to the integer before it is scaled.
+    /// Added to the integer before scaling.
     var offset: Int64 = 0
     var factor: Int64 = 1
     var decimalExponent = 0
     var binaryExponent = 0
     var condition = Condition()
-    /// What some integers mean, by the bits that they have.
+    /// The meanings of integers, by their bits.
     var choices: [(key: UInt64, text: Substring)] = []
 
-    /// - Parameter columns: name, type, unit, scale, condition and choices, parted by `~`; empty ones at the end are missing.
+    /// - Parameter columns: name, type, unit, scale, condition and choices, separated by `~`; empty ones at the end are
+    ///   omitted.
     init?(columns: Substring) {
         let columns = columns.split(separator: "~", omittingEmptySubsequences: false)
         guard columns.count >= 2, columns.count <= 6, let kind = Kind(columns[1]) else { return nil }
@@ -72,7 +73,7 @@ struct OctetField: Sendable {
         }
     }
 
-    /// Reads `MeD` or `MbB`, and behind it `+N`.
+    /// Reads `MeD` or `MbB`, followed by `+N`.
     private mutating func readScale(_ text: Substring) -> Bool {
         let parts = text.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
         if parts.count == 2 {
@@ -92,7 +93,7 @@ struct OctetField: Sendable {
 
     func with(_ value: SensorValue) -> SensorField { SensorField(name, value, unit: unit) }
 
-    /// What an integer means; the octets of a signed one are widened before.
+    /// The value of an integer; a signed one has been widened before.
     func value(of bits: UInt64, number: Int64? = nil) -> SensorValue {
         for choice in choices where choice.key == bits {
             switch choice.text {
@@ -110,7 +111,7 @@ struct OctetField: Sendable {
             ? DecimalNumber(product, exponent: decimalExponent) : DecimalNumber(product, binaryExponent: binaryExponent)
     }
 
-    /// Takes the field's octets; not of a word or its bits.
+    /// Reads the field's octets; not for a word or its bits.
     func read(_ reader: inout PacketReader) throws(DecodingError) -> SensorValue {
         switch kind {
         case .integer(let width, let isSigned, let isBigEndian, let isList):
@@ -162,7 +163,7 @@ struct OctetField: Sendable {
         }
     }
 
-    /// Devices like to fill their texts with zeros.
+    /// Devices often pad their texts with zeros.
     private static func string(_ octets: [UInt8]) -> String {
         let end = octets.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
         return String(decoding: octets[..<end], as: UTF8.self)
@@ -170,7 +171,7 @@ struct OctetField: Sendable {
 }
 
 extension OctetField.Kind {
-    /// How many octets it always has.
+    /// The fixed length in octets, if any.
     var octetCount: Int? {
         switch self {
         case .integer(let width, isSigned: _, isBigEndian: _, isList: false), .word(let width, isBigEndian: _),

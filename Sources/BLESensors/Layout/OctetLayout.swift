@@ -1,11 +1,10 @@
 import BLEPackets
 
-/// How octets are to be read: a row of fields, from a line of text.
+/// The layout of octets: a list of fields, from a line of text.
 ///
-/// `|` parts the fields and `~` their columns: name, type, unit, scale, condition, choices;
-/// `Tools/AssignedNumbers/generate-characteristics`
-/// tells what stands in them. Here a type in upper case reads the most significant octet first, `b8` and `n8` are an octet
-/// that is zero or not, and `+N` behind a scale is added before.
+/// `|` separates the fields and `~` their columns: name, type, unit, scale, condition, choices;
+/// `Tools/AssignedNumbers/generate-characteristics` describes them. Here a type in upper case reads the most
+/// significant octet first, `b8` and `n8` are an octet that is zero or not, and `+N` behind a scale is added before.
 struct OctetLayout: Sendable {
     let fields: [OctetField]
 
@@ -19,10 +18,10 @@ struct OctetLayout: Sendable {
         self.fields = fields
     }
 
-    /// A layout that stands in the program; one with a mistake has no fields, which the tests look for.
+    /// A layout in the program; an invalid one has no fields, which the tests check.
     init(_ line: StaticString) { fields = OctetLayout(line: "\(line)")?.fields ?? [] }
 
-    /// Octets that the fields have together; `nil` where that depends on what they hold.
+    /// The total length of the fields in octets; `nil` if it depends on their values.
     var octetCount: Int? {
         var count = 0
         for field in fields {
@@ -32,10 +31,10 @@ struct OctetLayout: Sendable {
         return count
     }
 
-    /// Reads the fields from the front of the octets.
+    /// Decodes the fields from the front of the octets.
     ///
-    /// - Returns: those that are there, in the order of their octets; what has no name is left out.
-    /// - Throws: `DecodingError.truncated` when a field is there by what the others say and its octets are not.
+    /// - Returns: the existing fields with a name, in the order of their octets.
+    /// - Throws: `DecodingError.truncated` when octets of a field are missing.
     func decode(_ reader: inout PacketReader) throws(DecodingError) -> [SensorField] {
         var result: [SensorField] = []
         var flags: UInt64?

@@ -14,7 +14,7 @@ extension PacketReader {
 }
 
 extension UInt64 {
-    /// The number that so many octets mean in two's complement.
+    /// The two's complement of a number with this many octets.
     func signed(octets width: Int) -> Int64 {
         let unused = UInt64(64 - 8 * width)
         return Int64(bitPattern: self << unused) >> Int64(unused)

@@ -1,8 +1,8 @@
-/// A number in decimal, as sensors mean it: 2137 hundredths are 21.37, and not what a binary fraction comes to.
+/// A decimal number, for exact values of sensors: 2137 hundredths are exactly 21.37, unlike a binary fraction.
 public struct DecimalNumber: Hashable, Sendable {
-    /// The digits; no zero ends them where `exponent` is negative.
+    /// The digits, without trailing zeros if `exponent` is negative.
     public let significand: Int64
-    /// The power of ten that the digits are multiplied with. It is positive only where the whole number is too large for
+    /// The power of ten by which the digits are multiplied. It is positive only if the whole number is too large for
     /// `significand`.
     public let exponent: Int
 
@@ -24,11 +24,11 @@ public struct DecimalNumber: Hashable, Sendable {
         self.exponent = exponent
     }
 
-    /// A number times a power of two, rounded to about the digits that it is known to.
+    /// A number times a power of two, rounded to about its significant digits.
     /// - Parameter binaryExponent: from -24 to 0.
     init(_ number: Int64, binaryExponent: Int) {
         let shift = max(0, min(24, -binaryExponent))
-        // log10(2) is about 0.301; one digit more tells neighbours apart.
+        // log10(2) is about 0.301; one more digit distinguishes neighbours.
         let places = shift == 0 ? 0 : (shift * 301 + 999) / 1000 + 1
         var scaled = number
         for _ in 0..<places { scaled = scaled.multipliedReportingOverflow(by: 10).partialValue }
@@ -37,8 +37,8 @@ public struct DecimalNumber: Hashable, Sendable {
         self.init(rounded, exponent: -places)
     }
 
-    /// The nearest number with so many digits behind the point.
-    /// - Returns: `nil` for what is not finite, and for numbers of more than 18 digits.
+    /// The nearest number with this many digits after the point.
+    /// - Returns: `nil` for infinities, NaN, and numbers of more than 18 digits.
     public init?(rounding value: Double, places: Int) {
         var scaled = value
         for _ in 0..<places { scaled *= 10 }
@@ -55,7 +55,7 @@ public struct DecimalNumber: Hashable, Sendable {
         return exponent < 0 ? Double(significand) / power : Double(significand) * power
     }
 
-    /// The number where it has no fraction and is not too large.
+    /// The integer value; `nil` if the number has a fraction or is too large.
     public var integer: Int64? { exponent == 0 ? significand : nil }
 }
 

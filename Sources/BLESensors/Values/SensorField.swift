@@ -1,10 +1,10 @@
-/// One thing that octets say: its name, its value and its unit.
+/// One decoded field: its name, its value and its unit.
 public struct SensorField: Hashable, Sendable {
-    /// What the value is of, such as `Battery Level`.
+    /// The name of the quantity, such as `Battery Level`.
     public var name: String
-    /// What was said of it.
+    /// The value.
     public var value: SensorValue
-    /// The symbol of the unit, such as `°C`; empty where the value has none.
+    /// The symbol of the unit, such as `°C`; empty if it has none.
     public var unit: String
 
     public init(_ name: String, _ value: SensorValue, unit: String = "") {

@@ -1,18 +1,18 @@
-/// What a field of a sensor holds.
+/// The value of a field.
 public enum SensorValue: Hashable, Sendable {
-    /// A measured or counted quantity; its unit stands beside it.
+    /// A measured or counted quantity; its unit is in `SensorField`.
     case number(DecimalNumber)
     /// Several quantities of one kind, oldest first.
     case numbers([DecimalNumber])
-    /// A name, a moment, or the word for what a number means. It may come from the device: show it as foreign text.
+    /// A name, a time, or the meaning of a number. It may come from the device: show it as foreign text.
     case text(String)
-    /// Whether something is so.
+    /// A yes or no.
     case boolean(Bool)
-    /// Octets that have no meaning of their own, as they stood.
+    /// Octets without a known meaning.
     case octets([UInt8])
-    /// The device says that it does not know.
+    /// The device reports that the value is unknown.
     case unknown
-    /// The device says that what it measures is outside its range, or broken.
+    /// The device reports that the value is out of range, or its sensor is defective.
     case invalid
 }
 
