@@ -71,10 +71,14 @@ let package = Package(
             name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport", "BLECapture"],
             swiftSettings: strict),
         .target(name: "BLEAppLifecycle", dependencies: ["BLEPackets", "BLEHost"], swiftSettings: strict),
+        // What outlives apps, on disk.
+        .target(
+            name: "BLEAppState", dependencies: ["BLE", "BLEAppLifecycle", "BLEStateFiles"], swiftSettings: strict),
         .target(
             name: "CoreBluetooth",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLESecurity", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEDaemonClient", "BLEDaemonProtocol", "BLESecurity", "BLEText",
+                "BLEVirtualTransports",
             ],
             swiftSettings: strict),
         .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture", "BLEStateFiles"], swiftSettings: strict),
@@ -82,10 +86,15 @@ let package = Package(
         // generates does not say where it leaves memory safety.
         .target(
             name: "BLEDaemonProtocol",
-            dependencies: ["BLEHost", "BLEPackets", .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+            dependencies: [
+                "BLEAppLifecycle", "BLEHost", "BLEPackets", .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
             swiftSettings: common),
         .target(
-            name: "BLEDaemon", dependencies: ["BLE", "BLEDaemonProtocol", "BLEHost", "BLEPackets", "BLETransport"],
+            name: "BLEDaemon",
+            dependencies: [
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEDaemonProtocol", "BLEHost", "BLEPackets", "BLETransport",
+            ],
             swiftSettings: strict),
         .target(
             name: "BLEDaemonClient",
@@ -94,8 +103,8 @@ let package = Package(
         .executableTarget(
             name: "bled",
             dependencies: [
-                "BLE", "BLEDaemon", "BLEDaemonClient", "BLESecurity", "BLETransport", "BLEVirtualTransports",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "BLE", "BLEAppState", "BLEDaemon", "BLEDaemonClient", "BLESecurity", "BLETransport",
+                "BLEVirtualTransports", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -172,7 +181,8 @@ let package = Package(
         .testTarget(
             name: "CoreBluetoothTests",
             dependencies: [
-                "CoreBluetooth", "BLE", "BLEAppLifecycle", "BLESecurity", "BLESimulator", "BLEVirtualTransports",
+                "CoreBluetooth", "BLE", "BLEAppLifecycle", "BLEAppState", "BLESecurity", "BLESimulator",
+                "BLEVirtualTransports",
             ],
             swiftSettings: common),
         .testTarget(
@@ -182,7 +192,8 @@ let package = Package(
         .testTarget(
             name: "BLEDaemonTests",
             dependencies: [
-                "BLE", "BLEDaemon", "BLEDaemonClient", "BLEDaemonProtocol", "BLETransport", "BLEVirtualTransports",
+                "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEDaemonProtocol", "BLETransport",
+                "BLEVirtualTransports",
             ],
             swiftSettings: common),
         .testTarget(

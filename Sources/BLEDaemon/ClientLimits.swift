@@ -10,6 +10,10 @@ public struct ClientLimits: Sendable {
     public var waitingDiscoveryOctets = 128 * 1024
     /// Octets that wait for a client to read them before its connection ends.
     public var waitingOctets = 512 * 1024
+    /// Managers that one app may have at a time.
+    public var managers = 16
+    /// Names of apps of one user that the daemon has ever been told.
+    public var appsOfUser = 64
     /// Connections of all users together.
     public var clients = 128
     /// Connections of one user.

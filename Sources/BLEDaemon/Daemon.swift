@@ -1,11 +1,20 @@
 @_spi(HostRunner) import BLE
+import BLEAppLifecycle
+import BLEAppState
 import BLEDaemonProtocol
 import BLEHost
 import BLEPackets
 import BLETransport
 import Glibc
 
-/// One controller and the programs that share it through a Unix socket. Lives on its loop's thread.
+/// As a client is told it.
+public typealias RefusalReason = WireRefusal.Reason
+
+/// One controller and the programs that share it through a Unix socket: tools, which use the engine's own operations, and
+/// apps, whose managers live by the rules of `AppLifecycle`. Lives on its loop's thread.
+///
+///     socket ──▶ Connection ──▶ ToolSession ──command──▶ engine ──event──▶ every ToolSession
+///                          └──▶ AppSession ──request──▶ life of apps ──event──▶ the AppSession of its app
 public final class Daemon {
     /// How a daemon is made.
     public struct Configuration {
@@ -21,8 +30,12 @@ public final class Daemon {
         public var users: Set<UInt32>
         /// What each client may have.
         public var limits = ClientLimits()
+        /// The numbers of the life of apps.
+        public var lifecycle = LifecycleSettings()
+        /// Where is written down what outlives the daemon; `nil`: nothing does.
+        public var journalPath: String?
         /// Gets lines for people.
-        public var log: (String) -> Void = { _ in }
+        public var log: @Sendable (String) -> Void = { _ in }
 
         public init(
             transport: TransportAddress, adapter: AdapterConfiguration, socketPath: String, users: Set<UInt32>
@@ -31,45 +44,42 @@ public final class Daemon {
             self.adapter = adapter
             self.socketPath = socketPath
             self.users = users
+            // What waits in a socket is out of the machine's hands.
+            lifecycle.unhandledEventLimit = 256
+            lifecycle.unhandledOctetLimit = 64 * 1024
         }
     }
 
-    /// A program that has connected.
-    private final class Client {
-        let stream: ByteStream
-        let peer: PeerCredentials
-        var session: ToolSession
-        /// By when it has to greet.
-        let greetingDeadline: UInt64
-
-        init(_ stream: ByteStream, _ peer: PeerCredentials, _ session: ToolSession, greetingDeadline: UInt64) {
-            self.stream = stream
-            self.peer = peer
-            self.session = session
-            self.greetingDeadline = greetingDeadline
-        }
-    }
-
-    private let configuration: Configuration
-    private let loop: EventLoop
-    private let listener: UnixListener
-    private var registration: EventLoop.Registration?
-    private let runner: HostRunner
+    let configuration: Configuration
+    let loop: EventLoop
+    let runner: HostRunner
+    private let port: EnginePort
+    var lifecycle: LifecycleEngine<EnginePort>
+    private let journal: JournalFile?
+    let listener: UnixListener
+    var registration: EventLoop.Registration?
     /// In the order in which they came.
-    private var clients: [Client] = []
-    private var lastClient: UInt32 = 0
-    private var isReady = false
+    var connections: [Connection] = []
+    /// Those that have something to do or to send.
+    private var pending: [Connection] = []
+    private var isPumping = false
+    /// The engine knows tools by numbers from here on, and managers of apps by those below.
+    var lastTool: UInt32 = 0x8000_0000
+    /// Names of apps, by their users.
+    var knownApps: [UInt32: Set<AppID>] = [:]
+    /// Who is asked in the pairings that are under way.
+    var partners: [LinkID: PairingPartner] = [:]
+    private(set) var isReady = false
     private var isStopping = false
+    var greetings: EventLoop.Deadline?
     private var deadline: EventLoop.Deadline?
     private var reopening: EventLoop.Deadline?
-    private var accepting: EventLoop.Deadline?
+    var accepting: EventLoop.Deadline?
     /// Called once, when the controller has been handed back.
     public var onStopped: () -> Void = {}
 
     /// How long it takes until a controller that is gone is looked for again.
     private static let reopenMicroseconds: UInt64 = 5_000_000
-    /// How long it takes until clients are accepted again after descriptors ran out.
-    private static let acceptPauseMicroseconds: UInt64 = 1_000_000
 
     /// Listens and opens the controller. To be called on the loop, or before it starts.
     /// - Throws: what keeps it from listening, or from reading bonds; a controller that cannot be opened is tried again.
@@ -77,13 +87,25 @@ public final class Daemon {
         self.configuration = configuration
         self.loop = loop
         runner = try HostRunner(configuration.transport, configuration: configuration.adapter, loop: loop)
+        port = EnginePort(runner)
+        let journal = configuration.journalPath.map { JournalFile(path: $0, log: configuration.log) }
+        self.journal = journal
+        var generator = SystemRandomNumberGenerator()
+        let seed = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        lifecycle = LifecycleEngine(
+            on: port, settings: configuration.lifecycle, seed: seed, restoring: journal?.read() ?? .init())
         listener = try UnixListener(path: configuration.socketPath, mode: configuration.socketMode)
         registration = try loop.register(listener.descriptor, for: .readable) { [unowned self] _ in accept() }
-        deadline = loop.makeDeadline { [unowned self] in endSilentClients() }
+        greetings = loop.makeDeadline { [unowned self] in endSilentClients() }
+        deadline = loop.makeDeadline { [unowned self] in advance() }
         reopening = loop.makeDeadline { [unowned self] in openController() }
         accepting = loop.makeDeadline { [unowned self] in registration?.setInterest(.readable) }
+        let (bonds, now) = (runner.bonds, now)
+        lifecycle.withApps(at: now) { $0.restored(bonds) }
         openController()
     }
+
+    var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
 
     // MARK: The controller
 
@@ -102,13 +124,18 @@ public final class Daemon {
     }
 
     private func controllerIsLost(_ reason: String) {
+        let (wasReady, now) = (isReady, now)
         isReady = false
         configuration.log("no controller: \(reason)")
-        for client in clients {
-            client.session.controllerIsLost(reason)
-            carryOut(client)
+        for connection in connections where connection.app == nil {
+            connection.tool.controllerIsLost(reason)
+            look(at: connection)
+        }
+        lifecycle.withApps(at: now) { apps in
+            if wasReady { apps.transportClosed(at: now) } else { apps.transportFailed(at: now) }
         }
         reopening?.set(atMicroseconds: loop.nowMicroseconds + Self.reopenMicroseconds)
+        pump()
     }
 
     /// Hands the controller back and ends all connections; `onStopped` follows.
@@ -117,156 +144,127 @@ public final class Daemon {
         isStopping = true
         registration?.cancel()
         listener.close()
-        for client in clients { client.stream.close() }
+        for connection in connections { connection.stream.close() }
+        connections = []
         guard runner.isOpen else { return finish() }
         _ = runner.submit(.stop)
         runner.settle()
     }
 
     private func finish() {
-        deadline?.cancel()
-        reopening?.cancel()
-        accepting?.cancel()
+        for deadline in [greetings, deadline, reopening, accepting] { deadline?.cancel() }
         runner.shutDown()
         onStopped()
     }
 
+    // MARK: Steps
+
     private func step() -> Bool {
-        guard let event = runner.nextEvent() else { return false }
-        switch event {
-        case .reopenTransport: runner.reopenTransport()
-        case .ready: isReady = true
-        case .failed(let failure): configuration.log("the controller failed: \(failure)")
-        case .connected(let link, let client) where !clients.contains(where: { $0.session.client == client }):
-            // It left while the link came up.
-            _ = runner.submit(.link(link.id, .disconnect), from: client)
-        case .stopped: if isStopping { runner.close() }
-        case .bondChanged, .bondRemoved:
-            if let error = runner.takeStoreError() { configuration.log("a bond could not be saved: \(error)") }
-        case .pairing(let link, .question(let question)) where !clients.contains(where: { $0.session.isPairing(link) }):
-            // Nobody has begun it, so there is nobody to ask.
-            _ = runner.submit(.security(.answerPairing(question.id, .cancel)))
-        case .pairing, .recovering, .discovered, .completed, .connected, .disconnected, .gatt, .advertisingChanged,
-            .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
-            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
-            .malformedPacket:
-            break
+        // The apps hear nothing of the end: what is preserved stays as it is.
+        guard !isStopping else {
+            guard let event = runner.nextEvent() else { return false }
+            if event == .stopped { runner.close() }
+            return true
         }
-        for client in clients {
-            client.session.hear(event, waiting: client.stream.waitingByteCount)
-            carryOut(client)
-        }
-        if case .failed(let failure) = event { fail(failure) }
+        guard lifecycle.step(at: now) else { return false }
+        carryOut()
         return true
     }
 
-    /// The controller could not be brought back: it is closed, and looked for again.
-    private func fail(_ failure: HostFailure) {
-        guard !isStopping else { return }
-        runner.close()
+    private func advance() {
+        lifecycle.advance(to: now)
+        pump()
     }
 
-    // MARK: Clients
-
-    private func accept() {
-        do throws(TransportError) {
-            // A crowd at the door gets its turns among other work.
-            for _ in 0..<16 {
-                guard let (descriptor, peer) = try listener.accept() else { return }
-                begin(ByteStream(descriptor: descriptor), peer)
-            }
-        } catch {
-            // The socket stays readable: to try again at once would be to spin.
-            configuration.log("no more clients for now: \(error)")
-            registration?.setInterest([])
-            accepting?.set(atMicroseconds: loop.nowMicroseconds + Self.acceptPauseMicroseconds)
-        }
+    /// Something may have to be done for this program.
+    func look(at connection: Connection) {
+        guard !connection.isPending else { return }
+        connection.isPending = true
+        pending.append(connection)
     }
 
-    private func begin(_ stream: ByteStream, _ peer: PeerCredentials) {
-        lastClient &+= 1
-        // The engine's own number is 0.
-        if lastClient == 0 { lastClient = 1 }
-        let limits = configuration.limits
-        let client = Client(
-            stream, peer,
-            ToolSession(
-                client: ClientID(rawValue: lastClient), isOperator: peer.user == 0 || peer.user == geteuid(),
-                limits: limits),
-            greetingDeadline: loop.nowMicroseconds + UInt64(limits.greetingMicroseconds))
-        do throws(TransportError) {
-            try stream.start(
-                on: loop,
-                receive: { [weak self, weak client] bytes in
-                    guard let self, let client else { return }
-                    client.session.receive(bytes)
-                    greeted(client)
-                },
-                closed: { [weak self, weak client] _ in
-                    if let self, let client { left(client) }
-                })
-        } catch {
-            return configuration.log("a client could not be served: \(error)")
-        }
-        let ofUser = clients.count { $0.peer.user == peer.user }
-        clients.append(client)
-        if peer.user != 0, !configuration.users.contains(peer.user) {
-            configuration.log("user \(peer.user) (process \(peer.process)) may not connect")
-            client.session.refuse(.notAllowed, "user \(peer.user) may not use this daemon")
-        } else if clients.count > limits.clients || ofUser >= limits.clientsOfUser {
-            client.session.refuse(.tooManyClients, "too many programs are connected")
-        } else {
-            armGreetings()
-        }
-        carryOut(client)
+    /// Carries out what programs and apps want after an input that did not come from the engine.
+    func pump() {
+        guard !isPumping, !isStopping else { return }
+        carryOut()
         runner.settle()
-    }
-
-    private func greeted(_ client: Client) {
-        carryOut(client)
-        if isReady {
-            client.session.beginIfWaiting(runner.information)
-            carryOut(client)
-        }
-        runner.settle()
-    }
-
-    private func left(_ client: Client) {
-        guard let place = clients.firstIndex(where: { $0 === client }) else { return }
-        clients.remove(at: place)
-        for command in client.session.left() { _ = runner.submit(command, from: client.session.client) }
-        runner.settle()
-    }
-
-    /// Does what a session wants; the engine's answers come later.
-    private func carryOut(_ client: Client) {
-        while let output = client.session.nextOutput() {
-            switch output {
-            case .submit(let command, let number):
-                let operation = runner.submit(command, from: client.session.client)
-                client.session.submitted(number, as: operation)
-            case .send(let message): client.stream.send(message.framed().span.bytes)
-            case .close: client.stream.close()
-            }
-        }
-    }
-
-    private func armGreetings() {
-        if let next = clients.lazy.filter({ !$0.session.hasGreeted && !$0.session.hasEnded }).map(\.greetingDeadline)
-            .min()
-        {
-            deadline?.set(atMicroseconds: next)
+        if let next = lifecycle.nextDeadline {
+            deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
         } else {
             deadline?.clear()
         }
     }
 
-    private func endSilentClients() {
-        let now = loop.nowMicroseconds
-        for client in clients where !client.session.hasGreeted && client.greetingDeadline <= now {
-            client.session.refuse(.silent, "nothing was said in time")
-            carryOut(client)
+    /// Until nobody wants anything more.
+    private func carryOut() {
+        guard !isPumping else { return }
+        isPumping = true
+        defer { isPumping = false }
+        repeat {
+            drain()
+            let now = pending
+            pending = []
+            for connection in now {
+                connection.isPending = false
+                carryOut(connection)
+            }
+        } while !pending.isEmpty
+    }
+
+    /// Hands over what the engine and the life of apps have told.
+    func drain() {
+        while true {
+            while let output = lifecycle.nextOutput() { carryOut(output) }
+            while lifecycle.nextHostEvent() != nil {}
+            guard let event = port.told.popFirst() else { return }
+            hear(event)
         }
-        armGreetings()
+    }
+
+    private func hear(_ event: HostEvent) {
+        switch event {
+        case .reopenTransport: runner.reopenTransport()
+        case .ready(let information):
+            isReady = true
+            for connection in connections where connection.isLaunched {
+                connection.app?.controllerIsReady(isExtended: information.usesExtendedCommands)
+                look(at: connection)
+            }
+        case .failed(let failure): configuration.log("the controller failed: \(failure)")
+        case .connected(let link, let client) where isLostTool(client):
+            // It left while the link came up.
+            _ = runner.submit(.link(link.id, .disconnect), from: client)
+        case .bondChanged, .bondRemoved:
+            if let error = runner.takeStoreError() { configuration.log("a bond could not be saved: \(error)") }
+        case .pairing(let link, let progress): pairing(progress, on: link)
+        case .recovering, .discovered, .completed, .connected, .disconnected, .gatt, .advertisingChanged, .stopped,
+            .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
+            .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
+            .malformedPacket:
+            break
+        }
+        for connection in connections where connection.app == nil {
+            connection.tool.hear(event, waiting: connection.stream.waitingByteCount)
+            look(at: connection)
+        }
+        // The controller could not be brought back: it is closed, and looked for again.
+        if case .failed = event { runner.close() }
+    }
+
+    private func isLostTool(_ client: ClientID) -> Bool {
+        client.rawValue >= 0x8000_0000 && client.rawValue != .max
+            && !connections.contains { $0.app == nil && $0.tool.client == client }
+    }
+
+    private func carryOut(_ output: LifecycleOutput) {
+        switch output {
+        case .submit: break  // the engine takes these
+        case .event(let event, let manager, let app): tell(event, to: manager, of: app)
+        case .process(let action, let app): carryOut(action, app)
+        case .alert(let alert): show(alert)
+        case .alertWithdrawn: break
+        case .log(let message, let app): withApp(app) { $0.note(message.text) }
+        case .journal(let entry): journal?.append(entry)
+        }
     }
 }

@@ -17,6 +17,8 @@ public struct ToolSession {
         case submit(HostCommand, number: OperationID)
         /// Send this.
         case send(WireFromDaemon)
+        /// It is an app: an `AppSession` goes on with what it says, and nothing follows here.
+        case isApp(WireAppHello, FrameReader)
         /// End the connection when what was sent is on its way.
         case close
     }
@@ -89,7 +91,9 @@ public struct ToolSession {
         switch (message.message, phase) {
         case (.hello(let hello)?, .greeting): greet(hello)
         case (.request(let request)?, .open): try receive(request)
-        case (.hello, _), (.request, _): throw .unexpectedMessage
+        case (.hello, _), (.request, _), (.appRequest, _), (.appReturned, _), (.appMove, _), (.appPairing, _),
+            (.appAnswer, _):
+            throw .unexpectedMessage
         case (nil, _): throw .invalidField
         }
     }
@@ -99,8 +103,13 @@ public struct ToolSession {
             return refuse(
                 .version, "version \(hello.version) is not spoken here: this daemon speaks \(BledProtocol.version)")
         }
-        guard hello.session == .tool else { return refuse(.protocol, "this daemon has no sessions of that kind") }
-        phase = .waiting
+        switch hello.session {
+        case .tool: phase = .waiting
+        case .app:
+            phase = .ended
+            outputs.append(.isApp(hello.app, frames))
+        case .unspecified, .UNRECOGNIZED: refuse(.protocol, "this daemon has no sessions of that kind")
+        }
     }
 
     private mutating func receive(_ request: WireRequest) throws(WireError) {
@@ -170,8 +179,11 @@ public struct ToolSession {
     }
 
     /// As `controllerIsReady`, for a client that has just greeted and no other.
-    public mutating func beginIfWaiting(_ information: ControllerInformation) {
-        if phase == .waiting { controllerIsReady(information) }
+    /// - Returns: whether it begins.
+    public mutating func beginIfWaiting(_ information: ControllerInformation) -> Bool {
+        guard phase == .waiting else { return false }
+        controllerIsReady(information)
+        return true
     }
 
     /// The controller is gone.

@@ -143,6 +143,8 @@ final class DaemonRunner: EngineRunner {
         case .completed, .connected, .disconnected, .notification, .mtuChanged, .subscriptionsForgotten, .writeRoom,
             .recovering, .pairing, .encryptionChanged:
             try append(content)
+        // Of apps.
+        case .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing: break
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BLE
+import BLEAppState
 import BLEDaemon
 import BLEDaemonClient
 import BLESecurity
@@ -33,7 +34,9 @@ struct Bled: ParsableCommand {
     var socket: String?
 
     @Option(
-        help: ArgumentHelp("The folder for bonds; without it they are forgotten with the daemon.", valueName: "dir"),
+        help: ArgumentHelp(
+            "The folder for bonds and for what apps know; without it both are forgotten with the daemon.",
+            valueName: "dir"),
         completion: .directory)
     var state: String?
 
@@ -66,13 +69,20 @@ struct Bled: ParsableCommand {
         let path = socket ?? DaemonClient.defaultSocketPath
         var engine = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
         engine.toolbox = CryptoToolbox()
-        if let state { engine.bondStore = FileBondStore(path: state + "/security") }
+        var journalPath: String?
+        if let state {
+            let folder = StateFolder(path: state)
+            engine.bondStore = FileBondStore(path: state + "/security") { Self.write("\($0)") }
+            engine.ownAddress = .automatic(fallback: folder.staticAddress { Self.write($0) })
+            journalPath = folder.journalPath(of: "bled")
+        }
         var configuration = Daemon.Configuration(
             transport: try adapter ?? .userChannel(adapter: AdapterList.first().index), adapter: engine,
             socketPath: path, users: Set(allow + [geteuid()]))
+        configuration.journalPath = journalPath
         // Others get through the door only where somebody else is allowed; who they are is asked then.
         if !allow.isEmpty { configuration.socketMode = 0o666 }
-        configuration.log = { Self.write("\($0)") }
+        configuration.log = { Self.write($0) }
         Self.write("listening at \(path)")
         return configuration
     }

@@ -1,4 +1,5 @@
 import BLEAppLifecycle
+import BLEAppState
 import BLEPackets
 import Foundation
 import Testing
@@ -88,8 +89,8 @@ struct PlantedFilesTests {
     func folders() throws {
         defer { try? FileManager.default.removeItem(atPath: state) }
         let folder = StateFolder(path: state + "/a/b")
-        let address = folder.staticAddress()
-        #expect(folder.staticAddress() == address)
+        let address = folder.staticAddress { _ in }
+        #expect(folder.staticAddress { _ in } == address)
         JournalFile(path: folder.journalPath(of: "app"), log: { _ in }).append(entry(1))
         for name in ["/a", "/a/b", "/a/b/apps"] {
             let mode = try FileManager.default.attributesOfItem(atPath: state + name)[.posixPermissions] as? Int
@@ -97,7 +98,7 @@ struct PlantedFilesTests {
         }
         unsafe unlink(state + "/a/b/static-address")
         unsafe symlink(state + "/missing", state + "/a/b/static-address")
-        #expect(folder.staticAddress() != address)
+        #expect(folder.staticAddress { _ in } != address)
         #expect(!FileManager.default.fileExists(atPath: state + "/missing"))
     }
 }

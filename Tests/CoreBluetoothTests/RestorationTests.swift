@@ -1,4 +1,5 @@
 import BLEAppLifecycle
+import BLEAppState
 import BLEPackets
 import BLESimulator
 import Foundation
@@ -201,7 +202,7 @@ struct RestorationTests {
         let path = folder + "/app.journal"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let app = AppID(rawValue: "app")
-        let file = JournalFile(path: path, slack: 4096)
+        let file = JournalFile(path: path, slack: 4096, log: { _ in })
         _ = file.read()
         func size() -> Int { (try? Data(contentsOf: URL(fileURLWithPath: path)).count) ?? 0 }
         var longest = 0
@@ -211,7 +212,7 @@ struct RestorationTests {
         }
         file.append(.identity(app, PeerIdentifier(high: 1, low: 2), DeviceAddress(value: 3, kind: .public)))
         #expect(longest < 4096 + 200)
-        #expect(JournalFile(path: path).read().identities.count == 1)
+        #expect(JournalFile(path: path, log: { _ in }).read().identities.count == 1)
     }
 
     @Test(

@@ -158,7 +158,7 @@ class Lab:
         self.kind, self.count = kind, endpoints
         self.dir = tempfile.mkdtemp(prefix='jelling-')
         self.children, self.relays = [], []
-        # The sockets of daemons, by the transports of their controllers.
+        # The sockets of daemons, by their controllers.
         self.daemons = {}
         self.controllers = self.peer = None
         self.number = 0
@@ -189,21 +189,21 @@ class Lab:
             self.start_peer()
         return self
 
-    def bled(self, transport):
-        """The socket of the daemon on this controller; it keeps bonds where the tool looks for them."""
-        if transport not in self.daemons:
+    def bled(self, transport, number=0, state='state/jelling'):
+        """The socket of the daemon on this controller, the one with this number of btvirt's; its bonds are in that folder."""
+        if (transport, number) not in self.daemons:
             self.number += 1
             socket = self.path(f'bled{self.number}.sock')
-            child = Child('bled', [BLED, '--adapter', transport, '--socket', socket,
-                                   '--state', self.path('state') + '/jelling'], self.path(f'bled{self.number}.err'))
+            child = Child('bled', [BLED, '--adapter', transport, '--socket', socket, '--state', self.path(state)],
+                          self.path(f'bled{self.number}.err'))
             self.children.append(child)
             end = time.monotonic() + PATIENCE
             while not os.path.exists(socket):
                 if time.monotonic() > end or child.process.poll() is not None:
                     raise Failure(f'bled does not listen: {child.stderr()}')
                 time.sleep(0.01)
-            self.daemons[transport] = socket
-        return self.daemons[transport]
+            self.daemons[transport, number] = socket
+        return self.daemons[transport, number]
 
     def start_btvirt(self):
         # btvirt's socket names are fixed, and a second btvirt takes them over: move ours away at once.
@@ -291,9 +291,11 @@ class Lab:
     def app(self, name, *arguments, number=0, state='app-state', terminal=None, **variables):
         """Starts a sample app for Core Bluetooth on the controller with this number; it prints a JSON object a line."""
         self.number += 1
-        child = Child(name, [os.path.join(EXAMPLES, name), *arguments], self.path(f'app{self.number}.err'), {
-            **os.environ, 'JELLING_TRANSPORT': self.endpoints[number], 'JELLING_STATE': self.path(f'{state}{number}'),
-            **variables}, terminal)
+        where = {'JELLING_TRANSPORT': self.endpoints[number], 'JELLING_STATE': self.path(f'{state}{number}')}
+        if THROUGH_BLED:
+            where = {'JELLING_SOCKET': self.bled(self.endpoints[number], number, f'{state}{number}')}
+        child = Child(name, [os.path.join(EXAMPLES, name), *arguments], self.path(f'app{self.number}.err'),
+                      {**os.environ, **where, **variables}, terminal)
         self.children.append(child)
         return child
 

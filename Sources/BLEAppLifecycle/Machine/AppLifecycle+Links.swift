@@ -82,6 +82,18 @@ extension AppLifecycle {
         )
     }
 
+    /// The apps that a link is for: those that hold it, or, where a central made it, those that serve. In the order in
+    /// which they were declared or launched.
+    public func apps(on link: LinkID) -> [AppID] {
+        let isCentrals = links[link]?.role == .peripheral
+        return apps.indices.filter { app in
+            managers.contains { manager in
+                guard manager.app == app, manager.id != nil else { return false }
+                return isCentrals ? manager.peripheral != nil : manager.central?.session(on: link) != nil
+            }
+        }.map { apps[$0].id }
+    }
+
     /// A link is usable, or another manager holds it too.
     mutating func note(_ information: LinkInformation) {
         var watched: [BluetoothUUID] = []
@@ -95,6 +107,7 @@ extension AppLifecycle {
     }
 
     mutating func connected(_ information: LinkInformation, _ client: ClientID) {
+        guard !isForeign(client) else { return }
         note(information)
         let name = directory.name(of: information.peer)
         let isKnown = withCentral(client) { $0.connected(information, name: name, $1, into: &$2) } != nil
@@ -235,13 +248,13 @@ extension AppLifecycle {
             guard let manager = managers[request.owner],
                 manager.peripheral?.characteristic(with: request.handle) != nil,
                 let central = describe(request.link, app: manager.app)
-            else { return refuse(request.id) }
+            else { return refuse(request.id, of: request.owner) }
             if manager.isCrowded(settings) { return refuse(request.id, .insufficientResources) }
             withPeripheral(request.owner) { $0.read(request, by: central, into: &$2) }
         case .write(let request):
             guard let manager = managers[request.owner], manager.peripheral != nil,
                 let central = describe(request.link, app: manager.app)
-            else { return refuse(request.id) }
+            else { return refuse(request.id, of: request.owner) }
             if manager.isCrowded(settings) {
                 if !request.needsAnswer { managers[request.owner]?.queue.noteLost() }
                 return refuse(request.id, .insufficientResources)
@@ -267,6 +280,11 @@ extension AppLifecycle {
         }
     }
 
+    /// Refuses what nobody answers, unless it is asked of somebody who is no app's.
+    private mutating func refuse(_ id: GATTRequestID, of owner: ClientID) {
+        if !isForeign(owner) { refuse(id) }
+    }
+
     private mutating func refuse(_ id: GATTRequestID, _ error: ATTError = .unlikelyError) {
         effects.submit(.server(.respond(id, .failure(error))), from: .system)
         settle()
@@ -286,6 +304,7 @@ extension AppLifecycle {
     mutating func received(_ event: ChannelEvent) {
         switch event {
         case .opened(let information, let client):
+            guard !isForeign(client) else { return }
             guard let manager = managers[client], !manager.isCrowded(settings),
                 let central = describe(information.id.link, app: manager.app)
             else {

@@ -253,6 +253,9 @@ public struct AppLifecycle: ~Copyable {
         managers.first { $0.id == manager && $0.app == app }?.client
     }
 
+    /// Whether a client of the engine is none of an app's: the owner lets others use the engine besides.
+    func isForeign(_ client: ClientID) -> Bool { client.rawValue > lastClient && client != .system }
+
     mutating func nextClient() -> ClientID {
         lastClient += 1
         return ClientID(rawValue: lastClient)

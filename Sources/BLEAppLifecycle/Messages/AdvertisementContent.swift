@@ -9,6 +9,11 @@ public struct AdvertisementContent: Hashable, Codable, Sendable {
         public var uuid: BluetoothUUID
         /// The octets behind the UUID.
         public var data: [UInt8]
+
+        public init(uuid: BluetoothUUID, data: [UInt8]) {
+            self.uuid = uuid
+            self.data = data
+        }
     }
 
     /// Complete or shortened.

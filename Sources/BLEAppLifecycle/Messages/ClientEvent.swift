@@ -138,6 +138,13 @@ public struct CentralReadRequest: Hashable, Codable, Sendable {
     public var characteristic: LocalAttributeID
     /// Octets to leave out of the answer (SPEC PER-14).
     public var offset: Int
+
+    public init(id: ATTRequestID, central: CentralDescription, characteristic: LocalAttributeID, offset: Int) {
+        self.id = id
+        self.central = central
+        self.characteristic = characteristic
+        self.offset = offset
+    }
 }
 
 /// The app is given values (SPEC PER-17).
@@ -150,6 +157,12 @@ public struct CentralWriteRequests: Hashable, Codable, Sendable {
         public var offset: Int
         /// The octets, at most 512.
         public var value: [UInt8]
+
+        public init(characteristic: LocalAttributeID, offset: Int, value: [UInt8]) {
+            self.characteristic = characteristic
+            self.offset = offset
+            self.value = value
+        }
     }
 
     /// Of the group.
@@ -158,4 +171,10 @@ public struct CentralWriteRequests: Hashable, Codable, Sendable {
     public var central: CentralDescription
     /// At least one.
     public var writes: [Write]
+
+    public init(id: ATTRequestID, central: CentralDescription, writes: [Write]) {
+        self.id = id
+        self.central = central
+        self.writes = writes
+    }
 }

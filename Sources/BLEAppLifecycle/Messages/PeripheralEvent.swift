@@ -49,7 +49,7 @@ public struct RemoteService: Hashable, Codable, Sendable {
     /// `nil` where nobody asked.
     public var characteristics: [RemoteCharacteristic]?
     /// The last handle of the service.
-    var endHandle: UInt16
+    package var endHandle: UInt16
 
     public init(
         id: RemoteAttributeID, uuid: BluetoothUUID, isPrimary: Bool, endHandle: UInt16,
@@ -76,10 +76,24 @@ public struct RemoteCharacteristic: Hashable, Codable, Sendable {
     public var isNotifying: Bool
     /// `nil` where nobody asked.
     public var descriptors: [RemoteDescriptor]?
-    var valueHandle: UInt16
-    var endHandle: UInt16
+    package var valueHandle: UInt16
+    package var endHandle: UInt16
     /// The handle of the Client Characteristic Configuration, once it is known.
-    var configuration: UInt16?
+    package var configuration: UInt16?
+
+    package init(
+        id: RemoteAttributeID, uuid: BluetoothUUID, properties: UInt8, isNotifying: Bool,
+        descriptors: [RemoteDescriptor]? = nil, valueHandle: UInt16, endHandle: UInt16, configuration: UInt16? = nil
+    ) {
+        self.id = id
+        self.uuid = uuid
+        self.properties = properties
+        self.isNotifying = isNotifying
+        self.descriptors = descriptors
+        self.valueHandle = valueHandle
+        self.endHandle = endHandle
+        self.configuration = configuration
+    }
 }
 
 /// A descriptor of a remote characteristic.
@@ -88,4 +102,9 @@ public struct RemoteDescriptor: Hashable, Codable, Sendable {
     public var id: RemoteAttributeID
     /// What kind of descriptor it is.
     public var uuid: BluetoothUUID
+
+    public init(id: RemoteAttributeID, uuid: BluetoothUUID) {
+        self.id = id
+        self.uuid = uuid
+    }
 }

@@ -22,6 +22,12 @@ public struct RestoredRemotePeripheral: Hashable, Codable, Sendable {
     public var services: [RemoteService]?
     /// How long its writes may be.
     public var writeLimits: WriteLimits
+
+    public init(description: PeripheralDescription, services: [RemoteService]?, writeLimits: WriteLimits) {
+        self.description = description
+        self.services = services
+        self.writeLimits = writeLimits
+    }
 }
 
 /// What a peripheral manager was at when its app ended (SPEC SPR-P1 to SPR-P3, SPR-36).
@@ -32,6 +38,11 @@ public struct RestoredPeripheral: Hashable, Codable, Sendable {
         public var characteristic: LocalAttributeID
         /// In the order in which they subscribed.
         public var centrals: [CentralDescription]
+
+        public init(characteristic: LocalAttributeID, centrals: [CentralDescription]) {
+            self.characteristic = characteristic
+            self.centrals = centrals
+        }
     }
 
     /// In the order in which they were published.
@@ -40,4 +51,10 @@ public struct RestoredPeripheral: Hashable, Codable, Sendable {
     public var subscriptions: [Subscription]
     /// `nil` where it did not advertise.
     public var advertisement: AdvertisementRequest?
+
+    public init(services: [LocalService], subscriptions: [Subscription], advertisement: AdvertisementRequest?) {
+        self.services = services
+        self.subscriptions = subscriptions
+        self.advertisement = advertisement
+    }
 }

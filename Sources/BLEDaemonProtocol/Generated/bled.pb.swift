@@ -36,6 +36,9 @@ public nonisolated enum WireSessionKind: SwiftProtobuf.Enum, Swift.CaseIterable 
 
   /// The engine's own operations, always in the foreground.
   case tool // = 1
+
+  /// The managers of one app, with the life of apps.
+  case app // = 2
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -46,6 +49,7 @@ public nonisolated enum WireSessionKind: SwiftProtobuf.Enum, Swift.CaseIterable 
     switch rawValue {
     case 0: self = .unspecified
     case 1: self = .tool
+    case 2: self = .app
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -54,6 +58,7 @@ public nonisolated enum WireSessionKind: SwiftProtobuf.Enum, Swift.CaseIterable 
     switch self {
     case .unspecified: return 0
     case .tool: return 1
+    case .app: return 2
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -62,6 +67,7 @@ public nonisolated enum WireSessionKind: SwiftProtobuf.Enum, Swift.CaseIterable 
   public static let allCases: [WireSessionKind] = [
     .unspecified,
     .tool,
+    .app,
   ]
 
 }
@@ -81,6 +87,7 @@ public nonisolated struct WireFromClient: Sendable {
     set {message = .hello(newValue)}
   }
 
+  /// Of tools.
   public var request: WireRequest {
     get {
       if case .request(let v)? = message {return v}
@@ -89,11 +96,59 @@ public nonisolated struct WireFromClient: Sendable {
     set {message = .request(newValue)}
   }
 
+  /// Of apps.
+  public var appRequest: WireAppRequest {
+    get {
+      if case .appRequest(let v)? = message {return v}
+      return WireAppRequest()
+    }
+    set {message = .appRequest(newValue)}
+  }
+
+  public var appReturned: WireAppReturned {
+    get {
+      if case .appReturned(let v)? = message {return v}
+      return WireAppReturned()
+    }
+    set {message = .appReturned(newValue)}
+  }
+
+  public var appMove: WireAppMove {
+    get {
+      if case .appMove(let v)? = message {return v}
+      return WireAppMove()
+    }
+    set {message = .appMove(newValue)}
+  }
+
+  public var appPairing: WireAppPairing {
+    get {
+      if case .appPairing(let v)? = message {return v}
+      return WireAppPairing()
+    }
+    set {message = .appPairing(newValue)}
+  }
+
+  public var appAnswer: WireAnswerPairing {
+    get {
+      if case .appAnswer(let v)? = message {return v}
+      return WireAnswerPairing()
+    }
+    set {message = .appAnswer(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Message: Equatable, Sendable {
     case hello(WireHello)
+    /// Of tools.
     case request(WireRequest)
+    /// Of apps.
+    case appRequest(WireAppRequest)
+    case appReturned(WireAppReturned)
+    case appMove(WireAppMove)
+    case appPairing(WireAppPairing)
+    case appAnswer(WireAnswerPairing)
 
   }
 
@@ -230,6 +285,48 @@ public nonisolated struct WireFromDaemon: Sendable {
     set {message = .encryptionChanged(newValue)}
   }
 
+  /// To apps.
+  public var appWelcome: WireAppWelcome {
+    get {
+      if case .appWelcome(let v)? = message {return v}
+      return WireAppWelcome()
+    }
+    set {message = .appWelcome(newValue)}
+  }
+
+  public var appEvent: WireAppEvent {
+    get {
+      if case .appEvent(let v)? = message {return v}
+      return WireAppEvent()
+    }
+    set {message = .appEvent(newValue)}
+  }
+
+  /// The request with this number has been taken in; what it caused has been told.
+  public var appTaken: UInt64 {
+    get {
+      if case .appTaken(let v)? = message {return v}
+      return 0
+    }
+    set {message = .appTaken(newValue)}
+  }
+
+  public var appNotice: WireAppNotice {
+    get {
+      if case .appNotice(let v)? = message {return v}
+      return WireAppNotice()
+    }
+    set {message = .appNotice(newValue)}
+  }
+
+  public var appPairing: WireAppPairingProgress {
+    get {
+      if case .appPairing(let v)? = message {return v}
+      return WireAppPairingProgress()
+    }
+    set {message = .appPairing(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Message: Equatable, Sendable {
@@ -251,6 +348,13 @@ public nonisolated struct WireFromDaemon: Sendable {
     case lost(WireLost)
     case pairing(WirePairingProgress)
     case encryptionChanged(WireEncryptionChanged)
+    /// To apps.
+    case appWelcome(WireAppWelcome)
+    case appEvent(WireAppEvent)
+    /// The request with this number has been taken in; what it caused has been told.
+    case appTaken(UInt64)
+    case appNotice(WireAppNotice)
+    case appPairing(WireAppPairingProgress)
 
   }
 
@@ -267,9 +371,21 @@ public nonisolated struct WireHello: Sendable {
 
   public var session: WireSessionKind = .unspecified
 
+  /// Of an app.
+  public var app: WireAppHello {
+    get {_app ?? WireAppHello()}
+    set {_app = newValue}
+  }
+  /// Returns true if `app` has been explicitly set.
+  public var hasApp: Bool {self._app != nil}
+  /// Clears the value of `app`. Subsequent reads from it will return its default value.
+  public mutating func clearApp() {self._app = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _app: WireAppHello? = nil
 }
 
 public nonisolated struct WireWelcome: Sendable {
@@ -362,6 +478,15 @@ public nonisolated struct WireRefusal: Sendable {
 
     /// No controller can be used now.
     case noController // = 8
+
+    /// Another process of this app is connected.
+    case appRuns // = 9
+
+    /// An app has as many managers as it may have, or the user as many apps.
+    case tooManyManagers // = 10
+
+    /// The daemon has ended the app.
+    case terminated // = 11
     case UNRECOGNIZED(Int)
 
     public init() {
@@ -379,6 +504,9 @@ public nonisolated struct WireRefusal: Sendable {
       case 6: self = .stuck
       case 7: self = .silent
       case 8: self = .noController
+      case 9: self = .appRuns
+      case 10: self = .tooManyManagers
+      case 11: self = .terminated
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -394,6 +522,9 @@ public nonisolated struct WireRefusal: Sendable {
       case .stuck: return 6
       case .silent: return 7
       case .noController: return 8
+      case .appRuns: return 9
+      case .tooManyManagers: return 10
+      case .terminated: return 11
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -409,6 +540,9 @@ public nonisolated struct WireRefusal: Sendable {
       .stuck,
       .silent,
       .noController,
+      .appRuns,
+      .tooManyManagers,
+      .terminated,
     ]
 
   }
@@ -2282,17 +2416,2320 @@ public nonisolated struct WireFailure: Sendable {
   fileprivate var _disconnection: WireDisconnection? = nil
 }
 
+public nonisolated struct WireAppHello: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// What the app calls itself; each user's apps are apart.
+  public var identifier: String = String()
+
+  /// As UIBackgroundModes names them.
+  public var backgroundModes: [String] = []
+
+  public var startsInBackground: Bool = false
+
+  /// As CBManagerAuthorization: 1 restricted, 2 denied; anything else is allowed.
+  public var authorization: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppWelcome: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var version: UInt32 = 0
+
+  /// Why the system launched the app: restore identifiers.
+  public var launchCentrals: [String] = []
+
+  public var launchPeripherals: [String] = []
+
+  /// As CBManagerAuthorization.
+  public var authorization: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The app's number for the manager, each used once.
+  public var manager: UInt32 = 0
+
+  /// Not 0: `app_taken` with this number follows.
+  public var number: UInt64 = 0
+
+  public var request: WireAppRequest.OneOf_Request? = nil
+
+  public var createCentral: WireAppManagerOptions {
+    get {
+      if case .createCentral(let v)? = request {return v}
+      return WireAppManagerOptions()
+    }
+    set {request = .createCentral(newValue)}
+  }
+
+  public var createPeripheral: WireAppManagerOptions {
+    get {
+      if case .createPeripheral(let v)? = request {return v}
+      return WireAppManagerOptions()
+    }
+    set {request = .createPeripheral(newValue)}
+  }
+
+  public var release: WireNothing {
+    get {
+      if case .release(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .release(newValue)}
+  }
+
+  public var scan: WireAppScan {
+    get {
+      if case .scan(let v)? = request {return v}
+      return WireAppScan()
+    }
+    set {request = .scan(newValue)}
+  }
+
+  public var stopScan: WireNothing {
+    get {
+      if case .stopScan(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .stopScan(newValue)}
+  }
+
+  public var connect: WireAppConnect {
+    get {
+      if case .connect(let v)? = request {return v}
+      return WireAppConnect()
+    }
+    set {request = .connect(newValue)}
+  }
+
+  public var cancelConnection: Data {
+    get {
+      if case .cancelConnection(let v)? = request {return v}
+      return Data()
+    }
+    set {request = .cancelConnection(newValue)}
+  }
+
+  public var letGo: Data {
+    get {
+      if case .letGo(let v)? = request {return v}
+      return Data()
+    }
+    set {request = .letGo(newValue)}
+  }
+
+  /// Answered by `retrieved`.
+  public var retrievePeripherals: WireAppRetrieve {
+    get {
+      if case .retrievePeripherals(let v)? = request {return v}
+      return WireAppRetrieve()
+    }
+    set {request = .retrievePeripherals(newValue)}
+  }
+
+  public var retrieveConnected: WireAppRetrieveConnected {
+    get {
+      if case .retrieveConnected(let v)? = request {return v}
+      return WireAppRetrieveConnected()
+    }
+    set {request = .retrieveConnected(newValue)}
+  }
+
+  public var connectionEvents: WireAppConnectionEvents {
+    get {
+      if case .connectionEvents(let v)? = request {return v}
+      return WireAppConnectionEvents()
+    }
+    set {request = .connectionEvents(newValue)}
+  }
+
+  public var endConnectionEvents: WireNothing {
+    get {
+      if case .endConnectionEvents(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .endConnectionEvents(newValue)}
+  }
+
+  public var peripheral: WireAppPeripheralRequest {
+    get {
+      if case .peripheral(let v)? = request {return v}
+      return WireAppPeripheralRequest()
+    }
+    set {request = .peripheral(newValue)}
+  }
+
+  public var addService: WireAppService {
+    get {
+      if case .addService(let v)? = request {return v}
+      return WireAppService()
+    }
+    set {request = .addService(newValue)}
+  }
+
+  public var removeService: UInt32 {
+    get {
+      if case .removeService(let v)? = request {return v}
+      return 0
+    }
+    set {request = .removeService(newValue)}
+  }
+
+  public var removeAllServices: WireNothing {
+    get {
+      if case .removeAllServices(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .removeAllServices(newValue)}
+  }
+
+  public var startAdvertising: WireAppAdvertisement {
+    get {
+      if case .startAdvertising(let v)? = request {return v}
+      return WireAppAdvertisement()
+    }
+    set {request = .startAdvertising(newValue)}
+  }
+
+  public var stopAdvertising: WireNothing {
+    get {
+      if case .stopAdvertising(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .stopAdvertising(newValue)}
+  }
+
+  public var respond: WireAppResponse {
+    get {
+      if case .respond(let v)? = request {return v}
+      return WireAppResponse()
+    }
+    set {request = .respond(newValue)}
+  }
+
+  /// Answered by `update_queued`.
+  public var updateValue: WireAppUpdate {
+    get {
+      if case .updateValue(let v)? = request {return v}
+      return WireAppUpdate()
+    }
+    set {request = .updateValue(newValue)}
+  }
+
+  public var setLatency: WireAppLatency {
+    get {
+      if case .setLatency(let v)? = request {return v}
+      return WireAppLatency()
+    }
+    set {request = .setLatency(newValue)}
+  }
+
+  /// Whether the channel is encrypted.
+  public var publishChannel: Bool {
+    get {
+      if case .publishChannel(let v)? = request {return v}
+      return false
+    }
+    set {request = .publishChannel(newValue)}
+  }
+
+  public var unpublishChannel: UInt32 {
+    get {
+      if case .unpublishChannel(let v)? = request {return v}
+      return 0
+    }
+    set {request = .unpublishChannel(newValue)}
+  }
+
+  public var channel: WireAppChannelRequest {
+    get {
+      if case .channel(let v)? = request {return v}
+      return WireAppChannelRequest()
+    }
+    set {request = .channel(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Request: Equatable, Sendable {
+    case createCentral(WireAppManagerOptions)
+    case createPeripheral(WireAppManagerOptions)
+    case release(WireNothing)
+    case scan(WireAppScan)
+    case stopScan(WireNothing)
+    case connect(WireAppConnect)
+    case cancelConnection(Data)
+    case letGo(Data)
+    /// Answered by `retrieved`.
+    case retrievePeripherals(WireAppRetrieve)
+    case retrieveConnected(WireAppRetrieveConnected)
+    case connectionEvents(WireAppConnectionEvents)
+    case endConnectionEvents(WireNothing)
+    case peripheral(WireAppPeripheralRequest)
+    case addService(WireAppService)
+    case removeService(UInt32)
+    case removeAllServices(WireNothing)
+    case startAdvertising(WireAppAdvertisement)
+    case stopAdvertising(WireNothing)
+    case respond(WireAppResponse)
+    /// Answered by `update_queued`.
+    case updateValue(WireAppUpdate)
+    case setLatency(WireAppLatency)
+    /// Whether the channel is encrypted.
+    case publishChannel(Bool)
+    case unpublishChannel(UInt32)
+    case channel(WireAppChannelRequest)
+
+  }
+
+  public init() {}
+}
+
+/// So many more of the events that a manager was told have been handled, in the order in which they came.
+public nonisolated struct WireAppReturned: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var manager: UInt32 = 0
+
+  public var events: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppMove: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var to: WireAppMove.Place = .unspecified
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Place: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case unspecified // = 0
+    case foreground // = 1
+    case background // = 2
+    case suspended // = 3
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .unspecified
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .unspecified
+      case 1: self = .foreground
+      case 2: self = .background
+      case 3: self = .suspended
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .unspecified: return 0
+      case .foreground: return 1
+      case .background: return 2
+      case .suspended: return 3
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireAppMove.Place] = [
+      .unspecified,
+      .foreground,
+      .background,
+      .suspended,
+    ]
+
+  }
+
+  public init() {}
+}
+
+/// How the app pairs; without an agent nobody is asked.
+public nonisolated struct WireAppPairing: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var asksSomebody: Bool = false
+
+  public var options: WirePairingOptions {
+    get {_options ?? WirePairingOptions()}
+    set {_options = newValue}
+  }
+  /// Returns true if `options` has been explicitly set.
+  public var hasOptions: Bool {self._options != nil}
+  /// Clears the value of `options`. Subsequent reads from it will return its default value.
+  public mutating func clearOptions() {self._options = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _options: WirePairingOptions? = nil
+}
+
+public nonisolated struct WireAppPairingProgress: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peer: Data = Data()
+
+  public var name: String {
+    get {_name ?? String()}
+    set {_name = newValue}
+  }
+  /// Returns true if `name` has been explicitly set.
+  public var hasName: Bool {self._name != nil}
+  /// Clears the value of `name`. Subsequent reads from it will return its default value.
+  public mutating func clearName() {self._name = nil}
+
+  /// Its link is the daemon's name for the pairing.
+  public var progress: WirePairingProgress {
+    get {_progress ?? WirePairingProgress()}
+    set {_progress = newValue}
+  }
+  /// Returns true if `progress` has been explicitly set.
+  public var hasProgress: Bool {self._progress != nil}
+  /// Clears the value of `progress`. Subsequent reads from it will return its default value.
+  public mutating func clearProgress() {self._progress = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _name: String? = nil
+  fileprivate var _progress: WirePairingProgress? = nil
+}
+
+public nonisolated struct WireAppNotice: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var notice: WireAppNotice.OneOf_Notice? = nil
+
+  /// For the log of the app.
+  public var log: String {
+    get {
+      if case .log(let v)? = notice {return v}
+      return String()
+    }
+    set {notice = .log(newValue)}
+  }
+
+  /// Its time in the background is nearly over.
+  public var expiring: WireNothing {
+    get {
+      if case .expiring(let v)? = notice {return v}
+      return WireNothing()
+    }
+    set {notice = .expiring(newValue)}
+  }
+
+  public var alert: WireAppAlert {
+    get {
+      if case .alert(let v)? = notice {return v}
+      return WireAppAlert()
+    }
+    set {notice = .alert(newValue)}
+  }
+
+  /// Whether the controller scans and connects with extended commands.
+  public var extended: Bool {
+    get {
+      if case .extended(let v)? = notice {return v}
+      return false
+    }
+    set {notice = .extended(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Notice: Equatable, Sendable {
+    /// For the log of the app.
+    case log(String)
+    /// Its time in the background is nearly over.
+    case expiring(WireNothing)
+    case alert(WireAppAlert)
+    /// Whether the controller scans and connects with extended commands.
+    case extended(Bool)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireAppAlert: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var kind: WireAppAlert.Kind = .unspecified
+
+  public var peer: Data = Data()
+
+  public var name: String {
+    get {_name ?? String()}
+    set {_name = newValue}
+  }
+  /// Returns true if `name` has been explicitly set.
+  public var hasName: Bool {self._name != nil}
+  /// Clears the value of `name`. Subsequent reads from it will return its default value.
+  public mutating func clearName() {self._name = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Kind: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case unspecified // = 0
+    case connection // = 1
+    case disconnection // = 2
+    case notification // = 3
+    case powerOff // = 4
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .unspecified
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .unspecified
+      case 1: self = .connection
+      case 2: self = .disconnection
+      case 3: self = .notification
+      case 4: self = .powerOff
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .unspecified: return 0
+      case .connection: return 1
+      case .disconnection: return 2
+      case .notification: return 3
+      case .powerOff: return 4
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireAppAlert.Kind] = [
+      .unspecified,
+      .connection,
+      .disconnection,
+      .notification,
+      .powerOff,
+    ]
+
+  }
+
+  public init() {}
+
+  fileprivate var _name: String? = nil
+}
+
+public nonisolated struct WireAppManagerOptions: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var restoreIdentifier: String {
+    get {_restoreIdentifier ?? String()}
+    set {_restoreIdentifier = newValue}
+  }
+  /// Returns true if `restoreIdentifier` has been explicitly set.
+  public var hasRestoreIdentifier: Bool {self._restoreIdentifier != nil}
+  /// Clears the value of `restoreIdentifier`. Subsequent reads from it will return its default value.
+  public mutating func clearRestoreIdentifier() {self._restoreIdentifier = nil}
+
+  public var showsPowerAlert: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _restoreIdentifier: String? = nil
+}
+
+public nonisolated struct WireAppScan: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var services: [Data] = []
+
+  public var allowsDuplicates: Bool = false
+
+  public var solicitedServices: [Data] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppConnect: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peer: Data = Data()
+
+  public var options: WireAppConnectOptions {
+    get {_options ?? WireAppConnectOptions()}
+    set {_options = newValue}
+  }
+  /// Returns true if `options` has been explicitly set.
+  public var hasOptions: Bool {self._options != nil}
+  /// Clears the value of `options`. Subsequent reads from it will return its default value.
+  public mutating func clearOptions() {self._options = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _options: WireAppConnectOptions? = nil
+}
+
+public nonisolated struct WireAppConnectOptions: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var notifiesOnConnection: Bool = false
+
+  public var notifiesOnDisconnection: Bool = false
+
+  public var notifiesOnNotification: Bool = false
+
+  public var startDelayMilliseconds: Int64 = 0
+
+  public var reconnectsAutomatically: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppRetrieve: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var query: UInt32 = 0
+
+  public var peers: [Data] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppRetrieveConnected: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var query: UInt32 = 0
+
+  public var services: [Data] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppConnectionEvents: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peers: [Data] = []
+
+  public var services: [Data] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppPeripheralRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peer: Data = Data()
+
+  public var request: WireAppPeripheralRequest.OneOf_Request? = nil
+
+  public var discoverServices: WireUUIDs {
+    get {
+      if case .discoverServices(let v)? = request {return v}
+      return WireUUIDs()
+    }
+    set {request = .discoverServices(newValue)}
+  }
+
+  public var discoverIncludedServices: WireAppDiscover {
+    get {
+      if case .discoverIncludedServices(let v)? = request {return v}
+      return WireAppDiscover()
+    }
+    set {request = .discoverIncludedServices(newValue)}
+  }
+
+  public var discoverCharacteristics: WireAppDiscover {
+    get {
+      if case .discoverCharacteristics(let v)? = request {return v}
+      return WireAppDiscover()
+    }
+    set {request = .discoverCharacteristics(newValue)}
+  }
+
+  public var discoverDescriptors: UInt32 {
+    get {
+      if case .discoverDescriptors(let v)? = request {return v}
+      return 0
+    }
+    set {request = .discoverDescriptors(newValue)}
+  }
+
+  public var readValue: UInt32 {
+    get {
+      if case .readValue(let v)? = request {return v}
+      return 0
+    }
+    set {request = .readValue(newValue)}
+  }
+
+  public var readDescriptor: UInt32 {
+    get {
+      if case .readDescriptor(let v)? = request {return v}
+      return 0
+    }
+    set {request = .readDescriptor(newValue)}
+  }
+
+  public var writeValue: WireValue {
+    get {
+      if case .writeValue(let v)? = request {return v}
+      return WireValue()
+    }
+    set {request = .writeValue(newValue)}
+  }
+
+  public var writeWithoutResponse: WireValue {
+    get {
+      if case .writeWithoutResponse(let v)? = request {return v}
+      return WireValue()
+    }
+    set {request = .writeWithoutResponse(newValue)}
+  }
+
+  public var writeDescriptor: WireValue {
+    get {
+      if case .writeDescriptor(let v)? = request {return v}
+      return WireValue()
+    }
+    set {request = .writeDescriptor(newValue)}
+  }
+
+  public var setNotify: WireAppSetNotify {
+    get {
+      if case .setNotify(let v)? = request {return v}
+      return WireAppSetNotify()
+    }
+    set {request = .setNotify(newValue)}
+  }
+
+  public var readRssi: WireNothing {
+    get {
+      if case .readRssi(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .readRssi(newValue)}
+  }
+
+  public var openChannel: UInt32 {
+    get {
+      if case .openChannel(let v)? = request {return v}
+      return 0
+    }
+    set {request = .openChannel(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Request: Equatable, Sendable {
+    case discoverServices(WireUUIDs)
+    case discoverIncludedServices(WireAppDiscover)
+    case discoverCharacteristics(WireAppDiscover)
+    case discoverDescriptors(UInt32)
+    case readValue(UInt32)
+    case readDescriptor(UInt32)
+    case writeValue(WireValue)
+    case writeWithoutResponse(WireValue)
+    case writeDescriptor(WireValue)
+    case setNotify(WireAppSetNotify)
+    case readRssi(WireNothing)
+    case openChannel(UInt32)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireAppDiscover: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var service: UInt32 = 0
+
+  public var uuids: [Data] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppSetNotify: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var characteristic: UInt32 = 0
+
+  public var isNotifying: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppService: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var id: UInt32 = 0
+
+  public var uuid: Data = Data()
+
+  public var isPrimary: Bool = false
+
+  public var includedServices: [UInt32] = []
+
+  public var characteristics: [WireAppCharacteristic] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppCharacteristic: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var id: UInt32 = 0
+
+  public var uuid: Data = Data()
+
+  public var properties: UInt32 = 0
+
+  public var permissions: UInt32 = 0
+
+  /// Absent: the app is asked.
+  public var value: Data {
+    get {_value ?? Data()}
+    set {_value = newValue}
+  }
+  /// Returns true if `value` has been explicitly set.
+  public var hasValue: Bool {self._value != nil}
+  /// Clears the value of `value`. Subsequent reads from it will return its default value.
+  public mutating func clearValue() {self._value = nil}
+
+  public var descriptors: [WireAppDescriptor] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _value: Data? = nil
+}
+
+public nonisolated struct WireAppDescriptor: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var id: UInt32 = 0
+
+  public var uuid: Data = Data()
+
+  public var value: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppAdvertisement: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var localName: String {
+    get {_localName ?? String()}
+    set {_localName = newValue}
+  }
+  /// Returns true if `localName` has been explicitly set.
+  public var hasLocalName: Bool {self._localName != nil}
+  /// Clears the value of `localName`. Subsequent reads from it will return its default value.
+  public mutating func clearLocalName() {self._localName = nil}
+
+  public var services: [Data] = []
+
+  public var unsupportedKeys: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _localName: String? = nil
+}
+
+public nonisolated struct WireAppResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var request: UInt64 = 0
+
+  /// As CBATTError; 0 is success.
+  public var code: UInt32 = 0
+
+  public var value: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppUpdate: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var query: UInt32 = 0
+
+  public var characteristic: UInt32 = 0
+
+  public var value: Data = Data()
+
+  /// Only these centrals; without it all that have subscribed.
+  public var centrals: WireAppPeers {
+    get {_centrals ?? WireAppPeers()}
+    set {_centrals = newValue}
+  }
+  /// Returns true if `centrals` has been explicitly set.
+  public var hasCentrals: Bool {self._centrals != nil}
+  /// Clears the value of `centrals`. Subsequent reads from it will return its default value.
+  public mutating func clearCentrals() {self._centrals = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _centrals: WireAppPeers? = nil
+}
+
+public nonisolated struct WireAppPeers: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peers: [Data] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppLatency: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var central: Data = Data()
+
+  /// As CBPeripheralManagerConnectionLatency.
+  public var latency: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppChannelRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var channel: UInt32 = 0
+
+  public var request: WireAppChannelRequest.OneOf_Request? = nil
+
+  public var send: Data {
+    get {
+      if case .send(let v)? = request {return v}
+      return Data()
+    }
+    set {request = .send(newValue)}
+  }
+
+  /// So many received octets have been taken.
+  public var received: UInt32 {
+    get {
+      if case .received(let v)? = request {return v}
+      return 0
+    }
+    set {request = .received(newValue)}
+  }
+
+  public var close: WireNothing {
+    get {
+      if case .close(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .close(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Request: Equatable, Sendable {
+    case send(Data)
+    /// So many received octets have been taken.
+    case received(UInt32)
+    case close(WireNothing)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireAppEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var manager: UInt32 = 0
+
+  public var event: WireAppEvent.OneOf_Event? = nil
+
+  public var willRestoreCentral: WireAppRestoredCentral {
+    get {
+      if case .willRestoreCentral(let v)? = event {return v}
+      return WireAppRestoredCentral()
+    }
+    set {event = .willRestoreCentral(newValue)}
+  }
+
+  public var willRestorePeripheral: WireAppRestoredPeripheral {
+    get {
+      if case .willRestorePeripheral(let v)? = event {return v}
+      return WireAppRestoredPeripheral()
+    }
+    set {event = .willRestorePeripheral(newValue)}
+  }
+
+  public var stateChanged: WireAppState {
+    get {
+      if case .stateChanged(let v)? = event {return v}
+      return WireAppState()
+    }
+    set {event = .stateChanged(newValue)}
+  }
+
+  /// As CBManagerState.
+  public var statePassed: UInt32 {
+    get {
+      if case .statePassed(let v)? = event {return v}
+      return 0
+    }
+    set {event = .statePassed(newValue)}
+  }
+
+  public var eventsLost: UInt32 {
+    get {
+      if case .eventsLost(let v)? = event {return v}
+      return 0
+    }
+    set {event = .eventsLost(newValue)}
+  }
+
+  public var discovered: WireAppDiscovered {
+    get {
+      if case .discovered(let v)? = event {return v}
+      return WireAppDiscovered()
+    }
+    set {event = .discovered(newValue)}
+  }
+
+  public var connected: WireAppConnected {
+    get {
+      if case .connected(let v)? = event {return v}
+      return WireAppConnected()
+    }
+    set {event = .connected(newValue)}
+  }
+
+  public var connectionFailed: WireAppConnectionFailed {
+    get {
+      if case .connectionFailed(let v)? = event {return v}
+      return WireAppConnectionFailed()
+    }
+    set {event = .connectionFailed(newValue)}
+  }
+
+  public var disconnected: WireAppDisconnected {
+    get {
+      if case .disconnected(let v)? = event {return v}
+      return WireAppDisconnected()
+    }
+    set {event = .disconnected(newValue)}
+  }
+
+  public var connectionEvent: WireAppConnectionEvent {
+    get {
+      if case .connectionEvent(let v)? = event {return v}
+      return WireAppConnectionEvent()
+    }
+    set {event = .connectionEvent(newValue)}
+  }
+
+  public var retrieved: WireAppRetrieved {
+    get {
+      if case .retrieved(let v)? = event {return v}
+      return WireAppRetrieved()
+    }
+    set {event = .retrieved(newValue)}
+  }
+
+  public var peripheral: WireAppPeripheralEvent {
+    get {
+      if case .peripheral(let v)? = event {return v}
+      return WireAppPeripheralEvent()
+    }
+    set {event = .peripheral(newValue)}
+  }
+
+  public var serviceAdded: WireAppServiceAdded {
+    get {
+      if case .serviceAdded(let v)? = event {return v}
+      return WireAppServiceAdded()
+    }
+    set {event = .serviceAdded(newValue)}
+  }
+
+  public var advertisingStarted: WireAppEnded {
+    get {
+      if case .advertisingStarted(let v)? = event {return v}
+      return WireAppEnded()
+    }
+    set {event = .advertisingStarted(newValue)}
+  }
+
+  public var readRequest: WireAppReadRequest {
+    get {
+      if case .readRequest(let v)? = event {return v}
+      return WireAppReadRequest()
+    }
+    set {event = .readRequest(newValue)}
+  }
+
+  public var writeRequests: WireAppWriteRequests {
+    get {
+      if case .writeRequests(let v)? = event {return v}
+      return WireAppWriteRequests()
+    }
+    set {event = .writeRequests(newValue)}
+  }
+
+  public var subscribed: WireAppSubscription {
+    get {
+      if case .subscribed(let v)? = event {return v}
+      return WireAppSubscription()
+    }
+    set {event = .subscribed(newValue)}
+  }
+
+  public var unsubscribed: WireAppSubscription {
+    get {
+      if case .unsubscribed(let v)? = event {return v}
+      return WireAppSubscription()
+    }
+    set {event = .unsubscribed(newValue)}
+  }
+
+  public var readyToUpdate: WireNothing {
+    get {
+      if case .readyToUpdate(let v)? = event {return v}
+      return WireNothing()
+    }
+    set {event = .readyToUpdate(newValue)}
+  }
+
+  public var updateQueued: WireAppUpdateQueued {
+    get {
+      if case .updateQueued(let v)? = event {return v}
+      return WireAppUpdateQueued()
+    }
+    set {event = .updateQueued(newValue)}
+  }
+
+  public var channelPublished: WireAppChannelPublished {
+    get {
+      if case .channelPublished(let v)? = event {return v}
+      return WireAppChannelPublished()
+    }
+    set {event = .channelPublished(newValue)}
+  }
+
+  public var channelUnpublished: WireAppChannelPublished {
+    get {
+      if case .channelUnpublished(let v)? = event {return v}
+      return WireAppChannelPublished()
+    }
+    set {event = .channelUnpublished(newValue)}
+  }
+
+  public var channelAccepted: WireAppChannelAccepted {
+    get {
+      if case .channelAccepted(let v)? = event {return v}
+      return WireAppChannelAccepted()
+    }
+    set {event = .channelAccepted(newValue)}
+  }
+
+  public var channel: WireAppChannelEvent {
+    get {
+      if case .channel(let v)? = event {return v}
+      return WireAppChannelEvent()
+    }
+    set {event = .channel(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Event: Equatable, Sendable {
+    case willRestoreCentral(WireAppRestoredCentral)
+    case willRestorePeripheral(WireAppRestoredPeripheral)
+    case stateChanged(WireAppState)
+    /// As CBManagerState.
+    case statePassed(UInt32)
+    case eventsLost(UInt32)
+    case discovered(WireAppDiscovered)
+    case connected(WireAppConnected)
+    case connectionFailed(WireAppConnectionFailed)
+    case disconnected(WireAppDisconnected)
+    case connectionEvent(WireAppConnectionEvent)
+    case retrieved(WireAppRetrieved)
+    case peripheral(WireAppPeripheralEvent)
+    case serviceAdded(WireAppServiceAdded)
+    case advertisingStarted(WireAppEnded)
+    case readRequest(WireAppReadRequest)
+    case writeRequests(WireAppWriteRequests)
+    case subscribed(WireAppSubscription)
+    case unsubscribed(WireAppSubscription)
+    case readyToUpdate(WireNothing)
+    case updateQueued(WireAppUpdateQueued)
+    case channelPublished(WireAppChannelPublished)
+    case channelUnpublished(WireAppChannelPublished)
+    case channelAccepted(WireAppChannelAccepted)
+    case channel(WireAppChannelEvent)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireAppError: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var error: WireAppError.OneOf_Error? = nil
+
+  /// As CBError.
+  public var coreBluetooth: UInt32 {
+    get {
+      if case .coreBluetooth(let v)? = error {return v}
+      return 0
+    }
+    set {error = .coreBluetooth(newValue)}
+  }
+
+  /// As CBATTError.
+  public var att: UInt32 {
+    get {
+      if case .att(let v)? = error {return v}
+      return 0
+    }
+    set {error = .att(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Error: Equatable, Sendable {
+    /// As CBError.
+    case coreBluetooth(UInt32)
+    /// As CBATTError.
+    case att(UInt32)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireAppEnded: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var error: WireAppError {
+    get {_error ?? WireAppError()}
+    set {_error = newValue}
+  }
+  /// Returns true if `error` has been explicitly set.
+  public var hasError: Bool {self._error != nil}
+  /// Clears the value of `error`. Subsequent reads from it will return its default value.
+  public mutating func clearError() {self._error = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _error: WireAppError? = nil
+}
+
+public nonisolated struct WireAppState: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// As CBManagerState and CBManagerAuthorization.
+  public var state: UInt32 = 0
+
+  public var authorization: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppPeripheral: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peer: Data = Data()
+
+  public var name: String {
+    get {_name ?? String()}
+    set {_name = newValue}
+  }
+  /// Returns true if `name` has been explicitly set.
+  public var hasName: Bool {self._name != nil}
+  /// Clears the value of `name`. Subsequent reads from it will return its default value.
+  public mutating func clearName() {self._name = nil}
+
+  /// As CBPeripheralState.
+  public var state: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _name: String? = nil
+}
+
+public nonisolated struct WireAppCentral: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peer: Data = Data()
+
+  public var maximumUpdateLength: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppWriteLimits: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var withResponse: UInt32 = 0
+
+  public var withoutResponse: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppDiscovered: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peripheral: WireAppPeripheral {
+    get {_peripheral ?? WireAppPeripheral()}
+    set {_peripheral = newValue}
+  }
+  /// Returns true if `peripheral` has been explicitly set.
+  public var hasPeripheral: Bool {self._peripheral != nil}
+  /// Clears the value of `peripheral`. Subsequent reads from it will return its default value.
+  public mutating func clearPeripheral() {self._peripheral = nil}
+
+  public var rssi: Int32 = 0
+
+  public var localName: String {
+    get {_localName ?? String()}
+    set {_localName = newValue}
+  }
+  /// Returns true if `localName` has been explicitly set.
+  public var hasLocalName: Bool {self._localName != nil}
+  /// Clears the value of `localName`. Subsequent reads from it will return its default value.
+  public mutating func clearLocalName() {self._localName = nil}
+
+  public var manufacturerData: Data {
+    get {_manufacturerData ?? Data()}
+    set {_manufacturerData = newValue}
+  }
+  /// Returns true if `manufacturerData` has been explicitly set.
+  public var hasManufacturerData: Bool {self._manufacturerData != nil}
+  /// Clears the value of `manufacturerData`. Subsequent reads from it will return its default value.
+  public mutating func clearManufacturerData() {self._manufacturerData = nil}
+
+  public var serviceData: [WireAppServiceData] = []
+
+  public var services: [Data] = []
+
+  public var overflowServices: [Data] = []
+
+  public var solicitedServices: [Data] = []
+
+  public var txPower: Int32 {
+    get {_txPower ?? 0}
+    set {_txPower = newValue}
+  }
+  /// Returns true if `txPower` has been explicitly set.
+  public var hasTxPower: Bool {self._txPower != nil}
+  /// Clears the value of `txPower`. Subsequent reads from it will return its default value.
+  public mutating func clearTxPower() {self._txPower = nil}
+
+  public var isConnectable: Bool = false
+
+  public var microseconds: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _peripheral: WireAppPeripheral? = nil
+  fileprivate var _localName: String? = nil
+  fileprivate var _manufacturerData: Data? = nil
+  fileprivate var _txPower: Int32? = nil
+}
+
+public nonisolated struct WireAppServiceData: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var uuid: Data = Data()
+
+  public var data: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppConnected: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peripheral: WireAppPeripheral {
+    get {_peripheral ?? WireAppPeripheral()}
+    set {_peripheral = newValue}
+  }
+  /// Returns true if `peripheral` has been explicitly set.
+  public var hasPeripheral: Bool {self._peripheral != nil}
+  /// Clears the value of `peripheral`. Subsequent reads from it will return its default value.
+  public mutating func clearPeripheral() {self._peripheral = nil}
+
+  public var limits: WireAppWriteLimits {
+    get {_limits ?? WireAppWriteLimits()}
+    set {_limits = newValue}
+  }
+  /// Returns true if `limits` has been explicitly set.
+  public var hasLimits: Bool {self._limits != nil}
+  /// Clears the value of `limits`. Subsequent reads from it will return its default value.
+  public mutating func clearLimits() {self._limits = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _peripheral: WireAppPeripheral? = nil
+  fileprivate var _limits: WireAppWriteLimits? = nil
+}
+
+public nonisolated struct WireAppConnectionFailed: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peer: Data = Data()
+
+  public var error: WireAppError {
+    get {_error ?? WireAppError()}
+    set {_error = newValue}
+  }
+  /// Returns true if `error` has been explicitly set.
+  public var hasError: Bool {self._error != nil}
+  /// Clears the value of `error`. Subsequent reads from it will return its default value.
+  public mutating func clearError() {self._error = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _error: WireAppError? = nil
+}
+
+public nonisolated struct WireAppDisconnected: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peer: Data = Data()
+
+  /// Absent where the app itself ended the connection.
+  public var error: WireAppError {
+    get {_error ?? WireAppError()}
+    set {_error = newValue}
+  }
+  /// Returns true if `error` has been explicitly set.
+  public var hasError: Bool {self._error != nil}
+  /// Clears the value of `error`. Subsequent reads from it will return its default value.
+  public mutating func clearError() {self._error = nil}
+
+  public var microseconds: Int64 = 0
+
+  public var isReconnecting: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _error: WireAppError? = nil
+}
+
+public nonisolated struct WireAppConnectionEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peripheral: WireAppPeripheral {
+    get {_peripheral ?? WireAppPeripheral()}
+    set {_peripheral = newValue}
+  }
+  /// Returns true if `peripheral` has been explicitly set.
+  public var hasPeripheral: Bool {self._peripheral != nil}
+  /// Clears the value of `peripheral`. Subsequent reads from it will return its default value.
+  public mutating func clearPeripheral() {self._peripheral = nil}
+
+  public var isConnected: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _peripheral: WireAppPeripheral? = nil
+}
+
+public nonisolated struct WireAppRetrieved: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var query: UInt32 = 0
+
+  public var peripherals: [WireAppPeripheral] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppRemoteService: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var id: UInt32 = 0
+
+  public var uuid: Data = Data()
+
+  public var isPrimary: Bool = false
+
+  public var endHandle: UInt32 = 0
+
+  /// Absent where nobody asked.
+  public var includedServices: WireAppNumbers {
+    get {_includedServices ?? WireAppNumbers()}
+    set {_includedServices = newValue}
+  }
+  /// Returns true if `includedServices` has been explicitly set.
+  public var hasIncludedServices: Bool {self._includedServices != nil}
+  /// Clears the value of `includedServices`. Subsequent reads from it will return its default value.
+  public mutating func clearIncludedServices() {self._includedServices = nil}
+
+  public var characteristics: WireAppRemoteCharacteristics {
+    get {_characteristics ?? WireAppRemoteCharacteristics()}
+    set {_characteristics = newValue}
+  }
+  /// Returns true if `characteristics` has been explicitly set.
+  public var hasCharacteristics: Bool {self._characteristics != nil}
+  /// Clears the value of `characteristics`. Subsequent reads from it will return its default value.
+  public mutating func clearCharacteristics() {self._characteristics = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _includedServices: WireAppNumbers? = nil
+  fileprivate var _characteristics: WireAppRemoteCharacteristics? = nil
+}
+
+public nonisolated struct WireAppNumbers: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var numbers: [UInt32] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppRemoteServices: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var services: [WireAppRemoteService] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppRemoteCharacteristics: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var characteristics: [WireAppRemoteCharacteristic] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppRemoteDescriptors: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var descriptors: [WireDescriptor] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppRemoteCharacteristic: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var id: UInt32 = 0
+
+  public var uuid: Data = Data()
+
+  public var properties: UInt32 = 0
+
+  public var isNotifying: Bool = false
+
+  /// Absent where nobody asked.
+  public var descriptors: WireAppRemoteDescriptors {
+    get {_descriptors ?? WireAppRemoteDescriptors()}
+    set {_descriptors = newValue}
+  }
+  /// Returns true if `descriptors` has been explicitly set.
+  public var hasDescriptors: Bool {self._descriptors != nil}
+  /// Clears the value of `descriptors`. Subsequent reads from it will return its default value.
+  public mutating func clearDescriptors() {self._descriptors = nil}
+
+  public var valueHandle: UInt32 = 0
+
+  public var endHandle: UInt32 = 0
+
+  public var configuration: UInt32 {
+    get {_configuration ?? 0}
+    set {_configuration = newValue}
+  }
+  /// Returns true if `configuration` has been explicitly set.
+  public var hasConfiguration: Bool {self._configuration != nil}
+  /// Clears the value of `configuration`. Subsequent reads from it will return its default value.
+  public mutating func clearConfiguration() {self._configuration = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _descriptors: WireAppRemoteDescriptors? = nil
+  fileprivate var _configuration: UInt32? = nil
+}
+
+public nonisolated struct WireAppPeripheralEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peer: Data = Data()
+
+  public var error: WireAppError {
+    get {_error ?? WireAppError()}
+    set {_error = newValue}
+  }
+  /// Returns true if `error` has been explicitly set.
+  public var hasError: Bool {self._error != nil}
+  /// Clears the value of `error`. Subsequent reads from it will return its default value.
+  public mutating func clearError() {self._error = nil}
+
+  public var event: WireAppPeripheralEvent.OneOf_Event? = nil
+
+  public var servicesDiscovered: WireAppRemoteServices {
+    get {
+      if case .servicesDiscovered(let v)? = event {return v}
+      return WireAppRemoteServices()
+    }
+    set {event = .servicesDiscovered(newValue)}
+  }
+
+  public var includedServicesDiscovered: WireAppFoundIn {
+    get {
+      if case .includedServicesDiscovered(let v)? = event {return v}
+      return WireAppFoundIn()
+    }
+    set {event = .includedServicesDiscovered(newValue)}
+  }
+
+  public var characteristicsDiscovered: WireAppFoundIn {
+    get {
+      if case .characteristicsDiscovered(let v)? = event {return v}
+      return WireAppFoundIn()
+    }
+    set {event = .characteristicsDiscovered(newValue)}
+  }
+
+  public var descriptorsDiscovered: WireAppFoundIn {
+    get {
+      if case .descriptorsDiscovered(let v)? = event {return v}
+      return WireAppFoundIn()
+    }
+    set {event = .descriptorsDiscovered(newValue)}
+  }
+
+  public var valueUpdated: WireAppValue {
+    get {
+      if case .valueUpdated(let v)? = event {return v}
+      return WireAppValue()
+    }
+    set {event = .valueUpdated(newValue)}
+  }
+
+  public var descriptorValueUpdated: WireAppValue {
+    get {
+      if case .descriptorValueUpdated(let v)? = event {return v}
+      return WireAppValue()
+    }
+    set {event = .descriptorValueUpdated(newValue)}
+  }
+
+  public var valueWritten: UInt32 {
+    get {
+      if case .valueWritten(let v)? = event {return v}
+      return 0
+    }
+    set {event = .valueWritten(newValue)}
+  }
+
+  public var descriptorWritten: UInt32 {
+    get {
+      if case .descriptorWritten(let v)? = event {return v}
+      return 0
+    }
+    set {event = .descriptorWritten(newValue)}
+  }
+
+  public var notificationStateUpdated: WireAppSetNotify {
+    get {
+      if case .notificationStateUpdated(let v)? = event {return v}
+      return WireAppSetNotify()
+    }
+    set {event = .notificationStateUpdated(newValue)}
+  }
+
+  public var rssiRead: Int32 {
+    get {
+      if case .rssiRead(let v)? = event {return v}
+      return 0
+    }
+    set {event = .rssiRead(newValue)}
+  }
+
+  public var nameUpdated: WireAppName {
+    get {
+      if case .nameUpdated(let v)? = event {return v}
+      return WireAppName()
+    }
+    set {event = .nameUpdated(newValue)}
+  }
+
+  public var servicesModified: WireAppNumbers {
+    get {
+      if case .servicesModified(let v)? = event {return v}
+      return WireAppNumbers()
+    }
+    set {event = .servicesModified(newValue)}
+  }
+
+  public var writeWithoutResponseAvailable: Bool {
+    get {
+      if case .writeWithoutResponseAvailable(let v)? = event {return v}
+      return false
+    }
+    set {event = .writeWithoutResponseAvailable(newValue)}
+  }
+
+  public var writeLimitsChanged: WireAppWriteLimits {
+    get {
+      if case .writeLimitsChanged(let v)? = event {return v}
+      return WireAppWriteLimits()
+    }
+    set {event = .writeLimitsChanged(newValue)}
+  }
+
+  public var channelOpened: WireAppChannelOpened {
+    get {
+      if case .channelOpened(let v)? = event {return v}
+      return WireAppChannelOpened()
+    }
+    set {event = .channelOpened(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Event: Equatable, Sendable {
+    case servicesDiscovered(WireAppRemoteServices)
+    case includedServicesDiscovered(WireAppFoundIn)
+    case characteristicsDiscovered(WireAppFoundIn)
+    case descriptorsDiscovered(WireAppFoundIn)
+    case valueUpdated(WireAppValue)
+    case descriptorValueUpdated(WireAppValue)
+    case valueWritten(UInt32)
+    case descriptorWritten(UInt32)
+    case notificationStateUpdated(WireAppSetNotify)
+    case rssiRead(Int32)
+    case nameUpdated(WireAppName)
+    case servicesModified(WireAppNumbers)
+    case writeWithoutResponseAvailable(Bool)
+    case writeLimitsChanged(WireAppWriteLimits)
+    case channelOpened(WireAppChannelOpened)
+
+  }
+
+  public init() {}
+
+  fileprivate var _error: WireAppError? = nil
+}
+
+public nonisolated struct WireAppFoundIn: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var parent: UInt32 = 0
+
+  public var services: [WireAppRemoteService] = []
+
+  public var characteristics: [WireAppRemoteCharacteristic] = []
+
+  public var descriptors: [WireDescriptor] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppValue: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var id: UInt32 = 0
+
+  public var value: Data {
+    get {_value ?? Data()}
+    set {_value = newValue}
+  }
+  /// Returns true if `value` has been explicitly set.
+  public var hasValue: Bool {self._value != nil}
+  /// Clears the value of `value`. Subsequent reads from it will return its default value.
+  public mutating func clearValue() {self._value = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _value: Data? = nil
+}
+
+public nonisolated struct WireAppName: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String {
+    get {_name ?? String()}
+    set {_name = newValue}
+  }
+  /// Returns true if `name` has been explicitly set.
+  public var hasName: Bool {self._name != nil}
+  /// Clears the value of `name`. Subsequent reads from it will return its default value.
+  public mutating func clearName() {self._name = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _name: String? = nil
+}
+
+public nonisolated struct WireAppChannelOpened: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var channel: UInt32 {
+    get {_channel ?? 0}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  public var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  public mutating func clearChannel() {self._channel = nil}
+
+  public var psm: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _channel: UInt32? = nil
+}
+
+public nonisolated struct WireAppServiceAdded: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var service: UInt32 = 0
+
+  public var error: WireAppError {
+    get {_error ?? WireAppError()}
+    set {_error = newValue}
+  }
+  /// Returns true if `error` has been explicitly set.
+  public var hasError: Bool {self._error != nil}
+  /// Clears the value of `error`. Subsequent reads from it will return its default value.
+  public mutating func clearError() {self._error = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _error: WireAppError? = nil
+}
+
+public nonisolated struct WireAppReadRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var request: UInt64 = 0
+
+  public var central: WireAppCentral {
+    get {_central ?? WireAppCentral()}
+    set {_central = newValue}
+  }
+  /// Returns true if `central` has been explicitly set.
+  public var hasCentral: Bool {self._central != nil}
+  /// Clears the value of `central`. Subsequent reads from it will return its default value.
+  public mutating func clearCentral() {self._central = nil}
+
+  public var characteristic: UInt32 = 0
+
+  public var offset: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _central: WireAppCentral? = nil
+}
+
+public nonisolated struct WireAppWriteRequests: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var request: UInt64 = 0
+
+  public var central: WireAppCentral {
+    get {_central ?? WireAppCentral()}
+    set {_central = newValue}
+  }
+  /// Returns true if `central` has been explicitly set.
+  public var hasCentral: Bool {self._central != nil}
+  /// Clears the value of `central`. Subsequent reads from it will return its default value.
+  public mutating func clearCentral() {self._central = nil}
+
+  public var writes: [WireAppWrite] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _central: WireAppCentral? = nil
+}
+
+public nonisolated struct WireAppWrite: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var characteristic: UInt32 = 0
+
+  public var offset: UInt32 = 0
+
+  public var value: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppSubscription: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var characteristic: UInt32 = 0
+
+  public var central: WireAppCentral {
+    get {_central ?? WireAppCentral()}
+    set {_central = newValue}
+  }
+  /// Returns true if `central` has been explicitly set.
+  public var hasCentral: Bool {self._central != nil}
+  /// Clears the value of `central`. Subsequent reads from it will return its default value.
+  public mutating func clearCentral() {self._central = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _central: WireAppCentral? = nil
+}
+
+public nonisolated struct WireAppUpdateQueued: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var query: UInt32 = 0
+
+  public var isQueued: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireAppChannelPublished: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var psm: UInt32 = 0
+
+  public var error: WireAppError {
+    get {_error ?? WireAppError()}
+    set {_error = newValue}
+  }
+  /// Returns true if `error` has been explicitly set.
+  public var hasError: Bool {self._error != nil}
+  /// Clears the value of `error`. Subsequent reads from it will return its default value.
+  public mutating func clearError() {self._error = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _error: WireAppError? = nil
+}
+
+public nonisolated struct WireAppChannelAccepted: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var channel: UInt32 = 0
+
+  public var psm: UInt32 = 0
+
+  public var central: WireAppCentral {
+    get {_central ?? WireAppCentral()}
+    set {_central = newValue}
+  }
+  /// Returns true if `central` has been explicitly set.
+  public var hasCentral: Bool {self._central != nil}
+  /// Clears the value of `central`. Subsequent reads from it will return its default value.
+  public mutating func clearCentral() {self._central = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _central: WireAppCentral? = nil
+}
+
+public nonisolated struct WireAppChannelEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var channel: UInt32 = 0
+
+  public var event: WireAppChannelEvent.OneOf_Event? = nil
+
+  public var received: Data {
+    get {
+      if case .received(let v)? = event {return v}
+      return Data()
+    }
+    set {event = .received(newValue)}
+  }
+
+  /// So many more octets may be sent.
+  public var canSend: UInt32 {
+    get {
+      if case .canSend(let v)? = event {return v}
+      return 0
+    }
+    set {event = .canSend(newValue)}
+  }
+
+  public var closed: WireAppEnded {
+    get {
+      if case .closed(let v)? = event {return v}
+      return WireAppEnded()
+    }
+    set {event = .closed(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Event: Equatable, Sendable {
+    case received(Data)
+    /// So many more octets may be sent.
+    case canSend(UInt32)
+    case closed(WireAppEnded)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireAppRestoredCentral: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peripherals: [WireAppRestoredRemote] = []
+
+  /// Absent where it did not scan.
+  public var scan: WireAppScan {
+    get {_scan ?? WireAppScan()}
+    set {_scan = newValue}
+  }
+  /// Returns true if `scan` has been explicitly set.
+  public var hasScan: Bool {self._scan != nil}
+  /// Clears the value of `scan`. Subsequent reads from it will return its default value.
+  public mutating func clearScan() {self._scan = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _scan: WireAppScan? = nil
+}
+
+public nonisolated struct WireAppRestoredRemote: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var peripheral: WireAppPeripheral {
+    get {_peripheral ?? WireAppPeripheral()}
+    set {_peripheral = newValue}
+  }
+  /// Returns true if `peripheral` has been explicitly set.
+  public var hasPeripheral: Bool {self._peripheral != nil}
+  /// Clears the value of `peripheral`. Subsequent reads from it will return its default value.
+  public mutating func clearPeripheral() {self._peripheral = nil}
+
+  /// Absent where nothing was discovered.
+  public var services: WireAppRemoteServices {
+    get {_services ?? WireAppRemoteServices()}
+    set {_services = newValue}
+  }
+  /// Returns true if `services` has been explicitly set.
+  public var hasServices: Bool {self._services != nil}
+  /// Clears the value of `services`. Subsequent reads from it will return its default value.
+  public mutating func clearServices() {self._services = nil}
+
+  public var limits: WireAppWriteLimits {
+    get {_limits ?? WireAppWriteLimits()}
+    set {_limits = newValue}
+  }
+  /// Returns true if `limits` has been explicitly set.
+  public var hasLimits: Bool {self._limits != nil}
+  /// Clears the value of `limits`. Subsequent reads from it will return its default value.
+  public mutating func clearLimits() {self._limits = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _peripheral: WireAppPeripheral? = nil
+  fileprivate var _services: WireAppRemoteServices? = nil
+  fileprivate var _limits: WireAppWriteLimits? = nil
+}
+
+public nonisolated struct WireAppRestoredPeripheral: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var services: [WireAppService] = []
+
+  public var subscriptions: [WireAppRestoredSubscription] = []
+
+  /// Absent where it did not advertise.
+  public var advertisement: WireAppAdvertisement {
+    get {_advertisement ?? WireAppAdvertisement()}
+    set {_advertisement = newValue}
+  }
+  /// Returns true if `advertisement` has been explicitly set.
+  public var hasAdvertisement: Bool {self._advertisement != nil}
+  /// Clears the value of `advertisement`. Subsequent reads from it will return its default value.
+  public mutating func clearAdvertisement() {self._advertisement = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _advertisement: WireAppAdvertisement? = nil
+}
+
+public nonisolated struct WireAppRestoredSubscription: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var characteristic: UInt32 = 0
+
+  public var centrals: [WireAppCentral] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "jelling.bled"
 
 nonisolated extension WireSessionKind: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SESSION_KIND_UNSPECIFIED\0\u{1}SESSION_KIND_TOOL\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SESSION_KIND_UNSPECIFIED\0\u{1}SESSION_KIND_TOOL\0\u{1}SESSION_KIND_APP\0")
 }
 
 nonisolated extension WireFromClient: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FromClient"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}request\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}request\0\u{3}app_request\0\u{3}app_returned\0\u{3}app_move\0\u{3}app_pairing\0\u{3}app_answer\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2326,6 +4763,71 @@ nonisolated extension WireFromClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.message = .request(v)
         }
       }()
+      case 3: try {
+        var v: WireAppRequest?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .appRequest(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .appRequest(v)
+        }
+      }()
+      case 4: try {
+        var v: WireAppReturned?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .appReturned(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .appReturned(v)
+        }
+      }()
+      case 5: try {
+        var v: WireAppMove?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .appMove(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .appMove(v)
+        }
+      }()
+      case 6: try {
+        var v: WireAppPairing?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .appPairing(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .appPairing(v)
+        }
+      }()
+      case 7: try {
+        var v: WireAnswerPairing?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .appAnswer(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .appAnswer(v)
+        }
+      }()
       default: break
       }
     }
@@ -2345,6 +4847,26 @@ nonisolated extension WireFromClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .request(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     }()
+    case .appRequest?: try {
+      guard case .appRequest(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .appReturned?: try {
+      guard case .appReturned(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .appMove?: try {
+      guard case .appMove(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .appPairing?: try {
+      guard case .appPairing(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .appAnswer?: try {
+      guard case .appAnswer(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -2359,7 +4881,7 @@ nonisolated extension WireFromClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FromDaemon"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{1}completed\0\u{1}discovered\0\u{1}connected\0\u{1}disconnected\0\u{1}notification\0\u{3}mtu_changed\0\u{3}subscriptions_forgotten\0\u{3}write_room\0\u{1}recovering\0\u{1}ready\0\u{1}lost\0\u{1}pairing\0\u{3}encryption_changed\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{1}completed\0\u{1}discovered\0\u{1}connected\0\u{1}disconnected\0\u{1}notification\0\u{3}mtu_changed\0\u{3}subscriptions_forgotten\0\u{3}write_room\0\u{1}recovering\0\u{1}ready\0\u{1}lost\0\u{1}pairing\0\u{3}encryption_changed\0\u{3}app_welcome\0\u{3}app_event\0\u{3}app_taken\0\u{3}app_notice\0\u{3}app_pairing\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2562,6 +5084,66 @@ nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.message = .encryptionChanged(v)
         }
       }()
+      case 16: try {
+        var v: WireAppWelcome?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .appWelcome(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .appWelcome(v)
+        }
+      }()
+      case 17: try {
+        var v: WireAppEvent?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .appEvent(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .appEvent(v)
+        }
+      }()
+      case 18: try {
+        var v: UInt64?
+        try decoder.decodeSingularUInt64Field(value: &v)
+        if let v = v {
+          if self.message != nil {try decoder.handleConflictingOneOf()}
+          self.message = .appTaken(v)
+        }
+      }()
+      case 19: try {
+        var v: WireAppNotice?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .appNotice(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .appNotice(v)
+        }
+      }()
+      case 20: try {
+        var v: WireAppPairingProgress?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .appPairing(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .appPairing(v)
+        }
+      }()
       default: break
       }
     }
@@ -2633,6 +5215,26 @@ nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .encryptionChanged(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
     }()
+    case .appWelcome?: try {
+      guard case .appWelcome(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
+    case .appEvent?: try {
+      guard case .appEvent(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
+    case .appTaken?: try {
+      guard case .appTaken(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 18)
+    }()
+    case .appNotice?: try {
+      guard case .appNotice(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+    }()
+    case .appPairing?: try {
+      guard case .appPairing(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -2647,7 +5249,7 @@ nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Hello"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}session\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}session\0\u{1}app\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2657,24 +5259,33 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
       case 2: try { try decoder.decodeSingularEnumField(value: &self.session) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._app) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.version != 0 {
       try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 1)
     }
     if self.session != .unspecified {
       try visitor.visitSingularEnumField(value: self.session, fieldNumber: 2)
     }
+    try { if let v = self._app {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireHello, rhs: WireHello) -> Bool {
     if lhs.version != rhs.version {return false}
     if lhs.session != rhs.session {return false}
+    if lhs._app != rhs._app {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2795,7 +5406,7 @@ nonisolated extension WireRefusal: SwiftProtobuf.Message, SwiftProtobuf._Message
 }
 
 nonisolated extension WireRefusal.Reason: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_VERSION\0\u{1}REASON_PROTOCOL\0\u{1}REASON_MESSAGE_TOO_LONG\0\u{1}REASON_NOT_ALLOWED\0\u{1}REASON_TOO_MANY_CLIENTS\0\u{1}REASON_STUCK\0\u{1}REASON_SILENT\0\u{1}REASON_NO_CONTROLLER\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_VERSION\0\u{1}REASON_PROTOCOL\0\u{1}REASON_MESSAGE_TOO_LONG\0\u{1}REASON_NOT_ALLOWED\0\u{1}REASON_TOO_MANY_CLIENTS\0\u{1}REASON_STUCK\0\u{1}REASON_SILENT\0\u{1}REASON_NO_CONTROLLER\0\u{1}REASON_APP_RUNS\0\u{1}REASON_TOO_MANY_MANAGERS\0\u{1}REASON_TERMINATED\0")
 }
 
 nonisolated extension WireController: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -5857,4 +8468,4051 @@ nonisolated extension WireFailure: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireFailure.Reason: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REASON_UNSPECIFIED\0\u{1}REASON_CANCELLED\0\u{1}REASON_CONTROLLER_LOST\0\u{1}REASON_CONTROLLER_UNRESPONSIVE\0\u{1}REASON_CONTROLLER\0\u{1}REASON_COMMAND_TIMEOUT\0\u{1}REASON_LINK_LOST\0\u{1}REASON_NOT_CONNECTED\0\u{1}REASON_CONNECTION_FAILED\0\u{1}REASON_PROCEDURE_TIMEOUT\0\u{1}REASON_REJECTED_BY_PEER\0\u{1}REASON_LIMIT_REACHED\0\u{1}REASON_CONNECTION_PARAMETERS\0\u{1}REASON_STOPPED\0\u{1}REASON_NOT_AVAILABLE\0\u{2}\u{6}REASON_GATT_ATT\0\u{1}REASON_GATT_TRANSACTION_TIMEOUT\0\u{1}REASON_GATT_DISCONNECTED\0\u{1}REASON_GATT_BEARER_CLOSED\0\u{1}REASON_GATT_NOT_CONNECTED\0\u{1}REASON_GATT_CANCELLED\0\u{1}REASON_GATT_VALUE_TOO_LONG\0\u{1}REASON_GATT_INVALID_PARAMETERS\0\u{1}REASON_GATT_QUEUE_FULL\0\u{1}REASON_GATT_RELIABLE_WRITE_MISMATCH\0\u{1}REASON_GATT_DISCOVERY_TOO_LONG\0\u{1}REASON_GATT_NOT_SUBSCRIBED\0\u{1}REASON_GATT_WRONG_OPCODE\0\u{1}REASON_GATT_WRONG_REQUEST_IN_ERROR\0\u{1}REASON_GATT_HANDLE_OUT_OF_RANGE\0\u{1}REASON_GATT_HANDLE_OUT_OF_ORDER\0\u{1}REASON_GATT_ELEMENT_LENGTH\0\u{1}REASON_GATT_TOO_MANY_VALUES\0\u{1}REASON_GATT_TRUNCATED\0\u{1}REASON_GATT_TRAILING_BYTES\0\u{1}REASON_GATT_INVALID_VALUE\0\u{1}REASON_GATT_LENGTH_MISMATCH\0\u{2}\u{13}REASON_REFUSED_BY_US\0\u{1}REASON_REFUSED_BY_PEER\0\u{1}REASON_SECURITY_TIMED_OUT\0\u{1}REASON_KEY_MISSING_AT_PEER\0\u{1}REASON_ENCRYPTION_FAILED\0\u{1}REASON_WOULD_REPLACE_BOND\0\u{1}REASON_KEY_TOO_WEAK\0\u{1}REASON_NO_KEY\0\u{1}REASON_SECURITY_NOT_AVAILABLE\0\u{1}REASON_ALREADY_PAIRING\0\u{1}REASON_REPEATED_ATTEMPTS\0\u{1}REASON_PASSKEY_LOCKED\0\u{1}REASON_TOO_MANY_BONDS\0\u{1}REASON_SECURITY_LINK_LOST\0\u{1}REASON_SECURITY_CANCELLED\0")
+}
+
+nonisolated extension WireAppHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppHello"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{3}background_modes\0\u{3}starts_in_background\0\u{1}authorization\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.identifier) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.backgroundModes) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.startsInBackground) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.authorization) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identifier.isEmpty {
+      try visitor.visitSingularStringField(value: self.identifier, fieldNumber: 1)
+    }
+    if !self.backgroundModes.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.backgroundModes, fieldNumber: 2)
+    }
+    if self.startsInBackground != false {
+      try visitor.visitSingularBoolField(value: self.startsInBackground, fieldNumber: 3)
+    }
+    if self.authorization != 0 {
+      try visitor.visitSingularUInt32Field(value: self.authorization, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppHello, rhs: WireAppHello) -> Bool {
+    if lhs.identifier != rhs.identifier {return false}
+    if lhs.backgroundModes != rhs.backgroundModes {return false}
+    if lhs.startsInBackground != rhs.startsInBackground {return false}
+    if lhs.authorization != rhs.authorization {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppWelcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppWelcome"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{3}launch_centrals\0\u{3}launch_peripherals\0\u{1}authorization\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.launchCentrals) }()
+      case 3: try { try decoder.decodeRepeatedStringField(value: &self.launchPeripherals) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.authorization) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.version != 0 {
+      try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 1)
+    }
+    if !self.launchCentrals.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.launchCentrals, fieldNumber: 2)
+    }
+    if !self.launchPeripherals.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.launchPeripherals, fieldNumber: 3)
+    }
+    if self.authorization != 0 {
+      try visitor.visitSingularUInt32Field(value: self.authorization, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppWelcome, rhs: WireAppWelcome) -> Bool {
+    if lhs.version != rhs.version {return false}
+    if lhs.launchCentrals != rhs.launchCentrals {return false}
+    if lhs.launchPeripherals != rhs.launchPeripherals {return false}
+    if lhs.authorization != rhs.authorization {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}manager\0\u{1}number\0\u{3}create_central\0\u{3}create_peripheral\0\u{1}release\0\u{1}scan\0\u{3}stop_scan\0\u{1}connect\0\u{3}cancel_connection\0\u{3}let_go\0\u{3}retrieve_peripherals\0\u{3}retrieve_connected\0\u{3}connection_events\0\u{3}end_connection_events\0\u{1}peripheral\0\u{3}add_service\0\u{3}remove_service\0\u{3}remove_all_services\0\u{3}start_advertising\0\u{3}stop_advertising\0\u{1}respond\0\u{3}update_value\0\u{3}set_latency\0\u{3}publish_channel\0\u{3}unpublish_channel\0\u{1}channel\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.manager) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 3: try {
+        var v: WireAppManagerOptions?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .createCentral(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .createCentral(v)
+        }
+      }()
+      case 4: try {
+        var v: WireAppManagerOptions?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .createPeripheral(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .createPeripheral(v)
+        }
+      }()
+      case 5: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .release(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .release(v)
+        }
+      }()
+      case 6: try {
+        var v: WireAppScan?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .scan(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .scan(v)
+        }
+      }()
+      case 7: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .stopScan(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .stopScan(v)
+        }
+      }()
+      case 8: try {
+        var v: WireAppConnect?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .connect(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .connect(v)
+        }
+      }()
+      case 9: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .cancelConnection(v)
+        }
+      }()
+      case 10: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .letGo(v)
+        }
+      }()
+      case 11: try {
+        var v: WireAppRetrieve?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .retrievePeripherals(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .retrievePeripherals(v)
+        }
+      }()
+      case 12: try {
+        var v: WireAppRetrieveConnected?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .retrieveConnected(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .retrieveConnected(v)
+        }
+      }()
+      case 13: try {
+        var v: WireAppConnectionEvents?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .connectionEvents(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .connectionEvents(v)
+        }
+      }()
+      case 14: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .endConnectionEvents(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .endConnectionEvents(v)
+        }
+      }()
+      case 15: try {
+        var v: WireAppPeripheralRequest?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .peripheral(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .peripheral(v)
+        }
+      }()
+      case 16: try {
+        var v: WireAppService?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .addService(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .addService(v)
+        }
+      }()
+      case 17: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .removeService(v)
+        }
+      }()
+      case 18: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .removeAllServices(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .removeAllServices(v)
+        }
+      }()
+      case 19: try {
+        var v: WireAppAdvertisement?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .startAdvertising(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .startAdvertising(v)
+        }
+      }()
+      case 20: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .stopAdvertising(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .stopAdvertising(v)
+        }
+      }()
+      case 21: try {
+        var v: WireAppResponse?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .respond(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .respond(v)
+        }
+      }()
+      case 22: try {
+        var v: WireAppUpdate?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .updateValue(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .updateValue(v)
+        }
+      }()
+      case 23: try {
+        var v: WireAppLatency?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .setLatency(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .setLatency(v)
+        }
+      }()
+      case 24: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .publishChannel(v)
+        }
+      }()
+      case 25: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .unpublishChannel(v)
+        }
+      }()
+      case 26: try {
+        var v: WireAppChannelRequest?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .channel(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .channel(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.manager != 0 {
+      try visitor.visitSingularUInt32Field(value: self.manager, fieldNumber: 1)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 2)
+    }
+    switch self.request {
+    case .createCentral?: try {
+      guard case .createCentral(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .createPeripheral?: try {
+      guard case .createPeripheral(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .release?: try {
+      guard case .release(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .scan?: try {
+      guard case .scan(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .stopScan?: try {
+      guard case .stopScan(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .connect?: try {
+      guard case .connect(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .cancelConnection?: try {
+      guard case .cancelConnection(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 9)
+    }()
+    case .letGo?: try {
+      guard case .letGo(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 10)
+    }()
+    case .retrievePeripherals?: try {
+      guard case .retrievePeripherals(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .retrieveConnected?: try {
+      guard case .retrieveConnected(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .connectionEvents?: try {
+      guard case .connectionEvents(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    }()
+    case .endConnectionEvents?: try {
+      guard case .endConnectionEvents(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .peripheral?: try {
+      guard case .peripheral(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    }()
+    case .addService?: try {
+      guard case .addService(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
+    case .removeService?: try {
+      guard case .removeService(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 17)
+    }()
+    case .removeAllServices?: try {
+      guard case .removeAllServices(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
+    case .startAdvertising?: try {
+      guard case .startAdvertising(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+    }()
+    case .stopAdvertising?: try {
+      guard case .stopAdvertising(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .respond?: try {
+      guard case .respond(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .updateValue?: try {
+      guard case .updateValue(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .setLatency?: try {
+      guard case .setLatency(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .publishChannel?: try {
+      guard case .publishChannel(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 24)
+    }()
+    case .unpublishChannel?: try {
+      guard case .unpublishChannel(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 25)
+    }()
+    case .channel?: try {
+      guard case .channel(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRequest, rhs: WireAppRequest) -> Bool {
+    if lhs.manager != rhs.manager {return false}
+    if lhs.number != rhs.number {return false}
+    if lhs.request != rhs.request {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppReturned: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppReturned"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}manager\0\u{1}events\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.manager) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.events) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.manager != 0 {
+      try visitor.visitSingularUInt32Field(value: self.manager, fieldNumber: 1)
+    }
+    if self.events != 0 {
+      try visitor.visitSingularUInt32Field(value: self.events, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppReturned, rhs: WireAppReturned) -> Bool {
+    if lhs.manager != rhs.manager {return false}
+    if lhs.events != rhs.events {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppMove: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppMove"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}to\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.to) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.to != .unspecified {
+      try visitor.visitSingularEnumField(value: self.to, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppMove, rhs: WireAppMove) -> Bool {
+    if lhs.to != rhs.to {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppMove.Place: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PLACE_UNSPECIFIED\0\u{1}PLACE_FOREGROUND\0\u{1}PLACE_BACKGROUND\0\u{1}PLACE_SUSPENDED\0")
+}
+
+nonisolated extension WireAppPairing: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppPairing"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}asks_somebody\0\u{1}options\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.asksSomebody) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._options) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.asksSomebody != false {
+      try visitor.visitSingularBoolField(value: self.asksSomebody, fieldNumber: 1)
+    }
+    try { if let v = self._options {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppPairing, rhs: WireAppPairing) -> Bool {
+    if lhs.asksSomebody != rhs.asksSomebody {return false}
+    if lhs._options != rhs._options {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppPairingProgress: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppPairingProgress"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{1}name\0\u{1}progress\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.peer) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._name) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._progress) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.peer.isEmpty {
+      try visitor.visitSingularBytesField(value: self.peer, fieldNumber: 1)
+    }
+    try { if let v = self._name {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._progress {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppPairingProgress, rhs: WireAppPairingProgress) -> Bool {
+    if lhs.peer != rhs.peer {return false}
+    if lhs._name != rhs._name {return false}
+    if lhs._progress != rhs._progress {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppNotice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppNotice"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}log\0\u{1}expiring\0\u{1}alert\0\u{1}extended\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.notice != nil {try decoder.handleConflictingOneOf()}
+          self.notice = .log(v)
+        }
+      }()
+      case 2: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.notice {
+          hadOneofValue = true
+          if case .expiring(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.notice = .expiring(v)
+        }
+      }()
+      case 3: try {
+        var v: WireAppAlert?
+        var hadOneofValue = false
+        if let current = self.notice {
+          hadOneofValue = true
+          if case .alert(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.notice = .alert(v)
+        }
+      }()
+      case 4: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.notice != nil {try decoder.handleConflictingOneOf()}
+          self.notice = .extended(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.notice {
+    case .log?: try {
+      guard case .log(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    }()
+    case .expiring?: try {
+      guard case .expiring(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .alert?: try {
+      guard case .alert(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .extended?: try {
+      guard case .extended(let v)? = self.notice else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 4)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppNotice, rhs: WireAppNotice) -> Bool {
+    if lhs.notice != rhs.notice {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppAlert: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppAlert"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}peer\0\u{1}name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.peer) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._name) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.kind != .unspecified {
+      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 1)
+    }
+    if !self.peer.isEmpty {
+      try visitor.visitSingularBytesField(value: self.peer, fieldNumber: 2)
+    }
+    try { if let v = self._name {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppAlert, rhs: WireAppAlert) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.peer != rhs.peer {return false}
+    if lhs._name != rhs._name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppAlert.Kind: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0KIND_UNSPECIFIED\0\u{1}KIND_CONNECTION\0\u{1}KIND_DISCONNECTION\0\u{1}KIND_NOTIFICATION\0\u{1}KIND_POWER_OFF\0")
+}
+
+nonisolated extension WireAppManagerOptions: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppManagerOptions"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}restore_identifier\0\u{3}shows_power_alert\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._restoreIdentifier) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.showsPowerAlert) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._restoreIdentifier {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    if self.showsPowerAlert != false {
+      try visitor.visitSingularBoolField(value: self.showsPowerAlert, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppManagerOptions, rhs: WireAppManagerOptions) -> Bool {
+    if lhs._restoreIdentifier != rhs._restoreIdentifier {return false}
+    if lhs.showsPowerAlert != rhs.showsPowerAlert {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppScan: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppScan"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}services\0\u{3}allows_duplicates\0\u{3}solicited_services\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedBytesField(value: &self.services) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.allowsDuplicates) }()
+      case 3: try { try decoder.decodeRepeatedBytesField(value: &self.solicitedServices) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.services.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.services, fieldNumber: 1)
+    }
+    if self.allowsDuplicates != false {
+      try visitor.visitSingularBoolField(value: self.allowsDuplicates, fieldNumber: 2)
+    }
+    if !self.solicitedServices.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.solicitedServices, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppScan, rhs: WireAppScan) -> Bool {
+    if lhs.services != rhs.services {return false}
+    if lhs.allowsDuplicates != rhs.allowsDuplicates {return false}
+    if lhs.solicitedServices != rhs.solicitedServices {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppConnect: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppConnect"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{1}options\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.peer) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._options) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.peer.isEmpty {
+      try visitor.visitSingularBytesField(value: self.peer, fieldNumber: 1)
+    }
+    try { if let v = self._options {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppConnect, rhs: WireAppConnect) -> Bool {
+    if lhs.peer != rhs.peer {return false}
+    if lhs._options != rhs._options {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppConnectOptions: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppConnectOptions"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}notifies_on_connection\0\u{3}notifies_on_disconnection\0\u{3}notifies_on_notification\0\u{3}start_delay_milliseconds\0\u{3}reconnects_automatically\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.notifiesOnConnection) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.notifiesOnDisconnection) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.notifiesOnNotification) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.startDelayMilliseconds) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.reconnectsAutomatically) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.notifiesOnConnection != false {
+      try visitor.visitSingularBoolField(value: self.notifiesOnConnection, fieldNumber: 1)
+    }
+    if self.notifiesOnDisconnection != false {
+      try visitor.visitSingularBoolField(value: self.notifiesOnDisconnection, fieldNumber: 2)
+    }
+    if self.notifiesOnNotification != false {
+      try visitor.visitSingularBoolField(value: self.notifiesOnNotification, fieldNumber: 3)
+    }
+    if self.startDelayMilliseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.startDelayMilliseconds, fieldNumber: 4)
+    }
+    if self.reconnectsAutomatically != false {
+      try visitor.visitSingularBoolField(value: self.reconnectsAutomatically, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppConnectOptions, rhs: WireAppConnectOptions) -> Bool {
+    if lhs.notifiesOnConnection != rhs.notifiesOnConnection {return false}
+    if lhs.notifiesOnDisconnection != rhs.notifiesOnDisconnection {return false}
+    if lhs.notifiesOnNotification != rhs.notifiesOnNotification {return false}
+    if lhs.startDelayMilliseconds != rhs.startDelayMilliseconds {return false}
+    if lhs.reconnectsAutomatically != rhs.reconnectsAutomatically {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRetrieve: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRetrieve"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}peers\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.query) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.peers) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.query != 0 {
+      try visitor.visitSingularUInt32Field(value: self.query, fieldNumber: 1)
+    }
+    if !self.peers.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.peers, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRetrieve, rhs: WireAppRetrieve) -> Bool {
+    if lhs.query != rhs.query {return false}
+    if lhs.peers != rhs.peers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRetrieveConnected: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRetrieveConnected"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}services\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.query) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.services) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.query != 0 {
+      try visitor.visitSingularUInt32Field(value: self.query, fieldNumber: 1)
+    }
+    if !self.services.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.services, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRetrieveConnected, rhs: WireAppRetrieveConnected) -> Bool {
+    if lhs.query != rhs.query {return false}
+    if lhs.services != rhs.services {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppConnectionEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppConnectionEvents"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peers\0\u{1}services\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedBytesField(value: &self.peers) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.services) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.peers.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.peers, fieldNumber: 1)
+    }
+    if !self.services.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.services, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppConnectionEvents, rhs: WireAppConnectionEvents) -> Bool {
+    if lhs.peers != rhs.peers {return false}
+    if lhs.services != rhs.services {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppPeripheralRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppPeripheralRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{3}discover_services\0\u{3}discover_included_services\0\u{3}discover_characteristics\0\u{3}discover_descriptors\0\u{3}read_value\0\u{3}read_descriptor\0\u{3}write_value\0\u{3}write_without_response\0\u{3}write_descriptor\0\u{3}set_notify\0\u{3}read_rssi\0\u{3}open_channel\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.peer) }()
+      case 2: try {
+        var v: WireUUIDs?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .discoverServices(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .discoverServices(v)
+        }
+      }()
+      case 3: try {
+        var v: WireAppDiscover?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .discoverIncludedServices(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .discoverIncludedServices(v)
+        }
+      }()
+      case 4: try {
+        var v: WireAppDiscover?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .discoverCharacteristics(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .discoverCharacteristics(v)
+        }
+      }()
+      case 5: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .discoverDescriptors(v)
+        }
+      }()
+      case 6: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .readValue(v)
+        }
+      }()
+      case 7: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .readDescriptor(v)
+        }
+      }()
+      case 8: try {
+        var v: WireValue?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .writeValue(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .writeValue(v)
+        }
+      }()
+      case 9: try {
+        var v: WireValue?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .writeWithoutResponse(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .writeWithoutResponse(v)
+        }
+      }()
+      case 10: try {
+        var v: WireValue?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .writeDescriptor(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .writeDescriptor(v)
+        }
+      }()
+      case 11: try {
+        var v: WireAppSetNotify?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .setNotify(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .setNotify(v)
+        }
+      }()
+      case 12: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .readRssi(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .readRssi(v)
+        }
+      }()
+      case 13: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .openChannel(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.peer.isEmpty {
+      try visitor.visitSingularBytesField(value: self.peer, fieldNumber: 1)
+    }
+    switch self.request {
+    case .discoverServices?: try {
+      guard case .discoverServices(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .discoverIncludedServices?: try {
+      guard case .discoverIncludedServices(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .discoverCharacteristics?: try {
+      guard case .discoverCharacteristics(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .discoverDescriptors?: try {
+      guard case .discoverDescriptors(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 5)
+    }()
+    case .readValue?: try {
+      guard case .readValue(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 6)
+    }()
+    case .readDescriptor?: try {
+      guard case .readDescriptor(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 7)
+    }()
+    case .writeValue?: try {
+      guard case .writeValue(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .writeWithoutResponse?: try {
+      guard case .writeWithoutResponse(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .writeDescriptor?: try {
+      guard case .writeDescriptor(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .setNotify?: try {
+      guard case .setNotify(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .readRssi?: try {
+      guard case .readRssi(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .openChannel?: try {
+      guard case .openChannel(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 13)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppPeripheralRequest, rhs: WireAppPeripheralRequest) -> Bool {
+    if lhs.peer != rhs.peer {return false}
+    if lhs.request != rhs.request {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppDiscover: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppDiscover"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}service\0\u{1}uuids\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.service) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.uuids) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.service != 0 {
+      try visitor.visitSingularUInt32Field(value: self.service, fieldNumber: 1)
+    }
+    if !self.uuids.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.uuids, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppDiscover, rhs: WireAppDiscover) -> Bool {
+    if lhs.service != rhs.service {return false}
+    if lhs.uuids != rhs.uuids {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppSetNotify: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppSetNotify"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}characteristic\0\u{3}is_notifying\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.characteristic) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isNotifying) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.characteristic != 0 {
+      try visitor.visitSingularUInt32Field(value: self.characteristic, fieldNumber: 1)
+    }
+    if self.isNotifying != false {
+      try visitor.visitSingularBoolField(value: self.isNotifying, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppSetNotify, rhs: WireAppSetNotify) -> Bool {
+    if lhs.characteristic != rhs.characteristic {return false}
+    if lhs.isNotifying != rhs.isNotifying {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppService: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppService"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}uuid\0\u{3}is_primary\0\u{3}included_services\0\u{1}characteristics\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.isPrimary) }()
+      case 4: try { try decoder.decodeRepeatedUInt32Field(value: &self.includedServices) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.characteristics) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.id != 0 {
+      try visitor.visitSingularUInt32Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 2)
+    }
+    if self.isPrimary != false {
+      try visitor.visitSingularBoolField(value: self.isPrimary, fieldNumber: 3)
+    }
+    if !self.includedServices.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.includedServices, fieldNumber: 4)
+    }
+    if !self.characteristics.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.characteristics, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppService, rhs: WireAppService) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.uuid != rhs.uuid {return false}
+    if lhs.isPrimary != rhs.isPrimary {return false}
+    if lhs.includedServices != rhs.includedServices {return false}
+    if lhs.characteristics != rhs.characteristics {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppCharacteristic: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppCharacteristic"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}uuid\0\u{1}properties\0\u{1}permissions\0\u{1}value\0\u{1}descriptors\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.properties) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.permissions) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self._value) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.descriptors) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.id != 0 {
+      try visitor.visitSingularUInt32Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 2)
+    }
+    if self.properties != 0 {
+      try visitor.visitSingularUInt32Field(value: self.properties, fieldNumber: 3)
+    }
+    if self.permissions != 0 {
+      try visitor.visitSingularUInt32Field(value: self.permissions, fieldNumber: 4)
+    }
+    try { if let v = self._value {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 5)
+    } }()
+    if !self.descriptors.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.descriptors, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppCharacteristic, rhs: WireAppCharacteristic) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.uuid != rhs.uuid {return false}
+    if lhs.properties != rhs.properties {return false}
+    if lhs.permissions != rhs.permissions {return false}
+    if lhs._value != rhs._value {return false}
+    if lhs.descriptors != rhs.descriptors {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppDescriptor: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppDescriptor"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}uuid\0\u{1}value\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.value) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.id != 0 {
+      try visitor.visitSingularUInt32Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 2)
+    }
+    if !self.value.isEmpty {
+      try visitor.visitSingularBytesField(value: self.value, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppDescriptor, rhs: WireAppDescriptor) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.uuid != rhs.uuid {return false}
+    if lhs.value != rhs.value {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppAdvertisement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppAdvertisement"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}local_name\0\u{1}services\0\u{3}unsupported_keys\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._localName) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.services) }()
+      case 3: try { try decoder.decodeRepeatedStringField(value: &self.unsupportedKeys) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._localName {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    if !self.services.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.services, fieldNumber: 2)
+    }
+    if !self.unsupportedKeys.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.unsupportedKeys, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppAdvertisement, rhs: WireAppAdvertisement) -> Bool {
+    if lhs._localName != rhs._localName {return false}
+    if lhs.services != rhs.services {return false}
+    if lhs.unsupportedKeys != rhs.unsupportedKeys {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}code\0\u{1}value\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.request) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.code) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.value) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.request != 0 {
+      try visitor.visitSingularUInt64Field(value: self.request, fieldNumber: 1)
+    }
+    if self.code != 0 {
+      try visitor.visitSingularUInt32Field(value: self.code, fieldNumber: 2)
+    }
+    if !self.value.isEmpty {
+      try visitor.visitSingularBytesField(value: self.value, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppResponse, rhs: WireAppResponse) -> Bool {
+    if lhs.request != rhs.request {return false}
+    if lhs.code != rhs.code {return false}
+    if lhs.value != rhs.value {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppUpdate: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppUpdate"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}characteristic\0\u{1}value\0\u{1}centrals\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.query) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.characteristic) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.value) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._centrals) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.query != 0 {
+      try visitor.visitSingularUInt32Field(value: self.query, fieldNumber: 1)
+    }
+    if self.characteristic != 0 {
+      try visitor.visitSingularUInt32Field(value: self.characteristic, fieldNumber: 2)
+    }
+    if !self.value.isEmpty {
+      try visitor.visitSingularBytesField(value: self.value, fieldNumber: 3)
+    }
+    try { if let v = self._centrals {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppUpdate, rhs: WireAppUpdate) -> Bool {
+    if lhs.query != rhs.query {return false}
+    if lhs.characteristic != rhs.characteristic {return false}
+    if lhs.value != rhs.value {return false}
+    if lhs._centrals != rhs._centrals {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppPeers: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppPeers"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peers\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedBytesField(value: &self.peers) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.peers.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.peers, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppPeers, rhs: WireAppPeers) -> Bool {
+    if lhs.peers != rhs.peers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppLatency: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppLatency"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}central\0\u{1}latency\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.central) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.latency) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.central.isEmpty {
+      try visitor.visitSingularBytesField(value: self.central, fieldNumber: 1)
+    }
+    if self.latency != 0 {
+      try visitor.visitSingularUInt32Field(value: self.latency, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppLatency, rhs: WireAppLatency) -> Bool {
+    if lhs.central != rhs.central {return false}
+    if lhs.latency != rhs.latency {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppChannelRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppChannelRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}send\0\u{1}received\0\u{1}close\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.channel) }()
+      case 2: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .send(v)
+        }
+      }()
+      case 3: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .received(v)
+        }
+      }()
+      case 4: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .close(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .close(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.channel != 0 {
+      try visitor.visitSingularUInt32Field(value: self.channel, fieldNumber: 1)
+    }
+    switch self.request {
+    case .send?: try {
+      guard case .send(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 2)
+    }()
+    case .received?: try {
+      guard case .received(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 3)
+    }()
+    case .close?: try {
+      guard case .close(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppChannelRequest, rhs: WireAppChannelRequest) -> Bool {
+    if lhs.channel != rhs.channel {return false}
+    if lhs.request != rhs.request {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppEvent"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}manager\0\u{3}will_restore_central\0\u{3}will_restore_peripheral\0\u{3}state_changed\0\u{3}state_passed\0\u{3}events_lost\0\u{1}discovered\0\u{1}connected\0\u{3}connection_failed\0\u{1}disconnected\0\u{3}connection_event\0\u{1}retrieved\0\u{1}peripheral\0\u{3}service_added\0\u{3}advertising_started\0\u{3}read_request\0\u{3}write_requests\0\u{1}subscribed\0\u{1}unsubscribed\0\u{3}ready_to_update\0\u{3}update_queued\0\u{3}channel_published\0\u{3}channel_unpublished\0\u{3}channel_accepted\0\u{1}channel\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.manager) }()
+      case 2: try {
+        var v: WireAppRestoredCentral?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .willRestoreCentral(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .willRestoreCentral(v)
+        }
+      }()
+      case 3: try {
+        var v: WireAppRestoredPeripheral?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .willRestorePeripheral(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .willRestorePeripheral(v)
+        }
+      }()
+      case 4: try {
+        var v: WireAppState?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .stateChanged(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .stateChanged(v)
+        }
+      }()
+      case 5: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.event != nil {try decoder.handleConflictingOneOf()}
+          self.event = .statePassed(v)
+        }
+      }()
+      case 6: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.event != nil {try decoder.handleConflictingOneOf()}
+          self.event = .eventsLost(v)
+        }
+      }()
+      case 7: try {
+        var v: WireAppDiscovered?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .discovered(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .discovered(v)
+        }
+      }()
+      case 8: try {
+        var v: WireAppConnected?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .connected(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .connected(v)
+        }
+      }()
+      case 9: try {
+        var v: WireAppConnectionFailed?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .connectionFailed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .connectionFailed(v)
+        }
+      }()
+      case 10: try {
+        var v: WireAppDisconnected?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .disconnected(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .disconnected(v)
+        }
+      }()
+      case 11: try {
+        var v: WireAppConnectionEvent?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .connectionEvent(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .connectionEvent(v)
+        }
+      }()
+      case 12: try {
+        var v: WireAppRetrieved?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .retrieved(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .retrieved(v)
+        }
+      }()
+      case 13: try {
+        var v: WireAppPeripheralEvent?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .peripheral(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .peripheral(v)
+        }
+      }()
+      case 14: try {
+        var v: WireAppServiceAdded?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .serviceAdded(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .serviceAdded(v)
+        }
+      }()
+      case 15: try {
+        var v: WireAppEnded?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .advertisingStarted(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .advertisingStarted(v)
+        }
+      }()
+      case 16: try {
+        var v: WireAppReadRequest?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .readRequest(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .readRequest(v)
+        }
+      }()
+      case 17: try {
+        var v: WireAppWriteRequests?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .writeRequests(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .writeRequests(v)
+        }
+      }()
+      case 18: try {
+        var v: WireAppSubscription?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .subscribed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .subscribed(v)
+        }
+      }()
+      case 19: try {
+        var v: WireAppSubscription?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .unsubscribed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .unsubscribed(v)
+        }
+      }()
+      case 20: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .readyToUpdate(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .readyToUpdate(v)
+        }
+      }()
+      case 21: try {
+        var v: WireAppUpdateQueued?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .updateQueued(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .updateQueued(v)
+        }
+      }()
+      case 22: try {
+        var v: WireAppChannelPublished?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .channelPublished(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .channelPublished(v)
+        }
+      }()
+      case 23: try {
+        var v: WireAppChannelPublished?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .channelUnpublished(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .channelUnpublished(v)
+        }
+      }()
+      case 24: try {
+        var v: WireAppChannelAccepted?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .channelAccepted(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .channelAccepted(v)
+        }
+      }()
+      case 25: try {
+        var v: WireAppChannelEvent?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .channel(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .channel(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.manager != 0 {
+      try visitor.visitSingularUInt32Field(value: self.manager, fieldNumber: 1)
+    }
+    switch self.event {
+    case .willRestoreCentral?: try {
+      guard case .willRestoreCentral(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .willRestorePeripheral?: try {
+      guard case .willRestorePeripheral(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .stateChanged?: try {
+      guard case .stateChanged(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .statePassed?: try {
+      guard case .statePassed(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 5)
+    }()
+    case .eventsLost?: try {
+      guard case .eventsLost(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 6)
+    }()
+    case .discovered?: try {
+      guard case .discovered(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .connected?: try {
+      guard case .connected(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .connectionFailed?: try {
+      guard case .connectionFailed(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .disconnected?: try {
+      guard case .disconnected(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .connectionEvent?: try {
+      guard case .connectionEvent(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .retrieved?: try {
+      guard case .retrieved(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .peripheral?: try {
+      guard case .peripheral(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    }()
+    case .serviceAdded?: try {
+      guard case .serviceAdded(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .advertisingStarted?: try {
+      guard case .advertisingStarted(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    }()
+    case .readRequest?: try {
+      guard case .readRequest(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
+    case .writeRequests?: try {
+      guard case .writeRequests(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
+    case .subscribed?: try {
+      guard case .subscribed(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
+    case .unsubscribed?: try {
+      guard case .unsubscribed(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+    }()
+    case .readyToUpdate?: try {
+      guard case .readyToUpdate(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .updateQueued?: try {
+      guard case .updateQueued(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .channelPublished?: try {
+      guard case .channelPublished(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .channelUnpublished?: try {
+      guard case .channelUnpublished(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .channelAccepted?: try {
+      guard case .channelAccepted(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
+    case .channel?: try {
+      guard case .channel(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppEvent, rhs: WireAppEvent) -> Bool {
+    if lhs.manager != rhs.manager {return false}
+    if lhs.event != rhs.event {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppError: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppError"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}core_bluetooth\0\u{1}att\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.error != nil {try decoder.handleConflictingOneOf()}
+          self.error = .coreBluetooth(v)
+        }
+      }()
+      case 2: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.error != nil {try decoder.handleConflictingOneOf()}
+          self.error = .att(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.error {
+    case .coreBluetooth?: try {
+      guard case .coreBluetooth(let v)? = self.error else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 1)
+    }()
+    case .att?: try {
+      guard case .att(let v)? = self.error else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 2)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppError, rhs: WireAppError) -> Bool {
+    if lhs.error != rhs.error {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppEnded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppEnded"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}error\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._error) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._error {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppEnded, rhs: WireAppEnded) -> Bool {
+    if lhs._error != rhs._error {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppState"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{1}authorization\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.state) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.authorization) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.state != 0 {
+      try visitor.visitSingularUInt32Field(value: self.state, fieldNumber: 1)
+    }
+    if self.authorization != 0 {
+      try visitor.visitSingularUInt32Field(value: self.authorization, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppState, rhs: WireAppState) -> Bool {
+    if lhs.state != rhs.state {return false}
+    if lhs.authorization != rhs.authorization {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppPeripheral: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppPeripheral"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{1}name\0\u{1}state\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.peer) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._name) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.state) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.peer.isEmpty {
+      try visitor.visitSingularBytesField(value: self.peer, fieldNumber: 1)
+    }
+    try { if let v = self._name {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
+    if self.state != 0 {
+      try visitor.visitSingularUInt32Field(value: self.state, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppPeripheral, rhs: WireAppPeripheral) -> Bool {
+    if lhs.peer != rhs.peer {return false}
+    if lhs._name != rhs._name {return false}
+    if lhs.state != rhs.state {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppCentral: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppCentral"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{3}maximum_update_length\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.peer) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.maximumUpdateLength) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.peer.isEmpty {
+      try visitor.visitSingularBytesField(value: self.peer, fieldNumber: 1)
+    }
+    if self.maximumUpdateLength != 0 {
+      try visitor.visitSingularUInt32Field(value: self.maximumUpdateLength, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppCentral, rhs: WireAppCentral) -> Bool {
+    if lhs.peer != rhs.peer {return false}
+    if lhs.maximumUpdateLength != rhs.maximumUpdateLength {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppWriteLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppWriteLimits"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}with_response\0\u{3}without_response\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.withResponse) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.withoutResponse) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.withResponse != 0 {
+      try visitor.visitSingularUInt32Field(value: self.withResponse, fieldNumber: 1)
+    }
+    if self.withoutResponse != 0 {
+      try visitor.visitSingularUInt32Field(value: self.withoutResponse, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppWriteLimits, rhs: WireAppWriteLimits) -> Bool {
+    if lhs.withResponse != rhs.withResponse {return false}
+    if lhs.withoutResponse != rhs.withoutResponse {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppDiscovered: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppDiscovered"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peripheral\0\u{1}rssi\0\u{3}local_name\0\u{3}manufacturer_data\0\u{3}service_data\0\u{1}services\0\u{3}overflow_services\0\u{3}solicited_services\0\u{3}tx_power\0\u{3}is_connectable\0\u{1}microseconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._peripheral) }()
+      case 2: try { try decoder.decodeSingularSInt32Field(value: &self.rssi) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._localName) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self._manufacturerData) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.serviceData) }()
+      case 6: try { try decoder.decodeRepeatedBytesField(value: &self.services) }()
+      case 7: try { try decoder.decodeRepeatedBytesField(value: &self.overflowServices) }()
+      case 8: try { try decoder.decodeRepeatedBytesField(value: &self.solicitedServices) }()
+      case 9: try { try decoder.decodeSingularSInt32Field(value: &self._txPower) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.isConnectable) }()
+      case 11: try { try decoder.decodeSingularInt64Field(value: &self.microseconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._peripheral {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.rssi != 0 {
+      try visitor.visitSingularSInt32Field(value: self.rssi, fieldNumber: 2)
+    }
+    try { if let v = self._localName {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._manufacturerData {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 4)
+    } }()
+    if !self.serviceData.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.serviceData, fieldNumber: 5)
+    }
+    if !self.services.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.services, fieldNumber: 6)
+    }
+    if !self.overflowServices.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.overflowServices, fieldNumber: 7)
+    }
+    if !self.solicitedServices.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.solicitedServices, fieldNumber: 8)
+    }
+    try { if let v = self._txPower {
+      try visitor.visitSingularSInt32Field(value: v, fieldNumber: 9)
+    } }()
+    if self.isConnectable != false {
+      try visitor.visitSingularBoolField(value: self.isConnectable, fieldNumber: 10)
+    }
+    if self.microseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.microseconds, fieldNumber: 11)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppDiscovered, rhs: WireAppDiscovered) -> Bool {
+    if lhs._peripheral != rhs._peripheral {return false}
+    if lhs.rssi != rhs.rssi {return false}
+    if lhs._localName != rhs._localName {return false}
+    if lhs._manufacturerData != rhs._manufacturerData {return false}
+    if lhs.serviceData != rhs.serviceData {return false}
+    if lhs.services != rhs.services {return false}
+    if lhs.overflowServices != rhs.overflowServices {return false}
+    if lhs.solicitedServices != rhs.solicitedServices {return false}
+    if lhs._txPower != rhs._txPower {return false}
+    if lhs.isConnectable != rhs.isConnectable {return false}
+    if lhs.microseconds != rhs.microseconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppServiceData: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppServiceData"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}uuid\0\u{1}data\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.data) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 1)
+    }
+    if !self.data.isEmpty {
+      try visitor.visitSingularBytesField(value: self.data, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppServiceData, rhs: WireAppServiceData) -> Bool {
+    if lhs.uuid != rhs.uuid {return false}
+    if lhs.data != rhs.data {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppConnected: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppConnected"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peripheral\0\u{1}limits\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._peripheral) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._peripheral {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._limits {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppConnected, rhs: WireAppConnected) -> Bool {
+    if lhs._peripheral != rhs._peripheral {return false}
+    if lhs._limits != rhs._limits {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppConnectionFailed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppConnectionFailed"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{1}error\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.peer) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._error) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.peer.isEmpty {
+      try visitor.visitSingularBytesField(value: self.peer, fieldNumber: 1)
+    }
+    try { if let v = self._error {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppConnectionFailed, rhs: WireAppConnectionFailed) -> Bool {
+    if lhs.peer != rhs.peer {return false}
+    if lhs._error != rhs._error {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppDisconnected: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppDisconnected"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{1}error\0\u{1}microseconds\0\u{3}is_reconnecting\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.peer) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._error) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.microseconds) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.isReconnecting) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.peer.isEmpty {
+      try visitor.visitSingularBytesField(value: self.peer, fieldNumber: 1)
+    }
+    try { if let v = self._error {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.microseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.microseconds, fieldNumber: 3)
+    }
+    if self.isReconnecting != false {
+      try visitor.visitSingularBoolField(value: self.isReconnecting, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppDisconnected, rhs: WireAppDisconnected) -> Bool {
+    if lhs.peer != rhs.peer {return false}
+    if lhs._error != rhs._error {return false}
+    if lhs.microseconds != rhs.microseconds {return false}
+    if lhs.isReconnecting != rhs.isReconnecting {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppConnectionEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppConnectionEvent"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peripheral\0\u{3}is_connected\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._peripheral) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isConnected) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._peripheral {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.isConnected != false {
+      try visitor.visitSingularBoolField(value: self.isConnected, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppConnectionEvent, rhs: WireAppConnectionEvent) -> Bool {
+    if lhs._peripheral != rhs._peripheral {return false}
+    if lhs.isConnected != rhs.isConnected {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRetrieved: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRetrieved"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}peripherals\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.query) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.peripherals) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.query != 0 {
+      try visitor.visitSingularUInt32Field(value: self.query, fieldNumber: 1)
+    }
+    if !self.peripherals.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.peripherals, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRetrieved, rhs: WireAppRetrieved) -> Bool {
+    if lhs.query != rhs.query {return false}
+    if lhs.peripherals != rhs.peripherals {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRemoteService: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRemoteService"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}uuid\0\u{3}is_primary\0\u{3}end_handle\0\u{3}included_services\0\u{1}characteristics\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.isPrimary) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.endHandle) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._includedServices) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._characteristics) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.id != 0 {
+      try visitor.visitSingularUInt32Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 2)
+    }
+    if self.isPrimary != false {
+      try visitor.visitSingularBoolField(value: self.isPrimary, fieldNumber: 3)
+    }
+    if self.endHandle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.endHandle, fieldNumber: 4)
+    }
+    try { if let v = self._includedServices {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    try { if let v = self._characteristics {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRemoteService, rhs: WireAppRemoteService) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.uuid != rhs.uuid {return false}
+    if lhs.isPrimary != rhs.isPrimary {return false}
+    if lhs.endHandle != rhs.endHandle {return false}
+    if lhs._includedServices != rhs._includedServices {return false}
+    if lhs._characteristics != rhs._characteristics {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppNumbers: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppNumbers"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}numbers\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedUInt32Field(value: &self.numbers) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.numbers.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.numbers, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppNumbers, rhs: WireAppNumbers) -> Bool {
+    if lhs.numbers != rhs.numbers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRemoteServices: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRemoteServices"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}services\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.services) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.services.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.services, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRemoteServices, rhs: WireAppRemoteServices) -> Bool {
+    if lhs.services != rhs.services {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRemoteCharacteristics: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRemoteCharacteristics"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}characteristics\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.characteristics) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.characteristics.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.characteristics, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRemoteCharacteristics, rhs: WireAppRemoteCharacteristics) -> Bool {
+    if lhs.characteristics != rhs.characteristics {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRemoteDescriptors: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRemoteDescriptors"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}descriptors\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.descriptors) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.descriptors.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.descriptors, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRemoteDescriptors, rhs: WireAppRemoteDescriptors) -> Bool {
+    if lhs.descriptors != rhs.descriptors {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRemoteCharacteristic: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRemoteCharacteristic"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}uuid\0\u{1}properties\0\u{3}is_notifying\0\u{1}descriptors\0\u{3}value_handle\0\u{3}end_handle\0\u{1}configuration\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.properties) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.isNotifying) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._descriptors) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.valueHandle) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.endHandle) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self._configuration) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.id != 0 {
+      try visitor.visitSingularUInt32Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.uuid.isEmpty {
+      try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 2)
+    }
+    if self.properties != 0 {
+      try visitor.visitSingularUInt32Field(value: self.properties, fieldNumber: 3)
+    }
+    if self.isNotifying != false {
+      try visitor.visitSingularBoolField(value: self.isNotifying, fieldNumber: 4)
+    }
+    try { if let v = self._descriptors {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    if self.valueHandle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.valueHandle, fieldNumber: 6)
+    }
+    if self.endHandle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.endHandle, fieldNumber: 7)
+    }
+    try { if let v = self._configuration {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 8)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRemoteCharacteristic, rhs: WireAppRemoteCharacteristic) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.uuid != rhs.uuid {return false}
+    if lhs.properties != rhs.properties {return false}
+    if lhs.isNotifying != rhs.isNotifying {return false}
+    if lhs._descriptors != rhs._descriptors {return false}
+    if lhs.valueHandle != rhs.valueHandle {return false}
+    if lhs.endHandle != rhs.endHandle {return false}
+    if lhs._configuration != rhs._configuration {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppPeripheralEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppPeripheralEvent"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peer\0\u{1}error\0\u{3}services_discovered\0\u{3}included_services_discovered\0\u{3}characteristics_discovered\0\u{3}descriptors_discovered\0\u{3}value_updated\0\u{3}descriptor_value_updated\0\u{3}value_written\0\u{3}descriptor_written\0\u{3}notification_state_updated\0\u{3}rssi_read\0\u{3}name_updated\0\u{3}services_modified\0\u{3}write_without_response_available\0\u{3}write_limits_changed\0\u{3}channel_opened\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.peer) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._error) }()
+      case 3: try {
+        var v: WireAppRemoteServices?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .servicesDiscovered(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .servicesDiscovered(v)
+        }
+      }()
+      case 4: try {
+        var v: WireAppFoundIn?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .includedServicesDiscovered(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .includedServicesDiscovered(v)
+        }
+      }()
+      case 5: try {
+        var v: WireAppFoundIn?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .characteristicsDiscovered(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .characteristicsDiscovered(v)
+        }
+      }()
+      case 6: try {
+        var v: WireAppFoundIn?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .descriptorsDiscovered(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .descriptorsDiscovered(v)
+        }
+      }()
+      case 7: try {
+        var v: WireAppValue?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .valueUpdated(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .valueUpdated(v)
+        }
+      }()
+      case 8: try {
+        var v: WireAppValue?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .descriptorValueUpdated(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .descriptorValueUpdated(v)
+        }
+      }()
+      case 9: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.event != nil {try decoder.handleConflictingOneOf()}
+          self.event = .valueWritten(v)
+        }
+      }()
+      case 10: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.event != nil {try decoder.handleConflictingOneOf()}
+          self.event = .descriptorWritten(v)
+        }
+      }()
+      case 11: try {
+        var v: WireAppSetNotify?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .notificationStateUpdated(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .notificationStateUpdated(v)
+        }
+      }()
+      case 12: try {
+        var v: Int32?
+        try decoder.decodeSingularSInt32Field(value: &v)
+        if let v = v {
+          if self.event != nil {try decoder.handleConflictingOneOf()}
+          self.event = .rssiRead(v)
+        }
+      }()
+      case 13: try {
+        var v: WireAppName?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .nameUpdated(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .nameUpdated(v)
+        }
+      }()
+      case 14: try {
+        var v: WireAppNumbers?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .servicesModified(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .servicesModified(v)
+        }
+      }()
+      case 15: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.event != nil {try decoder.handleConflictingOneOf()}
+          self.event = .writeWithoutResponseAvailable(v)
+        }
+      }()
+      case 16: try {
+        var v: WireAppWriteLimits?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .writeLimitsChanged(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .writeLimitsChanged(v)
+        }
+      }()
+      case 17: try {
+        var v: WireAppChannelOpened?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .channelOpened(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .channelOpened(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.peer.isEmpty {
+      try visitor.visitSingularBytesField(value: self.peer, fieldNumber: 1)
+    }
+    try { if let v = self._error {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    switch self.event {
+    case .servicesDiscovered?: try {
+      guard case .servicesDiscovered(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .includedServicesDiscovered?: try {
+      guard case .includedServicesDiscovered(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .characteristicsDiscovered?: try {
+      guard case .characteristicsDiscovered(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .descriptorsDiscovered?: try {
+      guard case .descriptorsDiscovered(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .valueUpdated?: try {
+      guard case .valueUpdated(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .descriptorValueUpdated?: try {
+      guard case .descriptorValueUpdated(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .valueWritten?: try {
+      guard case .valueWritten(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 9)
+    }()
+    case .descriptorWritten?: try {
+      guard case .descriptorWritten(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 10)
+    }()
+    case .notificationStateUpdated?: try {
+      guard case .notificationStateUpdated(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .rssiRead?: try {
+      guard case .rssiRead(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularSInt32Field(value: v, fieldNumber: 12)
+    }()
+    case .nameUpdated?: try {
+      guard case .nameUpdated(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    }()
+    case .servicesModified?: try {
+      guard case .servicesModified(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .writeWithoutResponseAvailable?: try {
+      guard case .writeWithoutResponseAvailable(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 15)
+    }()
+    case .writeLimitsChanged?: try {
+      guard case .writeLimitsChanged(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
+    case .channelOpened?: try {
+      guard case .channelOpened(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppPeripheralEvent, rhs: WireAppPeripheralEvent) -> Bool {
+    if lhs.peer != rhs.peer {return false}
+    if lhs._error != rhs._error {return false}
+    if lhs.event != rhs.event {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppFoundIn: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppFoundIn"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parent\0\u{1}services\0\u{1}characteristics\0\u{1}descriptors\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.parent) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.services) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.characteristics) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.descriptors) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.parent != 0 {
+      try visitor.visitSingularUInt32Field(value: self.parent, fieldNumber: 1)
+    }
+    if !self.services.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.services, fieldNumber: 2)
+    }
+    if !self.characteristics.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.characteristics, fieldNumber: 3)
+    }
+    if !self.descriptors.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.descriptors, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppFoundIn, rhs: WireAppFoundIn) -> Bool {
+    if lhs.parent != rhs.parent {return false}
+    if lhs.services != rhs.services {return false}
+    if lhs.characteristics != rhs.characteristics {return false}
+    if lhs.descriptors != rhs.descriptors {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppValue: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppValue"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}value\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self._value) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.id != 0 {
+      try visitor.visitSingularUInt32Field(value: self.id, fieldNumber: 1)
+    }
+    try { if let v = self._value {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppValue, rhs: WireAppValue) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs._value != rhs._value {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppName: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppName"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._name) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._name {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppName, rhs: WireAppName) -> Bool {
+    if lhs._name != rhs._name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppChannelOpened: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppChannelOpened"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}psm\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self._channel) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.psm) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._channel {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 1)
+    } }()
+    if self.psm != 0 {
+      try visitor.visitSingularUInt32Field(value: self.psm, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppChannelOpened, rhs: WireAppChannelOpened) -> Bool {
+    if lhs._channel != rhs._channel {return false}
+    if lhs.psm != rhs.psm {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppServiceAdded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppServiceAdded"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}service\0\u{1}error\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.service) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._error) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.service != 0 {
+      try visitor.visitSingularUInt32Field(value: self.service, fieldNumber: 1)
+    }
+    try { if let v = self._error {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppServiceAdded, rhs: WireAppServiceAdded) -> Bool {
+    if lhs.service != rhs.service {return false}
+    if lhs._error != rhs._error {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppReadRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppReadRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}central\0\u{1}characteristic\0\u{1}offset\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.request) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._central) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.characteristic) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.offset) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.request != 0 {
+      try visitor.visitSingularUInt64Field(value: self.request, fieldNumber: 1)
+    }
+    try { if let v = self._central {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.characteristic != 0 {
+      try visitor.visitSingularUInt32Field(value: self.characteristic, fieldNumber: 3)
+    }
+    if self.offset != 0 {
+      try visitor.visitSingularUInt32Field(value: self.offset, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppReadRequest, rhs: WireAppReadRequest) -> Bool {
+    if lhs.request != rhs.request {return false}
+    if lhs._central != rhs._central {return false}
+    if lhs.characteristic != rhs.characteristic {return false}
+    if lhs.offset != rhs.offset {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppWriteRequests: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppWriteRequests"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}central\0\u{1}writes\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.request) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._central) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.writes) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.request != 0 {
+      try visitor.visitSingularUInt64Field(value: self.request, fieldNumber: 1)
+    }
+    try { if let v = self._central {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.writes.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.writes, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppWriteRequests, rhs: WireAppWriteRequests) -> Bool {
+    if lhs.request != rhs.request {return false}
+    if lhs._central != rhs._central {return false}
+    if lhs.writes != rhs.writes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppWrite: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppWrite"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}characteristic\0\u{1}offset\0\u{1}value\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.characteristic) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.offset) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.value) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.characteristic != 0 {
+      try visitor.visitSingularUInt32Field(value: self.characteristic, fieldNumber: 1)
+    }
+    if self.offset != 0 {
+      try visitor.visitSingularUInt32Field(value: self.offset, fieldNumber: 2)
+    }
+    if !self.value.isEmpty {
+      try visitor.visitSingularBytesField(value: self.value, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppWrite, rhs: WireAppWrite) -> Bool {
+    if lhs.characteristic != rhs.characteristic {return false}
+    if lhs.offset != rhs.offset {return false}
+    if lhs.value != rhs.value {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppSubscription: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppSubscription"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}characteristic\0\u{1}central\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.characteristic) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._central) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.characteristic != 0 {
+      try visitor.visitSingularUInt32Field(value: self.characteristic, fieldNumber: 1)
+    }
+    try { if let v = self._central {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppSubscription, rhs: WireAppSubscription) -> Bool {
+    if lhs.characteristic != rhs.characteristic {return false}
+    if lhs._central != rhs._central {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppUpdateQueued: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppUpdateQueued"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{3}is_queued\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.query) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isQueued) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.query != 0 {
+      try visitor.visitSingularUInt32Field(value: self.query, fieldNumber: 1)
+    }
+    if self.isQueued != false {
+      try visitor.visitSingularBoolField(value: self.isQueued, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppUpdateQueued, rhs: WireAppUpdateQueued) -> Bool {
+    if lhs.query != rhs.query {return false}
+    if lhs.isQueued != rhs.isQueued {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppChannelPublished: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppChannelPublished"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}psm\0\u{1}error\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.psm) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._error) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.psm != 0 {
+      try visitor.visitSingularUInt32Field(value: self.psm, fieldNumber: 1)
+    }
+    try { if let v = self._error {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppChannelPublished, rhs: WireAppChannelPublished) -> Bool {
+    if lhs.psm != rhs.psm {return false}
+    if lhs._error != rhs._error {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppChannelAccepted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppChannelAccepted"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}psm\0\u{1}central\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.channel) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.psm) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._central) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.channel != 0 {
+      try visitor.visitSingularUInt32Field(value: self.channel, fieldNumber: 1)
+    }
+    if self.psm != 0 {
+      try visitor.visitSingularUInt32Field(value: self.psm, fieldNumber: 2)
+    }
+    try { if let v = self._central {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppChannelAccepted, rhs: WireAppChannelAccepted) -> Bool {
+    if lhs.channel != rhs.channel {return false}
+    if lhs.psm != rhs.psm {return false}
+    if lhs._central != rhs._central {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppChannelEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppChannelEvent"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}received\0\u{3}can_send\0\u{1}closed\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.channel) }()
+      case 2: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.event != nil {try decoder.handleConflictingOneOf()}
+          self.event = .received(v)
+        }
+      }()
+      case 3: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.event != nil {try decoder.handleConflictingOneOf()}
+          self.event = .canSend(v)
+        }
+      }()
+      case 4: try {
+        var v: WireAppEnded?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .closed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .closed(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.channel != 0 {
+      try visitor.visitSingularUInt32Field(value: self.channel, fieldNumber: 1)
+    }
+    switch self.event {
+    case .received?: try {
+      guard case .received(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 2)
+    }()
+    case .canSend?: try {
+      guard case .canSend(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 3)
+    }()
+    case .closed?: try {
+      guard case .closed(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppChannelEvent, rhs: WireAppChannelEvent) -> Bool {
+    if lhs.channel != rhs.channel {return false}
+    if lhs.event != rhs.event {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRestoredCentral: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRestoredCentral"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peripherals\0\u{1}scan\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.peripherals) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._scan) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.peripherals.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.peripherals, fieldNumber: 1)
+    }
+    try { if let v = self._scan {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRestoredCentral, rhs: WireAppRestoredCentral) -> Bool {
+    if lhs.peripherals != rhs.peripherals {return false}
+    if lhs._scan != rhs._scan {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRestoredRemote: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRestoredRemote"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}peripheral\0\u{1}services\0\u{1}limits\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._peripheral) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._services) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._peripheral {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._services {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._limits {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRestoredRemote, rhs: WireAppRestoredRemote) -> Bool {
+    if lhs._peripheral != rhs._peripheral {return false}
+    if lhs._services != rhs._services {return false}
+    if lhs._limits != rhs._limits {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRestoredPeripheral: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRestoredPeripheral"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}services\0\u{1}subscriptions\0\u{1}advertisement\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.services) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.subscriptions) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._advertisement) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.services.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.services, fieldNumber: 1)
+    }
+    if !self.subscriptions.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.subscriptions, fieldNumber: 2)
+    }
+    try { if let v = self._advertisement {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRestoredPeripheral, rhs: WireAppRestoredPeripheral) -> Bool {
+    if lhs.services != rhs.services {return false}
+    if lhs.subscriptions != rhs.subscriptions {return false}
+    if lhs._advertisement != rhs._advertisement {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAppRestoredSubscription: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppRestoredSubscription"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}characteristic\0\u{1}centrals\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.characteristic) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.centrals) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.characteristic != 0 {
+      try visitor.visitSingularUInt32Field(value: self.characteristic, fieldNumber: 1)
+    }
+    if !self.centrals.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.centrals, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAppRestoredSubscription, rhs: WireAppRestoredSubscription) -> Bool {
+    if lhs.characteristic != rhs.characteristic {return false}
+    if lhs.centrals != rhs.centrals {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }

@@ -46,6 +46,13 @@ public final class ByteStream {
     /// Octets that the kernel has not taken yet; beyond 1 MiB the stream ends with `TransportError.sendQueueFull`.
     public var waitingByteCount: Int { port.waitingByteCount }
 
+    /// Whether the other side has closed the stream, whatever is left to be read.
+    public var isPeerGone: Bool {
+        guard port.isOpen else { return true }
+        var watched = pollfd(fd: port.descriptor, events: 0, revents: 0)
+        return unsafe poll(&watched, 1, 0) > 0 && watched.revents & Int16(POLLHUP) != 0
+    }
+
     /// Ends the stream and closes its descriptor; what waits is dropped.
     public func close() {
         receive = nil

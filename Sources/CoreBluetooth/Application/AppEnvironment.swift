@@ -2,12 +2,16 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import BLEAppLifecycle
+import BLEDaemonClient
+import BLETransport
 import Foundation
 
 /// What the world outside says about this app: its manifest, its launch, its folders (SPEC 5.3, 5.5; DESIGN section 3).
 struct AppEnvironment: Sendable {
     /// `JELLING_TRANSPORT`: `nil` means the first adapter.
     var transport: String?
+    /// Where a daemon shares its controller; `nil`: the app has a controller of its own.
+    var socketPath: String?
     /// `JELLING_STATE`, else the usual place.
     var stateDirectory: String
     var identifier: String
@@ -18,7 +22,21 @@ struct AppEnvironment: Sendable {
     /// Whether a person at the terminal is asked while devices pair.
     var asksAtTerminal = true
 
-    static let current = AppEnvironment(ProcessInfo.processInfo.environment)
+    static let current: AppEnvironment = {
+        var environment = AppEnvironment(ProcessInfo.processInfo.environment)
+        environment.findDaemon()
+        return environment
+    }()
+
+    /// `JELLING_TRANSPORT` means alone, unless it names a daemon itself (DESIGN section 3).
+    private mutating func findDaemon() {
+        guard let transport else {
+            socketPath = DaemonClient.sharedSocketPath
+            return
+        }
+        guard let address = try? TransportAddress(transport), case .daemon = address else { return }
+        socketPath = DaemonClient.socketPath(of: address)
+    }
 
     init(_ variables: [String: String]) {
         transport = variables["JELLING_TRANSPORT"].flatMap { $0.isEmpty ? nil : $0 }

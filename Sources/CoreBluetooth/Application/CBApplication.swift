@@ -1,4 +1,5 @@
 import BLEAppLifecycle
+import BLEText
 import Foundation
 
 /// The life of this app, as far as Bluetooth is concerned: what `UIApplication` tells on Apple's system (SPEC 5.4).
@@ -93,6 +94,26 @@ public final class CBApplication: Sendable {
 
     /// Called when a delegate has taken longer than an app may that was woken (SPEC BGX-4), on a thread of the system's.
     public func onExpiration(_ body: (@Sendable () -> Void)?) { system().onExpiration(body) }
+}
+
+extension CBApplication.Alert {
+    init(_ alert: BLEAppLifecycle.Alert) {
+        kind =
+            switch alert.kind {
+            case .connection: .connection
+            case .disconnection: .disconnection
+            case .notification: .notification
+            case .powerOff: .powerOff
+            }
+        identifier = alert.peripheral.map { UUID($0.identifier) }
+        name = alert.peripheral?.name
+    }
+
+    /// For people, where the app shows no alerts.
+    var text: String {
+        let words = ["alert: \(kind)", name?.quoted(limit: 60), identifier?.uuidString]
+        return words.compactMap(\.self).joined(separator: " ")
+    }
 }
 
 /// Where an app goes.

@@ -37,13 +37,17 @@ enum CurrentSystem {
 
     static var system: any BluetoothSystem { override ?? shared }
 
-    private static let local: LocalSystem = {
-        let system = LocalSystem(LocalSystem.Configuration(.current))
-        atexit { CurrentSystem.local.handBack() }
-        return system
+    private static let shared: any BluetoothSystem = {
+        let environment = AppEnvironment.current
+        if let path = environment.socketPath { return DaemonSystem(.init(environment, socketPath: path)) }
+        let local = LocalSystem(LocalSystem.Configuration(environment))
+        // A closure for C can catch nothing.
+        handBack.with { $0 = { local.handBack() } }
+        atexit { CurrentSystem.handBack.current?() }
+        return local
     }()
 
-    private static var shared: any BluetoothSystem { local }
+    private static let handBack = Locked<(@Sendable () -> Void)?>(nil)
 }
 
 /// The way from one manager to the system and back to the manager's queue.

@@ -1,5 +1,6 @@
 import BLE
 import BLEAppLifecycle
+import BLEAppState
 import BLESecurity
 import BLEVirtualTransports
 import Foundation
@@ -24,7 +25,8 @@ extension LocalSystem {
             self.environment = environment
             let state = StateFolder(path: environment.stateDirectory)
             adapter = AdapterConfiguration(
-                ownAddress: .automatic(fallback: state.staticAddress()), makeVirtualTransport: VirtualTransports.open)
+                ownAddress: .automatic(fallback: state.staticAddress { MisuseLog.write($0) }),
+                makeVirtualTransport: VirtualTransports.open)
             adapter.toolbox = CryptoToolbox()
             adapter.bondStore = FileBondStore(path: environment.stateDirectory + "/security") { notice in
                 MisuseLog.write("\(notice)")

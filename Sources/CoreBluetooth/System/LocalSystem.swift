@@ -1,5 +1,6 @@
 @_spi(HostRunner) import BLE
 import BLEAppLifecycle
+import BLEAppState
 import BLEText
 import Foundation
 
@@ -43,7 +44,9 @@ actor LocalSystem: BluetoothSystem {
     init(_ configuration: Configuration) {
         self.configuration = configuration
         app = AppID(rawValue: configuration.environment.identifier)
-        let journal = configuration.journalPath.map { JournalFile(path: $0, log: configuration.log) }
+        let journal = configuration.journalPath.map {
+            JournalFile(path: $0, log: configuration.log ?? { MisuseLog.write($0) })
+        }
         self.journal = journal
         security = configuration.adapter.security
         pairingAgent = configuration.pairingAgent
@@ -418,17 +421,8 @@ actor LocalSystem: BluetoothSystem {
     }
 
     private func raise(_ alert: Alert) {
-        let kind: CBApplication.Alert.Kind =
-            switch alert.kind {
-            case .connection: .connection
-            case .disconnection: .disconnection
-            case .notification: .notification
-            case .powerOff: .powerOff
-            }
-        let told = CBApplication.Alert(
-            kind: kind, identifier: alert.peripheral.map { UUID($0.identifier) }, name: alert.peripheral?.name)
+        let told = CBApplication.Alert(alert)
         if let body = sinks.with({ $0.onAlert }) { return body(told) }
-        let words = ["alert: \(kind)", told.name?.quoted(limit: 60), told.identifier?.uuidString]
-        write(words.compactMap(\.self).joined(separator: " "))
+        write(told.text)
     }
 }

@@ -27,6 +27,7 @@ struct Session: Sendable {
     /// - Throws: `Failure` when there is no adapter.
     func chosenTransport() throws -> TransportAddress {
         if let transport { return transport }
+        if let path = DaemonClient.sharedSocketPath { return .daemon(path: path) }
         do throws(TransportError) {
             return .userChannel(adapter: try AdapterList.first().index)
         } catch {

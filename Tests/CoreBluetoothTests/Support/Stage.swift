@@ -1,5 +1,6 @@
 import BLE
 import BLEAppLifecycle
+import BLEAppState
 import BLEHost
 import BLEPackets
 import BLESimulator

@@ -2,11 +2,11 @@ import BLEAppLifecycle
 import BLEStateFiles
 import Foundation
 
-/// The journal of one app on disk: appended at each change, read and made short at each start, and when it has become long.
+/// A journal of what outlives apps, on disk: appended at each change, read and made short at each start, and when it has become long.
 ///
 /// The process may be killed at any moment: a line that was not written whole counts for nothing. What is damaged costs
 /// itself alone, is told, and is kept aside for who wants to know.
-final class JournalFile: @unchecked Sendable {
+public final class JournalFile: @unchecked Sendable {
     // @unchecked Sendable holds because everything is used on one thread at a time: first by who makes the system, then by
     // the system.
     private let path: String
@@ -33,18 +33,20 @@ final class JournalFile: @unchecked Sendable {
 
     private var name: String { (path as NSString).lastPathComponent }
 
-    /// - Parameter log: gets what is to be said; `nil`: as `CBApplication.onLog(_:)` says.
-    init(path: String, slack: Int = 1 << 20, log: (@Sendable (String) -> Void)? = nil) {
+    /// - Parameters:
+    ///   - slack: octets that may be appended before the file is made short again, besides as many as it has then.
+    ///   - log: gets what is to be said to people.
+    public init(path: String, slack: Int = 1 << 20, log: @escaping @Sendable (String) -> Void) {
         self.path = path
         self.slack = slack
-        self.log = log ?? { MisuseLog.write($0) }
+        self.log = log
         encoder.outputFormatting = .sortedKeys
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// What the journal says, as far as it can be read.
-    func read() -> PreservedState {
+    public func read() -> PreservedState {
         let data: [UInt8]
         do throws(StateFileError) {
             guard let found = try folder(isMade: false).read(name, limit: Self.longest) else { return state }
@@ -69,7 +71,8 @@ final class JournalFile: @unchecked Sendable {
         return state
     }
 
-    func append(_ entry: JournalEntry) {
+    /// Writes it down before it returns; what keeps it from doing so is said once.
+    public func append(_ entry: JournalEntry) {
         guard let payload = try? encoder.encode(entry) else { return }
         state.apply(entry)
         guard !isRefused else { return }

@@ -3,11 +3,14 @@ import BLEAppLifecycle
 import BLEStateFiles
 
 /// Where a process keeps what must outlive it (SPEC 5.5 rule 7; DESIGN section 3: `JELLING_STATE`).
-struct StateFolder: Sendable {
-    let path: String
+public struct StateFolder: Sendable {
+    /// Where it is.
+    public let path: String
+
+    public init(path: String) { self.path = path }
 
     /// One journal for each app; a name that is no file's is spelled out in hexadecimal.
-    func journalPath(of app: String) -> String {
+    public func journalPath(of app: String) -> String {
         let isPlain = app.utf8.allSatisfy { octet in
             octet == UInt8(ascii: ".") || octet == UInt8(ascii: "-") || octet == UInt8(ascii: "_")
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet)
@@ -19,7 +22,8 @@ struct StateFolder: Sendable {
 
     /// The random static address of this machine: kept, and made where there is none yet. Where nothing can be kept it
     /// lasts as long as the process.
-    func staticAddress() -> DeviceAddress {
+    /// - Parameter log: gets why it cannot be kept.
+    public func staticAddress(log: (String) -> Void) -> DeviceAddress {
         let address = DeviceAddress.randomStatic()
         do throws(StateFileError) {
             let folder = try SafeFolder(path: path, isMade: true)
@@ -30,7 +34,7 @@ struct StateFolder: Sendable {
             if let kept = try read(folder) { return kept }
             try folder.replace(Self.addressFile, with: line)
         } catch {
-            MisuseLog.write("this device's address cannot be saved: \(error)")
+            log("this device's address cannot be saved: \(error)")
         }
         return address
     }

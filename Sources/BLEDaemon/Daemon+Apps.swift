@@ -1,0 +1,192 @@
+@_spi(HostRunner) import BLE
+import BLEAppLifecycle
+import BLEDaemonProtocol
+import BLEHost
+import BLEPackets
+import BLETransport
+
+/// Apps among the programs that are connected.
+extension Daemon {
+    /// Octets of an app's name.
+    private static let longestName = 255
+
+    // MARK: Beginning and end
+
+    /// A program has said that it is an app.
+    func begin(_ connection: Connection, as hello: WireAppHello, _ frames: FrameReader) {
+        let id = freeName(hello.identifier, of: connection.peer.user)
+        var session = AppSession(
+            app: id, isOperator: connection.isOperator, limits: configuration.limits, frames: frames)
+        defer {
+            connection.app = session
+            look(at: connection)
+        }
+        guard !hello.identifier.isEmpty, hello.identifier.utf8.count <= Self.longestName else {
+            return session.refuse(.protocol, "an app has a name, of at most \(Self.longestName) octets")
+        }
+        var known = knownApps[connection.peer.user] ?? []
+        guard known.contains(id) || known.count < configuration.limits.appsOfUser else {
+            return session.refuse(.tooManyManagers, "this user has as many apps as one may have")
+        }
+        known.insert(id)
+        knownApps[connection.peer.user] = known
+        let authorization: ManagerAuthorization =
+            switch ManagerAuthorization(rawValue: Int(hello.authorization)) {
+            case .restricted: .restricted
+            case .denied: .denied
+            case .allowedAlways, .notDetermined, nil: .allowedAlways
+            }
+        let now = now
+        lifecycle.withApps(at: now) { apps in
+            apps.declare(AppManifest(app: id, authorization: authorization))
+            apps.launched(id, inForeground: !hello.startsInBackground, at: now)
+        }
+        connection.isLaunched = true
+        session.welcome(lifecycle.apps.launchOptions(of: id), authorization)
+        if isReady { session.controllerIsReady(isExtended: runner.information.usesExtendedCommands) }
+    }
+
+    /// Each user's apps are apart: nobody takes the place of another's. A second process of the same program is an app of
+    /// its own.
+    private func freeName(_ identifier: String, of user: UInt32) -> AppID {
+        var name = "\(user)/\(identifier)"
+        var number = 1
+        while let other = connection(of: AppID(rawValue: name)) {
+            if other.stream.isPeerGone {
+                other.stream.close()
+                left(other)
+            } else {
+                number += 1
+                name = "\(user)/\(identifier)#\(number)"
+            }
+        }
+        return AppID(rawValue: name)
+    }
+
+    /// The process of an app is gone.
+    func ended(_ app: AppID, _ connection: Connection) {
+        connection.isLaunched = false
+        let now = now
+        lifecycle.withApps(at: now) { $0.ended(app, .exited, at: now) }
+        if connection.pairing != nil { setPairing() }
+        partners = partners.filter { $0.value.connection !== connection }
+    }
+
+    func connection(of app: AppID) -> Connection? { connections.first { $0.appID == app } }
+
+    /// Lets the session of an app act, where it is connected.
+    func withApp(_ app: AppID, _ body: (inout AppSession) -> Void) {
+        guard let connection = connection(of: app), connection.app != nil else { return }
+        body(&connection.app!)
+        look(at: connection)
+    }
+
+    // MARK: From apps
+
+    func carryOut(_ output: AppSession.Output, _ connection: Connection) {
+        guard let app = connection.appID else { return }
+        let now = now
+        switch output {
+        case .request(let request, let manager, let number):
+            lifecycle.withApps(at: now) { $0.receive(request, from: manager, of: app, at: now) }
+            drain()
+            connection.app?.taken(number)
+        case .returned(let manager, let events, let octets):
+            lifecycle.withApps(at: now) {
+                $0.returned(events: events, octets: octets, by: manager, of: app, at: now)
+            }
+            drain()
+        case .move(let place):
+            lifecycle.withApps(at: now) { apps in
+                switch place {
+                case .foreground: apps.enterForeground(app, at: now)
+                case .background: apps.enterBackground(app, at: now)
+                case .suspended: apps.suspend(app, at: now)
+                case .unspecified, .UNRECOGNIZED: break
+                }
+            }
+            drain()
+        case .pairing(let options):
+            connection.pairing = options
+            setPairing()
+        case .answer(let question, let answer):
+            _ = runner.submit(.security(.answerPairing(question, answer)))
+        case .send, .close: break
+        }
+    }
+
+    // MARK: To apps
+
+    func tell(_ event: ClientEvent, to manager: ManagerID, of app: AppID) {
+        guard let connection = connection(of: app) else { return }
+        connection.app?.tell(event, to: manager, waiting: connection.stream.waitingByteCount)
+        look(at: connection)
+    }
+
+    func carryOut(_ action: ProcessAction, _ app: AppID) {
+        switch action {
+        case .expiring: withApp(app) { $0.expiring() }
+        case .terminate:
+            withApp(app) { $0.refuse(.terminated, "the app ran for too long in the background, again and again") }
+        // A program that nobody launched runs on: what it is not to hear yet waits.
+        case .resume, .suspend, .relaunch: break
+        }
+    }
+
+    func show(_ alert: Alert) { withApp(alert.app) { $0.show(alert) } }
+
+    // MARK: Pairing
+
+    /// Who is asked while two devices pair.
+    struct PairingPartner {
+        let connection: Connection
+        /// The device as that app knows it.
+        let peer: PeripheralDescription
+        let address: DeviceAddress
+    }
+
+    /// What the engine pairs by is what the latest app with a person asked for, else the daemon's own.
+    private func setPairing() {
+        var security = configuration.adapter.security
+        security.identityResolvingKey = runner.identityResolvingKey
+        if let options = connections.last(where: { $0.pairing != nil })?.pairing { security.pairing = options }
+        _ = runner.submit(.security(.setSecurity(security)))
+    }
+
+    /// A pairing that no tool has begun is the matter of the app that has the link and a person.
+    func pairing(_ event: PairingEvent, on link: LinkID) {
+        guard !connections.contains(where: { $0.app == nil && $0.tool.isPairing(link) }) else { return }
+        guard let partner = partners[link] ?? partner(on: link) else {
+            if case .question(let question) = event { answer(question.id, .cancel) }
+            return
+        }
+        switch event {
+        case .paired, .failed: partners[link] = nil
+        // Nothing has begun, so nothing will end.
+        case .securityRequested, .passkeyLocked: return
+        case .started, .displayPasskey, .question: partners[link] = partner
+        }
+        // Of one device an app cannot be asked whether it may take another's place.
+        if case .question(let question) = event, case .replaceBond(let identity) = question.kind,
+            identity != partner.address.withoutIdentityMark
+        {
+            return answer(question.id, .confirm(false))
+        }
+        partner.connection.app?.pairing(event, on: link, with: partner.peer)
+        look(at: partner.connection)
+    }
+
+    private func answer(_ question: PairingQuestionID, _ answer: PairingAnswer) {
+        _ = runner.submit(.security(.answerPairing(question, answer)))
+    }
+
+    private func partner(on link: LinkID) -> PairingPartner? {
+        for app in lifecycle.apps.apps(on: link) {
+            guard let connection = connection(of: app), connection.pairing != nil,
+                let (address, peer) = lifecycle.withAppsWithinStep(at: now, { $0.peer(of: link, for: app) })
+            else { continue }
+            return PairingPartner(connection: connection, peer: peer, address: address)
+        }
+        return nil
+    }
+}

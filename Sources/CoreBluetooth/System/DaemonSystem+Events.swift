@@ -1,0 +1,40 @@
+@_spi(HostRunner) import BLE
+import BLEAppLifecycle
+import BLEDaemonProtocol
+import BLEHost
+import Foundation
+
+/// What the daemon tells.
+extension DaemonSystem {
+    func take(_ event: ClientEvent, for manager: ManagerID) {
+        switch event {
+        case .retrieved(let query, _), .updateQueued(let query, _): answer(query, with: event)
+        // This process never ended: its manager has been told already what it was at.
+        case .willRestoreCentral, .willRestorePeripheral:
+            if isMadeAgain(manager) { skip(manager) } else { tell(event, to: manager) }
+        default: tell(event, to: manager)
+        }
+    }
+
+    func take(_ notice: WireAppNotice) {
+        switch notice.notice {
+        case .log(let line): write(line)
+        case .expiring: expire()
+        case .alert(let alert): raise(alert)
+        case .extended(let isExtended): setFeatures(isExtended ? .extendedScanAndConnect : [])
+        case nil: break
+        }
+    }
+
+    func take(_ progress: WireAppPairingProgress) throws(WireError) {
+        let event = try progress.event()
+        let peer = try PeerIdentifier(wire: progress.peer)
+        let told = CBPairingPeer(identifier: UUID(peer), name: progress.hasName ? progress.name : nil)
+        // The daemon asks only about the device itself.
+        var address = DeviceAddress(value: 0, kind: .public)
+        if case .question(let question) = event, case .replaceBond(let identity) = question.kind {
+            address = identity.withoutIdentityMark
+        }
+        pair(event, with: told, PairingPeer(link: LinkID(wire: progress.progress.link), address: address))
+    }
+}

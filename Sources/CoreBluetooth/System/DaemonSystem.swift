@@ -1,0 +1,414 @@
+@_spi(HostRunner) import BLE
+import BLEAppLifecycle
+import BLEDaemonProtocol
+import BLEHost
+import BLEPackets
+import BLETransport
+import Foundation
+
+/// The system behind a daemon: what managers ask for crosses a socket, and what they are told comes back.
+///
+///     away ──connected──▶ joined ──daemon gone──▶ away, managers hear `resetting`
+///
+/// A daemon that comes back is told of the managers again; those that it restores hear of that once in their lives.
+final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
+    // @unchecked Sendable holds because `sinks` is under its lock and the rest that changes is the loop's.
+    struct Configuration: Sendable {
+        var environment: AppEnvironment
+        var socketPath: String
+        /// Who is asked while devices pair.
+        var pairingAgent: (any CBPairingAgent)?
+        var pairing = PairingSettings()
+        /// Gets what is to be said about the app's use of the API; `nil`: as `CBApplication.onLog(_:)` says.
+        var log: (@Sendable (String) -> Void)?
+
+        init(_ environment: AppEnvironment, socketPath: String) {
+            self.environment = environment
+            self.socketPath = socketPath
+            if environment.asksAtTerminal, let terminal = TerminalAgent.ofProcess() {
+                pairingAgent = terminal
+                pairing.capability = .keyboardDisplay
+            }
+        }
+    }
+
+    /// The way to one manager, and what it has been told and has not handled: the connection over which each came, 0 for
+    /// what this side said itself.
+    private struct Sink {
+        let deliver: @Sendable (ClientEvent) -> Void
+        var unhandled = Queue<UInt32>()
+        /// What was handled and the daemon has not been told of.
+        var returned: UInt32 = 0
+    }
+
+    private struct Sinks {
+        var lastManager: UInt32 = 0
+        var lastQuery: UInt32 = 0
+        var managers: [ManagerID: Sink] = [:]
+        var connection: UInt32 = 0
+        var features: CBCentralManager.Feature = []
+        var launchOptions = LaunchOptions()
+        var authorization: ManagerAuthorization
+        var onAlert: (@Sendable (CBApplication.Alert) -> Void)?
+        var onExpiration: (@Sendable () -> Void)?
+        var hasStarted = false
+    }
+
+    /// The daemon hears of so many handled events at once; sooner where nothing is left to handle.
+    private static let returnedAtOnce: UInt32 = 64
+    /// How long after a failure the daemon is looked for again, in microseconds; longer each time.
+    private static let shortestPause: UInt64 = 200_000
+    private static let longestPause: UInt64 = 5_000_000
+
+    private let loop: EventLoop
+    private let configuration: Configuration
+    private let sinks: Locked<Sinks>
+
+    // The loop's.
+    private var stream: ByteStream?
+    private var frames = FrameReader(limit: BledProtocol.eventLimit)
+    private var retry: EventLoop.Deadline?
+    private var pause = DaemonSystem.shortestPause
+    private var complaint: String?
+    /// What the daemon said last, where it ended the connection.
+    private var refusal: String?
+    private var hasBeenJoined = false
+    /// Managers that were told so since a daemon was there last.
+    private var toldAway: Set<ManagerID> = []
+    /// What managers were told while no daemon was there.
+    private var stateWhileAway = ManagerState.unsupported
+    /// The managers that were made and not released, in order, with their first requests.
+    private var made: [(manager: ManagerID, request: ClientRequest)] = []
+    /// Those of them that an earlier connection has made.
+    private var madeBefore: Set<ManagerID> = []
+    private var lastNumber: UInt64 = 0
+    private var waiting: [UInt64: () -> Void] = [:]
+    private var queries: [QueryID: (ClientEvent?) -> Void] = [:]
+    private var isInBackground: Bool
+    private var pairingAgent: (any CBPairingAgent)?
+    private var pairing: PairingSettings
+    private var pairingState = AdapterSecurity()
+
+    init(_ configuration: Configuration) {
+        self.configuration = configuration
+        sinks = Locked(Sinks(authorization: configuration.environment.authorization))
+        isInBackground = !configuration.environment.startsInForeground
+        pairingAgent = configuration.pairingAgent
+        pairing = configuration.pairing
+        do throws(TransportError) {
+            loop = try EventLoop(name: "jelling")
+            try loop.start()
+        } catch {
+            // Only without memory or descriptors for one thread; the initializers of Apple's managers have no way to fail.
+            fatalError("Core Bluetooth cannot start its thread: \(error)")
+        }
+    }
+
+    // MARK: Managers
+
+    func attach(_ deliver: @escaping @Sendable (ClientEvent) -> Void) -> ManagerID {
+        let (id, isFirst) = sinks.with { sinks in
+            sinks.lastManager += 1
+            let id = ManagerID(rawValue: sinks.lastManager)
+            sinks.managers[id] = Sink(deliver: deliver)
+            defer { sinks.hasStarted = true }
+            return (id, !sinks.hasStarted)
+        }
+        if isFirst {
+            loop.run {
+                self.retry = self.loop.makeDeadline { self.join() }
+                self.join()
+            }
+        }
+        return id
+    }
+
+    func detach(_ manager: ManagerID) { sinks.with { $0.managers[manager] = nil } }
+
+    func handled(_ event: ClientEvent, by manager: ManagerID) {
+        let isDue = sinks.with { sinks in
+            guard let connection = sinks.managers[manager]?.unhandled.popFirst(), connection == sinks.connection else {
+                return false
+            }
+            sinks.managers[manager]?.returned += 1
+            guard let sink = sinks.managers[manager] else { return false }
+            return sink.unhandled.isEmpty || sink.returned >= Self.returnedAtOnce
+        }
+        if isDue { loop.run { self.giveBack(of: manager) } }
+    }
+
+    func send(_ request: ClientRequest, from manager: ManagerID) {
+        loop.run { self.submit(request, from: manager) }
+    }
+
+    func sendAndWait(_ request: ClientRequest, from manager: ManagerID) {
+        let done = DispatchSemaphore(value: 0)
+        loop.run {
+            self.lastNumber += 1
+            let number = self.lastNumber
+            self.waiting[number] = { done.signal() }
+            self.submit(request, from: manager, number: number)
+        }
+        done.wait()
+    }
+
+    func ask(_ manager: ManagerID, _ make: (QueryID) -> ClientRequest) -> ClientEvent? {
+        let query = sinks.with { sinks in
+            sinks.lastQuery &+= 1
+            return QueryID(rawValue: sinks.lastQuery)
+        }
+        let request = make(query)
+        let done = DispatchSemaphore(value: 0)
+        let answer = Locked<ClientEvent?>(nil)
+        loop.run {
+            self.lastNumber += 1
+            let number = self.lastNumber
+            self.queries[query] = { told in answer.with { $0 = told } }
+            // Where there is no answer, there is an end.
+            self.waiting[number] = {
+                self.queries[query] = nil
+                done.signal()
+            }
+            self.submit(request, from: manager, number: number)
+        }
+        done.wait()
+        return answer.current
+    }
+
+    func log(_ message: LogMessage) { write(message.text) }
+
+    func write(_ line: String) {
+        if let log = configuration.log { return log(line) }
+        MisuseLog.write(line)
+    }
+
+    var authorization: ManagerAuthorization { sinks.with { $0.authorization } }
+    var features: CBCentralManager.Feature { sinks.with { $0.features } }
+
+    // MARK: The app
+
+    func move(_ move: AppMove) {
+        loop.run {
+            self.isInBackground = move != .foreground
+            var message = WireFromClient()
+            message.appMove.to =
+                switch move {
+                case .foreground: .foreground
+                case .background: .background
+                case .suspended: .suspended
+                }
+            self.send(message)
+        }
+    }
+
+    var launchOptions: LaunchOptions { sinks.with { $0.launchOptions } }
+    func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?) { sinks.with { $0.onAlert = body } }
+    func onExpiration(_ body: (@Sendable () -> Void)?) { sinks.with { $0.onExpiration = body } }
+
+    func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings) {
+        loop.run {
+            self.pairingAgent = agent
+            self.pairing = settings
+            self.sendPairing()
+        }
+    }
+
+    private func sendPairing() {
+        var options = PairingOptions()
+        pairing.apply(to: &options)
+        var message = WireFromClient()
+        message.appPairing = WireAppPairing(asksSomebody: pairingAgent != nil, options)
+        send(message)
+    }
+
+    // MARK: To the daemon
+
+    private func submit(_ request: ClientRequest, from manager: ManagerID, number: UInt64 = 0) {
+        switch request {
+        case .createCentral, .createPeripheral:
+            made.append((manager, request))
+            if stream == nil { tellAway(manager) }
+        case .release:
+            made.removeAll { $0.manager == manager }
+            madeBefore.remove(manager)
+            toldAway.remove(manager)
+        case .central, .peripheral, .channel: break
+        }
+        guard stream != nil else {
+            waiting.removeValue(forKey: number)?()
+            return
+        }
+        var message = WireFromClient()
+        message.appRequest = WireAppRequest(request, from: manager, number: number)
+        send(message)
+    }
+
+    private func send(_ message: WireFromClient) { stream?.send(message.framed().span.bytes) }
+
+    private func giveBack(of manager: ManagerID) {
+        let count = sinks.with { sinks in
+            defer { sinks.managers[manager]?.returned = 0 }
+            return sinks.managers[manager]?.returned ?? 0
+        }
+        guard count > 0 else { return }
+        var message = WireFromClient()
+        message.appReturned.manager = manager.rawValue
+        message.appReturned.events = count
+        send(message)
+    }
+
+    // MARK: The connection
+
+    private func join() {
+        do throws(TransportError) {
+            let stream: ByteStream
+            do throws(TransportError) {
+                stream = try ByteStream.connect(unixPath: configuration.socketPath)
+            } catch {
+                switch error {
+                case .connectionRefused, .pathNotFound: throw .noDaemon(path: configuration.socketPath)
+                default: throw error
+                }
+            }
+            try stream.start(on: loop, receive: { self.receive($0) }, closed: { self.left($0) })
+            self.stream = stream
+        } catch {
+            return isAway(error.description)
+        }
+        frames = FrameReader(limit: BledProtocol.eventLimit)
+        refusal = nil
+        sinks.with { $0.connection += 1 }
+        var greeting = WireFromClient()
+        greeting.hello.version = BledProtocol.version
+        greeting.hello.session = .app
+        greeting.hello.app.identifier = configuration.environment.identifier
+        greeting.hello.app.backgroundModes = configuration.environment.modeNames
+        greeting.hello.app.startsInBackground = isInBackground
+        greeting.hello.app.authorization = UInt32(configuration.environment.authorization.rawValue)
+        send(greeting)
+        sendPairing()
+        for (manager, request) in made {
+            if hasBeenJoined { madeBefore.insert(manager) }
+            var message = WireFromClient()
+            message.appRequest = WireAppRequest(request, from: manager)
+            send(message)
+        }
+    }
+
+    private func left(_ error: TransportError?) {
+        stream = nil
+        let waiting = waiting
+        self.waiting = [:]
+        for (_, body) in waiting { body() }
+        isAway(refusal.map { "the daemon ended the connection: \($0)" } ?? error?.description ?? "the daemon is gone")
+    }
+
+    /// The daemon is looked for again until it is back.
+    private func isAway(_ reason: String) {
+        if complaint != reason { write("no Bluetooth: \(reason)") }
+        complaint = reason
+        let state: ManagerState = hasBeenJoined ? .resetting : .unsupported
+        if state != stateWhileAway { toldAway = [] }
+        stateWhileAway = state
+        for (manager, _) in made { tellAway(manager) }
+        retry?.set(atMicroseconds: loop.nowMicroseconds + pause)
+        pause = min(2 * pause, Self.longestPause)
+    }
+
+    private func tellAway(_ manager: ManagerID) {
+        guard toldAway.insert(manager).inserted else { return }
+        tell(.stateChanged(stateWhileAway, authorization), to: manager, over: 0)
+    }
+
+    private func receive(_ bytes: RawSpan) {
+        frames.append(bytes)
+        do throws(WireError) {
+            while let octets = try frames.next() { try take(try WireFromDaemon(octets: octets)) }
+        } catch {
+            refusal = "it speaks another protocol: \(error)"
+            stream?.close()
+        }
+    }
+
+    private func take(_ message: WireFromDaemon) throws(WireError) {
+        switch message.message {
+        case .appWelcome(let welcome):
+            hasBeenJoined = true
+            toldAway = []
+            complaint = nil
+            pause = Self.shortestPause
+            sinks.with { sinks in
+                sinks.launchOptions = LaunchOptions(
+                    centrals: welcome.launchCentrals, peripherals: welcome.launchPeripherals)
+                if let told = ManagerAuthorization(rawValue: Int(welcome.authorization)) { sinks.authorization = told }
+            }
+        case .appEvent(let wire):
+            let manager = ManagerID(rawValue: wire.manager)
+            guard let event = try ClientEvent(wire) else { return skip(manager) }
+            take(event, for: manager)
+        case .appTaken(let number): waiting.removeValue(forKey: number)?()
+        case .appNotice(let notice): take(notice)
+        case .appPairing(let progress): try take(progress)
+        case .refusal(let refusal): self.refusal = refusal.text
+        // Of tools, or of a newer daemon.
+        case .welcome, .completed, .discovered, .connected, .disconnected, .notification, .mtuChanged,
+            .subscriptionsForgotten, .writeRoom, .recovering, .ready, .lost, .pairing, .encryptionChanged, nil:
+            break
+        }
+    }
+
+    // MARK: To managers
+
+    /// - Parameter connection: over which it came; `nil` for the one that stands, 0 for what this side says itself.
+    func tell(_ event: ClientEvent, to manager: ManagerID, over connection: UInt32? = nil) {
+        let deliver = sinks.with { sinks in
+            sinks.managers[manager]?.unhandled.append(connection ?? sinks.connection)
+            return sinks.managers[manager]?.deliver
+        }
+        deliver?(event)
+    }
+
+    /// An event that the manager is not told counts as handled.
+    func skip(_ manager: ManagerID) {
+        sinks.with { $0.managers[manager]?.returned += 1 }
+        giveBack(of: manager)
+    }
+
+    func answer(_ query: QueryID, with event: ClientEvent) { queries.removeValue(forKey: query)?(event) }
+    func isMadeAgain(_ manager: ManagerID) -> Bool { madeBefore.contains(manager) }
+    func expire() { sinks.with { $0.onExpiration }?() }
+    func setFeatures(_ features: CBCentralManager.Feature) { sinks.with { $0.features = features } }
+
+    func raise(_ alert: WireAppAlert) {
+        guard let told = CBApplication.Alert(alert) else { return }
+        if let body = sinks.with({ $0.onAlert }) { return body(told) }
+        write(told.text)
+    }
+
+    func pair(_ event: PairingEvent, with told: CBPairingPeer, _ peer: PairingPeer) {
+        let refused = pairingState.handle(
+            event, with: peer, agent: pairingAgent.map { AgentOfApp(agent: $0, told: told, address: peer.address) }
+        ) { question, reply in self.loop.run { self.answer(question, reply) } }
+        if let refused { answer(refused, .cancel) }
+    }
+
+    private func answer(_ question: PairingQuestionID, _ answer: PairingAnswer) {
+        var message = WireFromClient()
+        message.appAnswer = WireAnswerPairing(to: question, answer)
+        send(message)
+    }
+}
+
+extension CBApplication.Alert {
+    fileprivate init?(_ alert: WireAppAlert) {
+        switch alert.kind {
+        case .connection: kind = .connection
+        case .disconnection: kind = .disconnection
+        case .notification: kind = .notification
+        case .powerOff: kind = .powerOff
+        case .unspecified, .UNRECOGNIZED: return nil
+        }
+        identifier = (try? PeerIdentifier(wire: alert.peer)).map { UUID($0) }
+        name = alert.hasName ? alert.name : nil
+    }
+}

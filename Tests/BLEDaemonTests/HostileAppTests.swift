@@ -1,0 +1,143 @@
+import BLEAppLifecycle
+import BLEDaemonProtocol
+import BLEHost
+import BLEPackets
+import Foundation
+import Testing
+
+@testable import BLEDaemon
+
+@Suite("Hostile apps of a daemon harm themselves alone")
+struct HostileAppTests {
+    /// One request of each kind.
+    private static let requests: [ClientRequest] = {
+        let peer = PeerIdentifier(high: 1, low: 2)
+        let uuid = BluetoothUUID(UInt16(0x180D))
+        let remote = RemoteAttributeID(rawValue: 3)
+        let characteristic = LocalCharacteristic(
+            id: LocalAttributeID(rawValue: 2), uuid: uuid, properties: 0x1A, permissions: 3,
+            descriptors: [LocalDescriptor(id: LocalAttributeID(rawValue: 3), uuid: uuid, value: [1])])
+        let service = LocalService(id: LocalAttributeID(rawValue: 1), uuid: uuid, characteristics: [characteristic])
+        let central: [CentralManagerRequest] = [
+            .scan(ScanOptions(services: [uuid], allowsDuplicates: true)), .stopScan, .connect(peer, ConnectOptions()),
+            .cancelConnection(peer), .letGo(peer), .retrievePeripherals(QueryID(rawValue: 1), [peer]),
+            .retrieveConnectedPeripherals(QueryID(rawValue: 2), services: [uuid]),
+            .registerForConnectionEvents(ConnectionEventFilter(peripherals: [peer], services: [uuid])),
+            .registerForConnectionEvents(nil),
+        ]
+        let ofPeer: [PeripheralRequest] = [
+            .discoverServices([uuid]), .discoverIncludedServices([uuid], service: remote),
+            .discoverCharacteristics([], service: remote), .discoverDescriptors(characteristic: remote),
+            .readValue(characteristic: remote), .readDescriptor(remote), .writeValue([1, 2], characteristic: remote),
+            .writeWithoutResponse([3], characteristic: remote), .writeDescriptor([4], remote),
+            .setNotify(true, characteristic: remote), .readRSSI, .openChannel(psm: 0x80),
+        ]
+        let peripheral: [PeripheralManagerRequest] = [
+            .addService(service), .startAdvertising(AdvertisementRequest(localName: "x", serviceUUIDs: [uuid])),
+            .updateValue(QueryID(rawValue: 3), characteristic.id, value: [1], centrals: [peer]),
+            .respond(ATTRequestID(rawValue: 1), code: 0, value: [1]), .setConnectionLatency(.low, central: peer),
+            .publishChannel(isEncrypted: true), .unpublishChannel(psm: 0x80), .stopAdvertising,
+            .removeService(service.id), .removeAllServices,
+        ]
+        let channels: [ChannelRequest] = [.send([1, 2]), .received(count: 5), .close]
+        return central.map { .central($0) } + ofPeer.map { .central(.peripheral(peer, $0)) }
+            + peripheral.map { .peripheral($0) } + channels.map { .channel(L2CAPChannelID(rawValue: 1), $0) }
+            + [.createCentral(ManagerOptions(restoreIdentifier: "x")), .createPeripheral(ManagerOptions()), .release]
+    }()
+
+    @Test("what a manager asks for, and is told, is the same on both sides of the socket")
+    func roundTrip() throws {
+        for request in Self.requests {
+            let octets = try WireAppRequest(request, from: ManagerID(rawValue: 7)).serializedBytes() as [UInt8]
+            let wire = try WireAppRequest(serializedBytes: octets)
+            #expect(try ClientRequest(wire) == request)
+            #expect(wire.manager == 7)
+        }
+    }
+
+    @Test("15,000 mutated requests of apps, taken in by the life of apps, end in refusals or answers, never in a trap")
+    func mutatedRequests() throws {
+        var generator = Mutations(state: 11)
+        let limits = ClientLimits()
+        var information = ControllerInformation()
+        information.aclDataLength = 251
+        information.aclDataCount = 8
+        var taken = 0
+        for round in 0..<300 {
+            var life = AppLifecycle(seed: (0..<32).map { UInt8($0) })
+            let app = AppID(rawValue: "app")
+            life.declare(AppManifest(app: app, backgroundModes: [.central, .peripheral]))
+            life.launched(app, inForeground: round % 2 == 0, at: .zero)
+            life.receive(.ready(information), at: .zero)
+            var session = Self.session(of: app, limits)
+            var operation: UInt64 = 0
+            for _ in 0..<50 {
+                let request = Self.requests[generator.next(Self.requests.count)]
+                var manager: UInt32 = 1
+                if case .peripheral = request { manager = 2 }
+                var message = WireFromClient()
+                message.appRequest = WireAppRequest(request, from: ManagerID(rawValue: manager), number: 1)
+                var frame = message.framed()
+                for _ in 0..<generator.next(3) {
+                    frame[4 + generator.next(frame.count - 4)] = UInt8(truncatingIfNeeded: generator.next(256))
+                }
+                session.receive(frame.span.bytes)
+                while let output = session.nextOutput() {
+                    if case .close = output { session = Self.session(of: app, limits) }
+                    guard case .request(let request, let manager, _) = output else { continue }
+                    taken += 1
+                    life.receive(request, from: manager, of: app, at: .zero)
+                    while let output = life.nextOutput() {
+                        switch output {
+                        case .submit(_, _, let token):
+                            operation += 1
+                            life.submitted(token, as: OperationID(rawValue: operation))
+                        case .event(let event, let manager, _): session.tell(event, to: manager, waiting: 0)
+                        default: break
+                        }
+                    }
+                }
+            }
+            life.ended(app, .exited, at: .zero)
+        }
+        #expect(taken > 10_000)
+    }
+
+    /// With two managers.
+    private static func session(of app: AppID, _ limits: ClientLimits) -> AppSession {
+        var session = AppSession(
+            app: app, isOperator: false, limits: limits, frames: FrameReader(limit: limits.messageOctets))
+        for number in 1...2 as ClosedRange<UInt32> {
+            var message = WireFromClient()
+            message.appRequest = WireAppRequest(
+                number == 1 ? .createCentral(ManagerOptions()) : .createPeripheral(ManagerOptions()),
+                from: ManagerID(rawValue: number))
+            session.receive(message.framed().span.bytes)
+        }
+        return session
+    }
+
+    @Test("an app cannot give back more than it was told")
+    func returnsTooMuch() throws {
+        let manager = ManagerID(rawValue: 1)
+        var session = AppSession(
+            app: AppID(rawValue: "app"), isOperator: false, limits: ClientLimits(), frames: FrameReader(limit: 1024))
+        var create = WireFromClient()
+        create.appRequest = WireAppRequest(.createCentral(ManagerOptions()), from: manager)
+        session.receive(create.framed().span.bytes)
+        while session.nextOutput() != nil {}
+        session.tell(.eventsLost(count: 1), to: manager, waiting: 0)
+        session.tell(.eventsLost(count: 2), to: manager, waiting: 0)
+        var back = WireFromClient()
+        back.appReturned.manager = 1
+        back.appReturned.events = .max
+        session.receive((back.framed() + back.framed()).span.bytes)
+        var returned: [(Int, Int)] = []
+        while let output = session.nextOutput() {
+            if case .returned(_, let events, let octets) = output { returned.append((events, octets)) }
+        }
+        #expect(returned.count == 1)
+        #expect(returned.first?.0 == 2)
+        #expect(returned.first?.1 == 2 * ClientEvent.eventsLost(count: 1).approximateOctets)
+    }
+}
