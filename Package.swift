@@ -6,10 +6,9 @@ import PackageDescription
 let common: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
     .enableUpcomingFeature("ExistentialAny"),
-    .strictMemorySafety(),
 ]
 
-let strict = common
+let strict = common + [.strictMemorySafety()]
 
 let package = Package(
     name: "jelling",
@@ -148,58 +147,58 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["BLEHost", "BLEPackets", "BLESecurity", "BLESimulator"],
             path: "Tests/TestSupport", swiftSettings: strict),
-        .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: common),
-        .testTarget(name: "BLETextTests", dependencies: ["BLEText", "BLEJSON"], swiftSettings: common),
-        .testTarget(name: "BLEStateFilesTests", dependencies: ["BLEStateFiles"], swiftSettings: common),
-        .testTarget(name: "BLEPacketsTests", dependencies: ["BLEPackets"], swiftSettings: common),
-        .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: common),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: strict),
+        .testTarget(name: "BLETextTests", dependencies: ["BLEText", "BLEJSON"], swiftSettings: strict),
+        .testTarget(name: "BLEStateFilesTests", dependencies: ["BLEStateFiles"], swiftSettings: strict),
+        .testTarget(name: "BLEPacketsTests", dependencies: ["BLEPackets"], swiftSettings: strict),
+        .testTarget(name: "BLECaptureTests", dependencies: ["BLECapture"], swiftSettings: strict),
         .testTarget(
             name: "BLEDecoderTests", dependencies: ["BLEDecoder", "BLEAssignedNumbers", "BLECapture"],
-            swiftSettings: common),
+            swiftSettings: strict),
         .testTarget(
-            name: "BLESensorsTests", dependencies: ["BLESensors", "BLEHost", "BLESecurity"], swiftSettings: common),
-        .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: common),
-        .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: common),
+            name: "BLESensorsTests", dependencies: ["BLESensors", "BLEHost", "BLESecurity"], swiftSettings: strict),
+        .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: strict),
+        .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: strict),
         .testTarget(
             name: "BLEHostTests", dependencies: ["BLEHost", "BLESimulator", "BLESecurity", "TestSupport"],
-            swiftSettings: common),
+            swiftSettings: strict),
         .executableTarget(
             name: "bond-store-writer", dependencies: ["BLESecurity"], path: "Tests/BondStoreWriter",
             swiftSettings: strict),
         .testTarget(
             name: "BLESecurityTests", dependencies: ["BLESecurity", "BLEHost", "bond-store-writer"],
-            swiftSettings: common),
+            swiftSettings: strict),
         .testTarget(
             name: "BLEAppLifecycleTests",
             dependencies: ["BLEAppLifecycle", "BLEHost", "BLESecurity", "BLESimulator", "TestSupport"],
-            swiftSettings: common),
+            swiftSettings: strict),
         .testTarget(
-            name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: common),
+            name: "BLETests", dependencies: ["BLE", "BLEVirtualTransports", "BLESimulator"], swiftSettings: strict),
         .testTarget(
             name: "BLEVirtualTransportsTests",
-            dependencies: ["BLEVirtualTransports", "BLESimulator", "BLECapture", "BLE"], swiftSettings: common),
+            dependencies: ["BLEVirtualTransports", "BLESimulator", "BLECapture", "BLE"], swiftSettings: strict),
         .testTarget(
             name: "CoreBluetoothTests",
             dependencies: [
                 "CoreBluetooth", "BLE", "BLEAppLifecycle", "BLEAppState", "BLESecurity", "BLESimulator",
                 "BLEVirtualTransports",
             ],
-            swiftSettings: common),
+            swiftSettings: strict),
         .testTarget(
             name: "BLERecordingTests",
             dependencies: ["BLERecording", "BLEHost", "BLECapture", "BLESimulator", "TestSupport"],
-            swiftSettings: common),
+            swiftSettings: strict),
         .testTarget(
             name: "BLEDaemonTests",
             dependencies: [
                 "BLE", "BLEAppLifecycle", "BLEDaemon", "BLEDaemonClient", "BLEDaemonProtocol", "BLETransport",
                 "BLEVirtualTransports",
             ],
-            swiftSettings: common),
+            swiftSettings: strict),
         .testTarget(
             name: "bletoolTests",
             dependencies: [
                 "bletool", "BLE", "BLEDaemon", "BLEJSON", "BLESecurity", "BLETransport", "BLEVirtualTransports",
-            ], swiftSettings: common),
+            ], swiftSettings: strict),
     ]
 )
