@@ -69,6 +69,11 @@ let package = Package(
         .target(
             name: "BLEVirtualTransports", dependencies: ["BLESimulator", "BLETransport", "BLECapture"],
             swiftSettings: strict),
+        // Pure: from what the radio hears to what the broker is told.
+        .target(
+            name: "BLEGateway",
+            dependencies: ["BLEHost", "BLEPackets", "BLESensors", "BLEAssignedNumbers", "BLEJSON"],
+            swiftSettings: strict),
         .target(name: "BLEAppLifecycle", dependencies: ["BLEPackets", "BLEHost"], swiftSettings: strict),
         // What outlives apps, on disk.
         .target(
@@ -156,6 +161,9 @@ let package = Package(
             name: "BLEDecoderTests", dependencies: ["BLEDecoder", "BLEAssignedNumbers", "BLECapture"],
             swiftSettings: strict),
         .testTarget(
+            name: "BLEGatewayTests", dependencies: ["BLEGateway", "BLEHost", "BLESecurity", "BLESensors"],
+            swiftSettings: strict),
+        .testTarget(
             name: "BLESensorsTests", dependencies: ["BLESensors", "BLEHost", "BLESecurity"], swiftSettings: strict),
         .testTarget(name: "BLETransportTests", dependencies: ["BLETransport"], swiftSettings: strict),
         .testTarget(name: "BLESimulatorTests", dependencies: ["BLESimulator"], swiftSettings: strict),
@@ -202,3 +210,32 @@ let package = Package(
             ], swiftSettings: strict),
     ]
 )
+
+// The gateway needs libraries that nobody else should have to fetch or install: JELLING_GATEWAY=1 adds it to the package.
+if Context.environment["JELLING_GATEWAY"] == "1" {
+    package.products.append(.executable(name: "jelling-gateway", targets: ["jelling-gateway"]))
+    package.dependencies += [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ]
+    package.targets += [
+        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .executableTarget(
+            name: "jelling-gateway",
+            dependencies: [
+                "BLE", "BLEGateway", "BLEJSON", "BLESecurity", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
+                "CMosquitto",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: strict),
+    ]
+}

@@ -90,7 +90,8 @@ class Bench(lab.Lab):
         return result
 
     def bonds(self):
-        return self.run('bonds').events('bond')
+        """The bonds of the tool, without the time at which they were printed."""
+        return [{key: value for key, value in line.items() if key != 'time'} for line in self.run('bonds').events('bond')]
 
     def wait_event(self, child, name, count=1, seconds=PATIENCE):
         return child.wait_for(lambda line: line.get('event') == name, name, seconds, count)

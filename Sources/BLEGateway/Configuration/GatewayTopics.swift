@@ -1,0 +1,120 @@
+/// The topics of a gateway.
+public struct GatewayTopics: Equatable, Sendable {
+    /// Where the documents of a device go.
+    public var device = TopicTemplate(unchecked: "jelling/{gateway}/devices/{address}")
+    /// Where the gateway says `online` and `offline`.
+    public var status = TopicTemplate(unchecked: "jelling/{gateway}/status")
+    /// Where the presence of a device goes.
+    public var presence = TopicTemplate(unchecked: "jelling/{gateway}/presence/{address}")
+
+    public init() {}
+}
+
+/// A topic with names in braces that are replaced.
+public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
+    /// A name in braces.
+    public enum Placeholder: String, CaseIterable, Sendable {
+        /// The gateway's name.
+        case gateway
+        /// The address of the device with colons, or the name of an identity whose address is not known.
+        case address
+        /// The same in lower case without colons.
+        case id
+        /// The name of the device, or its address while it has none.
+        case name
+        /// The transport of the adapter that hears the device best.
+        case adapter
+    }
+
+    /// Why a text is no template.
+    public enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
+        case empty
+        case tooLong
+        case wildcard
+        case unclosedBrace
+        case unknownPlaceholder(String)
+        case notDistinct
+
+        public var description: String {
+            switch self {
+            case .empty: "a topic cannot be empty"
+            case .tooLong: "a topic has at most 512 characters here"
+            case .wildcard: "‘+’, ‘#’ and control characters cannot stand in a topic to publish to"
+            case .unclosedBrace: "‘{’ without ‘}’"
+            case .unknownPlaceholder(let name):
+                "unknown placeholder {\(name)}; known: "
+                    + Placeholder.allCases.map { "{\($0.rawValue)}" }.joined(separator: ", ")
+            case .notDistinct: "the topic is the same for every device: write {address} or {id} in it"
+            }
+        }
+    }
+
+    private enum Piece: Equatable, Sendable {
+        case text(String)
+        case placeholder(Placeholder)
+    }
+
+    public let description: String
+    private let pieces: [Piece]
+
+    /// - Parameter perDevice: whether devices have to be told apart by it.
+    /// - Throws: `Problem`.
+    public init(_ text: String, perDevice: Bool) throws(Problem) {
+        guard !text.isEmpty else { throw .empty }
+        guard text.utf8.count <= 512 else { throw .tooLong }
+        var pieces: [Piece] = []
+        var plain = ""
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            if character == "{" {
+                guard let end = rest.firstIndex(of: "}") else { throw .unclosedBrace }
+                let name = String(rest[..<end])
+                guard let placeholder = Placeholder(rawValue: name) else { throw .unknownPlaceholder(name) }
+                if !plain.isEmpty { pieces.append(.text(plain)) }
+                plain = ""
+                pieces.append(.placeholder(placeholder))
+                rest = rest[rest.index(after: end)...]
+                continue
+            }
+            guard Self.isAllowed(character) else { throw .wildcard }
+            plain.append(character)
+        }
+        if !plain.isEmpty { pieces.append(.text(plain)) }
+        if perDevice, !pieces.contains(.placeholder(.address)), !pieces.contains(.placeholder(.id)) {
+            throw .notDistinct
+        }
+        description = text
+        self.pieces = pieces
+    }
+
+    /// Only for the templates above, which are valid.
+    init(unchecked text: String) {
+        // A literal of this module; tests parse each of them.
+        self = (try? TopicTemplate(text, perDevice: false)) ?? TopicTemplate(plain: text)
+    }
+
+    private init(plain text: String) {
+        description = text
+        pieces = [.text(text)]
+    }
+
+    /// The topic with every placeholder replaced; what a topic cannot hold becomes `_`.
+    public func topic(_ value: (Placeholder) -> String) -> String {
+        var topic = ""
+        for piece in pieces {
+            switch piece {
+            case .text(let text): topic += text
+            case .placeholder(let placeholder):
+                for character in value(placeholder) {
+                    topic.append(Self.isAllowed(character) && character != "/" ? character : "_")
+                }
+            }
+        }
+        return topic
+    }
+
+    private static func isAllowed(_ character: Character) -> Bool {
+        character != "+" && character != "#"
+            && character.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) }
+    }
+}

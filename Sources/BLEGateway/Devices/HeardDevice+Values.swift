@@ -1,0 +1,44 @@
+import BLEHost
+import BLEPackets
+import BLESensors
+
+extension HeardDevice {
+    /// Whether the configuration names it, itself or its identity.
+    var isNamed: Bool { settings != nil || identity != nil }
+
+    var valuesByName: [String: SensorValue] {
+        Dictionary(values.map { ($0.field.name, $0.field.value) }, uniquingKeysWith: { _, last in last })
+    }
+
+    /// Takes over what a packet says. Devices say different values in turn, so that those before stay for a while.
+    mutating func merge(_ reports: [SensorReport], lifetime: Microseconds, at now: Instant) {
+        values.removeAll { isEvent($0.field.name) || $0.heard.advanced(by: lifetime) < now }
+        for report in reports {
+            for field in report.fields {
+                let value = Value(field: field, format: report.format, heard: now)
+                if let index = values.firstIndex(where: { $0.field.name == field.name }) {
+                    values[index] = value
+                } else {
+                    values.append(value)
+                }
+            }
+        }
+    }
+
+    /// Removes what happened and has been reported.
+    mutating func dropEvents() { values.removeAll { isEvent($0.field.name) } }
+
+    /// Whether a value has moved by its threshold since the last document.
+    func differs(thresholds: [String: Double]) -> Bool {
+        if saysEvent { return true }
+        for value in values where !isCounter(value.field.name) {
+            guard let old = publishedValues[value.field.name] else { return true }
+            if old == value.field.value { continue }
+            guard let threshold = thresholds[value.field.name], case .number(let before) = old,
+                case .number(let after) = value.field.value
+            else { return true }
+            if (after.double - before.double).magnitude >= threshold { return true }
+        }
+        return false
+    }
+}

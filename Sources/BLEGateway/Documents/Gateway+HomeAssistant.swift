@@ -1,0 +1,62 @@
+import BLEJSON
+import BLESensors
+
+extension Gateway {
+    /// Tells Home Assistant of the entities of a device that it does not know.
+    mutating func announce(_ slot: Int) {
+        guard let settings = configuration.homeAssistant else { return }
+        let device = devices[slot]
+        if device.identity == nil, device.address.isPrivate, device.settings == nil { return }
+        for value in device.values where !device.announced.contains(value.field.name) {
+            devices[slot].announced.insert(value.field.name)
+            guard let entity = HomeAssistantEntity(value.field, expireAfter: settings.expireAfter) else { continue }
+            messages.append(discoveryMessage(entity, device, settings))
+        }
+        guard configuration.presence != nil, device.isNamed, !device.announced.contains("presence") else { return }
+        devices[slot].announced.insert("presence")
+        let entity = HomeAssistantEntity(presenceTopic: topic(configuration.topics.presence, device))
+        messages.append(discoveryMessage(entity, device, settings))
+    }
+
+    private func discoveryMessage(
+        _ entity: HomeAssistantEntity, _ device: HeardDevice, _ settings: HomeAssistantSettings
+    ) -> GatewayMessage {
+        let identifier = identifier(of: device)
+        // Several gateways may hear the same device; each has entities of its own.
+        let node = "jelling_\(plain(configuration.name))_\(identifier)"
+        let object = plain(entity.key)
+        let words = String(entity.key.map { $0 == "_" ? " " : $0 })
+        var members: [JSONValue.Member] = []
+        func add(_ key: String, _ value: JSONValue) { members.append(.init(key: key, value: value)) }
+        add("name", .string(words.prefix(1).uppercased() + words.dropFirst()))
+        add("unique_id", .string("\(node)_\(object)"))
+        if entity.component != .deviceTracker {
+            add("state_topic", .string(topic(configuration.topics.device, device, adapter: "")))
+        }
+        members += entity.members
+        add("availability_topic", .string(statusTopic))
+        var description: JSONValue = [
+            "identifiers": .array([.string("jelling_\(identifier)")]),
+            "name": .string(name(of: device) ?? addressText(of: device)),
+        ]
+        if device.identity == nil {
+            description = description.adding(
+                "connections", .array([.array(["bluetooth", .string(device.address.addressText)])]))
+        }
+        if let model = device.reports.lazy.compactMap(\.model).first {
+            description = description.adding("model", .string(model))
+        }
+        add("device", description)
+        add("origin", ["name": "jelling-gateway", "sw_version": .string(gatewayVersion)])
+        var payload: [UInt8] = []
+        JSONValue.object(members).write(into: &payload)
+        return GatewayMessage(
+            kind: .discovery, topic: "\(settings.prefix)/\(entity.component.rawValue)/\(node)/\(object)/config",
+            payload: payload, isRetained: true)
+    }
+
+    /// What Home Assistant takes as a part of a topic of discovery.
+    private func plain(_ text: String) -> String {
+        String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+    }
+}

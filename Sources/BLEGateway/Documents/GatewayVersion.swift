@@ -1,0 +1,2 @@
+/// The version of this software.
+public let gatewayVersion = "0.1.0"

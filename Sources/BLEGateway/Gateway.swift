@@ -1,0 +1,349 @@
+import BLEHost
+import BLEPackets
+import BLESensors
+
+/// From what the radio hears to what the broker is told: a machine without I/O, clock and threads.
+///
+///     heard ──content changed──▶ decode ──news──▶ wait for the interval ──▶ document
+///       │                                                                     ▲
+///       └──same content──▶ signal, presence ──refresh, strength moved─────────┘
+///
+/// Packets and time go in, messages come out, in order. Memory is bounded by `GatewayConfiguration.deviceLimit`.
+public struct Gateway: Sendable {
+    public private(set) var configuration: GatewayConfiguration
+    public internal(set) var counters = GatewayCounters()
+    /// The transports of the adapters.
+    public private(set) var adapters: [String] = []
+
+    var devices: [HeardDevice] = []
+    private var free: [Int] = []
+    private var slotOfKey: [UInt64: Int] = [:]
+    private var settingsOfAddress: [UInt64: Int] = [:]
+    private var resolver: IdentityResolver
+    private var keys: SensorKeys?
+    private let encrypt: SensorKeys.Encrypt?
+
+    var messages: [GatewayMessage] = []
+    /// Slots of devices whose document is due later.
+    private var pending: [Int] = []
+    private var nextDue: Instant?
+    private var nextSweep: Instant?
+
+    /// Documents that become due within this time go out together.
+    private static let grain: Int64 = 20_000
+
+    /// - Parameter encrypt: AES-128, with which encrypted sensors and private addresses are read; `nil`: they are not.
+    public init(configuration: GatewayConfiguration, encrypt: SensorKeys.Encrypt? = nil) {
+        self.configuration = configuration
+        self.encrypt = encrypt
+        resolver = IdentityResolver(identities: configuration.identities, encrypt: encrypt)
+        prepare()
+    }
+
+    private mutating func prepare() {
+        resolver = IdentityResolver(identities: configuration.identities, encrypt: encrypt)
+        settingsOfAddress.removeAll()
+        keys = encrypt.map { SensorKeys(encrypt: $0) }
+        for (index, device) in configuration.devices.enumerated() {
+            settingsOfAddress[device.address] = index
+            guard let key = device.key else { continue }
+            keys?.add(key, for: DeviceAddress(value: device.address, kind: .public))
+        }
+    }
+
+    /// The number of devices that are remembered.
+    public var deviceCount: Int { devices.count - free.count }
+
+    /// Takes over other settings. What is known of devices stays, unless identities changed.
+    public mutating func configure(_ configuration: GatewayConfiguration) {
+        let old = self.configuration
+        self.configuration = configuration
+        prepare()
+        if old.identities != configuration.identities || old.deviceLimit > configuration.deviceLimit {
+            devices.removeAll()
+            free.removeAll()
+            slotOfKey.removeAll()
+            pending.removeAll()
+            nextDue = nil
+            nextSweep = nil
+        }
+        for slot in devices.indices where devices[slot].isInUse {
+            devices[slot].settings = settingsOfAddress[devices[slot].address.value]
+            devices[slot].announced.removeAll()
+            // Keys, names and filters may be others: what was heard last is read again with its next packet.
+            devices[slot].advertisement = []
+            devices[slot].publishedValues = [:]
+        }
+        nextSweep = .zero
+    }
+
+    /// Names the transports of the adapters; sightings refer to their places. A place never changes its meaning.
+    public mutating func setAdapters(_ names: [String]) { adapters = names }
+
+    /// Tells Home Assistant of every entity again with the next document of its device.
+    public mutating func announceAgain() {
+        for slot in devices.indices { devices[slot].announced.removeAll() }
+        // Not a minute later: Home Assistant has just started and knows nothing.
+        for slot in devices.indices where devices[slot].isInUse { devices[slot].lastPublished = nil }
+    }
+
+    /// The messages since the last call, in order.
+    public mutating func takeMessages() -> [GatewayMessage] {
+        defer { messages.removeAll(keepingCapacity: true) }
+        return messages
+    }
+
+    // MARK: Time
+
+    /// When `advance` has something to do; `nil`: never without a packet before.
+    public var nextDeadline: Instant? {
+        let due = nextDue.map { Instant(microseconds: ($0.microseconds + Self.grain - 1) / Self.grain * Self.grain) }
+        return earliest(due, nextSweep)
+    }
+
+    /// Sends what is due.
+    public mutating func advance(to now: Instant) {
+        if let next = nextDue, next <= now {
+            nextDue = nil
+            var rest: [Int] = []
+            for slot in pending where devices[slot].isInUse {
+                guard let due = devices[slot].due else { continue }
+                if due <= now {
+                    devices[slot].due = nil
+                    publish(slot, at: now)
+                } else {
+                    rest.append(slot)
+                    nextDue = earliest(nextDue, due)
+                }
+            }
+            pending = rest
+        }
+        if let next = nextSweep, next <= now { sweep(at: now) }
+    }
+
+    private mutating func schedule(_ slot: Int, due: Instant, at now: Instant) {
+        if due <= now {
+            // A document that waited contains less than this one.
+            devices[slot].due = nil
+            return publish(slot, at: now)
+        }
+        counters.heldChanges += 1
+        guard devices[slot].due == nil else { return }
+        devices[slot].due = due
+        if !pending.contains(slot) { pending.append(slot) }
+        nextDue = earliest(nextDue, due)
+    }
+
+    // MARK: Hearing
+
+    /// Takes a packet of a device.
+    /// - Parameter unix: the same moment in microseconds since 1970.
+    public mutating func hear(_ sighting: Sighting, at now: Instant, unix: Int64) {
+        counters.reports += 1
+        let isWeak = configuration.filter.minimumRSSI.map { sighting.rssi < $0 } ?? false
+        guard let address = sighting.address, !isWeak, let slot = slot(for: address, at: now) else {
+            counters.ignoredReports += 1
+            return
+        }
+        let isFirst = devices[slot].signals.isEmpty
+        devices[slot].address = address
+        devices[slot].lastHeard = now
+        devices[slot].heardUnix = unix
+        devices[slot].isConnectable = sighting.isConnectable
+        track(slot, sighting, at: now)
+        let isNews = readContent(slot, sighting, at: now)
+        if configuration.presence != nil { checkPresence(slot, at: now) }
+
+        let pace = configuration.pace
+        let interval = devices[slot].settings.flatMap { configuration.devices[$0].interval } ?? pace.interval
+        guard let last = devices[slot].lastPublished else { return schedule(slot, due: now, at: now) }
+        if isNews {
+            let due = devices[slot].saysEvent ? now : last.advanced(by: interval)
+            schedule(slot, due: due, at: now)
+        } else if last.advanced(by: pace.refresh) <= now || isFirst {
+            schedule(slot, due: now, at: now)
+        } else if let change = pace.rssiChange, let signal = best(slot),
+            (signal.smoothed - devices[slot].publishedRSSI).magnitude >= change
+        {
+            schedule(slot, due: last.advanced(by: interval), at: now)
+        }
+    }
+
+    func best(_ slot: Int) -> SignalTrack? { devices[slot].best(timeout: configuration.smoothing.adapterTimeout) }
+
+    private mutating func track(_ slot: Int, _ sighting: Sighting, at now: Instant) {
+        guard sighting.rssi != 127 else { return }
+        let constant = configuration.smoothing.timeConstant
+        for index in devices[slot].signals.indices where devices[slot].signals[index].adapter == sighting.adapter {
+            return devices[slot].signals[index].hear(sighting.rssi, timeConstant: constant, at: now)
+        }
+        devices[slot].signals.append(SignalTrack(adapter: sighting.adapter, rssi: sighting.rssi, at: now))
+    }
+
+    /// Reads the packet if it is not the one before it.
+    /// - Returns: whether it says something new.
+    private mutating func readContent(_ slot: Int, _ sighting: Sighting, at now: Instant) -> Bool {
+        if devices[slot].advertisement == sighting.advertisement,
+            devices[slot].scanResponse == sighting.scanResponse
+        {
+            return false
+        }
+        counters.changedReports += 1
+        let oldName = devices[slot].data.localName
+        let data = AdvertisingData(
+            advertisement: sighting.advertisement.span.bytes,
+            scanResponse: sighting.scanResponse.isEmpty ? nil : sighting.scanResponse.span.bytes)
+        let reports = SensorReport.reports(in: data, from: devices[slot].address.withoutIdentityMark, keys: keys)
+        devices[slot].advertisement = sighting.advertisement
+        devices[slot].scanResponse = sighting.scanResponse
+        devices[slot].data = data
+        devices[slot].reports = reports
+        devices[slot].merge(reports, lifetime: configuration.pace.valueLifetime, at: now)
+        let isUnreadable = reports.contains { $0.encryption == .needsKey || $0.encryption == .wrongKey }
+        if isUnreadable { counters.unreadableReports += 1 }
+        if data.localName != oldName, data.localName != nil { return true }
+        // What is encrypted differs in each packet.
+        if devices[slot].values.isEmpty { return !isUnreadable }
+        return devices[slot].differs(thresholds: configuration.pace.thresholds)
+    }
+
+    // MARK: Slots
+
+    private static func key(_ address: DeviceAddress) -> UInt64 { address.value | (address.isRandom ? 1 << 48 : 0) }
+    private static func key(identity: Int) -> UInt64 { 1 << 63 | UInt64(identity) }
+
+    private mutating func slot(for address: DeviceAddress, at now: Instant) -> Int? {
+        let key = Self.key(address)
+        if let slot = slotOfKey[key] {
+            let isCurrent = devices[slot].identity == nil || Self.key(devices[slot].address) == key
+            if isCurrent { return slot }
+            // An identity went on to another address and is back.
+            return adopt(key, slot)
+        }
+        let identity = resolver.identity(of: address)
+        if let identity, let slot = slotOfKey[Self.key(identity: identity)] { return adopt(key, slot) }
+        if identity == nil, configuration.filter.privateAddresses == .drop, address.isPrivate { return nil }
+        if deviceCount >= max(1, configuration.deviceLimit) { evict() }
+        var device = HeardDevice(address: address, at: now)
+        device.identity = identity
+        device.settings = settingsOfAddress[address.value]
+        let slot: Int
+        if let reused = free.popLast() {
+            slot = reused
+            devices[slot] = device
+        } else {
+            slot = devices.count
+            devices.append(device)
+        }
+        slotOfKey[key] = slot
+        if let identity { slotOfKey[Self.key(identity: identity)] = slot }
+        if nextSweep == nil { nextSweep = now.advanced(by: configuration.memory) }
+        if let presence = configuration.presence {
+            nextSweep = earliest(nextSweep, now.advanced(by: presence.timeout))
+        }
+        return slot
+    }
+
+    /// Lets an identity go on under another address.
+    private mutating func adopt(_ key: UInt64, _ slot: Int) -> Int {
+        slotOfKey[Self.key(devices[slot].address)] = nil
+        slotOfKey[key] = slot
+        return slot
+    }
+
+    private mutating func forget(_ slot: Int) {
+        slotOfKey[Self.key(devices[slot].address)] = nil
+        if let identity = devices[slot].identity { slotOfKey[Self.key(identity: identity)] = nil }
+        devices[slot] = HeardDevice(address: devices[slot].address, at: .zero)
+        devices[slot].isInUse = false
+        free.append(slot)
+    }
+
+    /// Makes room: a sixteenth of the devices goes, those that were silent longest and that nobody named.
+    private mutating func evict() {
+        let candidates = devices.indices.filter { devices[$0].isInUse }
+            .sorted {
+                let (a, b) = (devices[$0], devices[$1])
+                return (a.isNamed ? 1 : 0, a.lastHeard.microseconds, $0) < (
+                    b.isNamed ? 1 : 0, b.lastHeard.microseconds, $1
+                )
+            }
+        for slot in candidates.prefix(max(1, configuration.deviceLimit / 16)) {
+            counters.evictedDevices += 1
+            forget(slot)
+        }
+    }
+
+    // MARK: Presence
+
+    private mutating func checkPresence(_ slot: Int, at now: Instant) {
+        guard let rule = configuration.presence, devices[slot].isNamed, let signal = best(slot) else { return }
+        let isPresent = devices[slot].isPresent == true
+        if signal.smoothed >= (isPresent ? rule.leave : rule.enter) {
+            devices[slot].lastStrong = now
+            if !isPresent { reportPresence(slot, true) }
+        }
+    }
+
+    private mutating func reportPresence(_ slot: Int, _ isPresent: Bool) {
+        devices[slot].isPresent = isPresent
+        messages.append(presenceMessage(devices[slot]))
+    }
+
+    /// Reports who left, and forgets who has been silent for long.
+    private mutating func sweep(at now: Instant) {
+        nextSweep = nil
+        for slot in devices.indices where devices[slot].isInUse {
+            if let rule = configuration.presence, devices[slot].isPresent == true {
+                let end = (devices[slot].lastStrong ?? devices[slot].lastHeard).advanced(by: rule.timeout)
+                if end <= now { reportPresence(slot, false) } else { nextSweep = earliest(nextSweep, end) }
+            }
+            let end = devices[slot].lastHeard.advanced(by: configuration.memory)
+            if end <= now {
+                forget(slot)
+            } else {
+                nextSweep = earliest(nextSweep, end)
+            }
+        }
+        // Most of those that would end sooner are heard again.
+        if let next = nextSweep { nextSweep = max(next, now.advanced(by: .seconds(1))) }
+    }
+
+    // MARK: Publishing
+
+    private mutating func publish(_ slot: Int, at now: Instant) {
+        devices[slot].lastPublished = now
+        let signal = best(slot)
+        devices[slot].publishedRSSI = signal?.smoothed ?? 0
+        devices[slot].publishedValues = devices[slot].valuesByName
+        guard configuration.filter.allows(subject(devices[slot])) else {
+            counters.filteredReports += 1
+            return
+        }
+        counters.documents += 1
+        devices[slot].sequence += 1
+        if configuration.homeAssistant != nil { announce(slot) }
+        messages.append(documentMessage(devices[slot], signal))
+        devices[slot].dropEvents()
+    }
+
+    private func subject(_ device: HeardDevice) -> DeviceRule.Subject {
+        DeviceRule.Subject(
+            address: device.address.value, isPrivate: device.identity == nil && device.address.isPrivate,
+            identity: device.identity.map { configuration.identities[$0].name }, name: name(of: device),
+            data: device.data, formats: device.reports.map(\.format),
+            rssi: best(device)?.smoothed ?? -128)
+    }
+
+    private func best(_ device: HeardDevice) -> SignalTrack? {
+        device.best(timeout: configuration.smoothing.adapterTimeout)
+    }
+}
+
+extension DeviceAddress {
+    /// Whether the device changes the address from time to time.
+    var isPrivate: Bool {
+        guard kind == .random else { return false }
+        return randomKind == .resolvablePrivate || randomKind == .nonResolvablePrivate
+    }
+}

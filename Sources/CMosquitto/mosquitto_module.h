@@ -1,0 +1,2 @@
+/* libmosquitto-dev: the MQTT client library. */
+#include <mosquitto.h>

@@ -1,0 +1,311 @@
+import CMosquitto
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A session with a broker, by libmosquitto, on a thread of its own.
+///
+///     waiting ──connect──▶ opened ──CONNACK──▶ greeted ──status acknowledged──▶ connected
+///        ▲                   │                    │                                │
+///        └────── backoff ────┴────────────────────┴───────── lost, refused ────────┘
+///
+/// After a loss libmosquitto sends what was not acknowledged again, in its order, when the broker has accepted the
+/// session. The acknowledgement of the status message comes after that, so that nothing new can overtake it.
+///
+/// `@unchecked`: libmosquitto locks its own state; the handle never changes, and everything else is behind a mutex.
+@safe final class MQTTClient: @unchecked Sendable {
+    /// What the client tells; on its thread.
+    protocol Delegate: AnyObject, Sendable {
+        func connected(_ client: MQTTClient)
+        func disconnected(_ client: MQTTClient, _ reason: String)
+        /// - Parameter problem: why the broker did not take the message.
+        func acknowledged(_ client: MQTTClient, _ message: Int32, problem: String?)
+        func received(topic: String, payload: [UInt8])
+    }
+
+    private struct State {
+        var isStopped = false
+        var isConnected = false
+        var statusMessage: Int32?
+        var failure: String?
+        /// What OpenSSL or libmosquitto said last of an error.
+        var lastError: String?
+        var connections = 0
+    }
+
+    let settings: BrokerSettings
+    private let statusTopic: String
+    private let subscriptions: [String]
+    private weak let delegate: (any Delegate)?
+    private let handle: OpaquePointer
+    private let state = Mutex(State())
+    private let wakeUp = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+
+    private static let isLibraryReady: Bool = mosquitto_lib_init() == 0
+
+    /// - Throws: `MQTTProblem` for files and settings that libmosquitto refuses.
+    init(
+        _ settings: BrokerSettings, clientID: String, statusTopic: String, subscriptions: [String],
+        delegate: any Delegate
+    ) throws(MQTTProblem) {
+        _ = Self.isLibraryReady
+        self.settings = settings
+        self.statusTopic = statusTopic
+        self.subscriptions = subscriptions
+        self.delegate = delegate
+        guard let handle = unsafe mosquitto_new(clientID, true, nil) else {
+            throw MQTTProblem("libmosquitto cannot make a session: \(systemText(errno))")
+        }
+        unsafe self.handle = handle
+        do throws(MQTTProblem) { try prepare() } catch {
+            unsafe mosquitto_destroy(handle)
+            throw error
+        }
+    }
+
+    deinit { unsafe mosquitto_destroy(handle) }
+
+    private func check(_ code: Int32, _ what: String) throws(MQTTProblem) {
+        guard code != 0 else { return }
+        throw MQTTProblem("\(what): \(text(of: code))")
+    }
+
+    private func prepare() throws(MQTTProblem) {
+        unsafe mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
+        unsafe mosquitto_threaded_set(handle, true)
+        let version = settings.version == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
+        try check(unsafe mosquitto_int_option(handle, MOSQ_OPT_PROTOCOL_VERSION, version), "version of MQTT")
+        unsafe mosquitto_max_inflight_messages_set(handle, UInt32(settings.inFlightLimit))
+        let offline = Array("offline".utf8)
+        try check(
+            unsafe mosquitto_will_set(handle, statusTopic, Int32(offline.count), offline, 1, true), "last will")
+        if let security = settings.security {
+            if let authorities = security.authorities {
+                try readable(authorities)
+            }
+            if let certificate = security.certificate { try readable(certificate) }
+            if let key = security.key { try readable(key) }
+            let path = security.authorities == nil ? "/etc/ssl/certs" : nil
+            try check(
+                unsafe mosquitto_tls_set(handle, security.authorities, path, security.certificate, security.key, nil),
+                "TLS")
+        }
+        unsafe mosquitto_connect_with_flags_callback_set(handle) { _, object, code, _ in
+            unsafe MQTTClient.of(object)?.greeted(code)
+        }
+        unsafe mosquitto_disconnect_callback_set(handle) { _, object, code in
+            unsafe MQTTClient.of(object)?.note(failure: code)
+        }
+        unsafe mosquitto_publish_v5_callback_set(handle) { _, object, message, reason, _ in
+            unsafe MQTTClient.of(object)?.acknowledged(message, reason: reason)
+        }
+        unsafe mosquitto_message_callback_set(handle) { _, object, message in
+            guard let client = unsafe MQTTClient.of(object), let message = unsafe message?.pointee else { return }
+            let topic = unsafe String(cString: message.topic)
+            let bytes = unsafe UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
+            client.delegate?.received(topic: topic, payload: unsafe Array(bytes))
+        }
+        unsafe mosquitto_log_callback_set(handle) { _, object, level, text in
+            guard level & MOSQ_LOG_ERR != 0, let text = unsafe text else { return }
+            let line = unsafe String(cString: text)
+            unsafe MQTTClient.of(object)?.state.withLock { $0.lastError = line }
+        }
+    }
+
+    private func readable(_ path: String) throws(MQTTProblem) {
+        guard unsafe access(path, R_OK) != 0 else { return }
+        throw MQTTProblem("cannot read \(path): \(systemText(errno))")
+    }
+
+    private static func of(_ object: UnsafeMutableRawPointer?) -> MQTTClient? {
+        unsafe object.map { unsafe Unmanaged<MQTTClient>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Whether messages can be sent now.
+    var isConnected: Bool { state.withLock { $0.isConnected } }
+    /// Sessions that the broker accepted.
+    var connections: Int { state.withLock { $0.connections } }
+
+    // MARK: Life
+
+    func start() {
+        let thread = DispatchQueue(label: "mqtt")
+        thread.async { self.run() }
+    }
+
+    /// Says `offline` and ends the session; waits for it for a short time.
+    func stop() {
+        let wasConnected = state.withLock { state in
+            state.isStopped = true
+            return state.isConnected
+        }
+        if wasConnected {
+            let offline = Array("offline".utf8)
+            unsafe mosquitto_publish(handle, nil, statusTopic, Int32(offline.count), offline, 1, true)
+            // Behind everything that waits to be written.
+            unsafe mosquitto_disconnect(handle)
+        }
+        wakeUp.signal()
+        _ = ended.wait(timeout: .now() + 3)
+    }
+
+    private var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    private func run() {
+        var attempt = 0
+        var isFirst = true
+        while !isStopped {
+            let code = connect(isFirst: isFirst)
+            isFirst = false
+            if code == 0 {
+                let before = connections
+                var result: Int32 = 0
+                // libmosquitto returns for keep-alive by itself; a message wakes it up.
+                repeat { result = unsafe mosquitto_loop(handle, 60_000, 1) } while result == 0
+                if connections > before { attempt = 0 }
+                lost(result)
+            } else {
+                lost(code)
+            }
+            if isStopped { break }
+            attempt += 1
+            let longest = min(settings.longestBackoff, Double(1 << min(attempt - 1, 12)))
+            // Some of the gateways of a house lose their broker at the same moment.
+            _ = wakeUp.wait(timeout: .now() + .milliseconds(Int(longest * .random(in: 500...1000))))
+        }
+        ended.signal()
+    }
+
+    private func connect(isFirst: Bool) -> Int32 {
+        state.withLock { state in
+            state.lastError = nil
+            state.failure = nil
+        }
+        if let username = settings.username {
+            let code = unsafe mosquitto_username_pw_set(handle, username, password())
+            if code != 0 { return code }
+        }
+        if isFirst {
+            return unsafe mosquitto_connect(handle, settings.host, Int32(settings.port), Int32(settings.keepAlive))
+        }
+        return unsafe mosquitto_reconnect(handle)
+    }
+
+    private func password() -> String? {
+        guard let path = settings.passwordFile else { return settings.password }
+        guard let file = unsafe fopen(path, "re") else {
+            let problem = systemText(errno)
+            state.withLock { $0.lastError = "cannot read \(path): \(problem)" }
+            return nil
+        }
+        defer { unsafe fclose(file) }
+        var line = [CChar](repeating: 0, count: 1024)
+        guard unsafe fgets(&line, Int32(line.count), file) != nil else { return "" }
+        return String(
+            decoding: line.prefix { $0 != 0 && $0 != 10 && $0 != 13 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    // MARK: On the thread
+
+    private func greeted(_ code: Int32) {
+        guard code == 0 else {
+            let text =
+                settings.version == .v5
+                ? unsafe String(cString: mosquitto_reason_string(code))
+                : unsafe String(cString: mosquitto_connack_string(code))
+            state.withLock { $0.failure = "the broker refused the session: \(text)" }
+            unsafe mosquitto_disconnect(handle)
+            return
+        }
+        for topic in subscriptions { unsafe mosquitto_subscribe(handle, nil, topic, 1) }
+        let online = Array("online".utf8)
+        state.withLock { state in
+            state.connections += 1
+            var message: Int32 = 0
+            unsafe mosquitto_publish(handle, &message, statusTopic, Int32(online.count), online, 1, true)
+            state.statusMessage = message
+        }
+    }
+
+    private func acknowledged(_ message: Int32, reason: Int32) {
+        let isStatus = state.withLock { state in
+            guard state.statusMessage == message else { return false }
+            state.statusMessage = nil
+            state.isConnected = true
+            return true
+        }
+        if isStatus { return delegate?.connected(self) ?? () }
+        let problem = reason >= 0x80 ? unsafe String(cString: mosquitto_reason_string(reason)) : nil
+        delegate?.acknowledged(self, message, problem: problem)
+    }
+
+    private func note(failure code: Int32) {
+        guard code != 0 else { return }
+        let text = text(of: code)
+        state.withLock { $0.failure = $0.failure ?? text }
+    }
+
+    private func lost(_ code: Int32) {
+        let reason = state.withLock { state in
+            state.isConnected = false
+            state.statusMessage = nil
+            return state.failure
+        }
+        guard !isStopped else { return }
+        delegate?.disconnected(self, reason ?? text(of: code))
+    }
+
+    /// What a code of libmosquitto means, for people.
+    private func text(of code: Int32) -> String {
+        let system = errno
+        let said = state.withLock { $0.lastError }
+        switch mosq_err_t(rawValue: code) {
+        case MOSQ_ERR_ERRNO: return systemText(system)
+        case MOSQ_ERR_EAI: return "the name \(settings.host) cannot be resolved"
+        case MOSQ_ERR_TLS:
+            let detail = said.map { ": \($0)" } ?? ""
+            return "TLS failed\(detail); check that no certificate has expired, that the broker's is for "
+                + "\(settings.host), and that the authority in ‘caFile’ signed it"
+        case MOSQ_ERR_CONN_LOST: return "the broker closed the connection"
+        case MOSQ_ERR_KEEPALIVE: return "the broker does not answer"
+        default:
+            let text = unsafe String(cString: mosquitto_strerror(code))
+            return said.map { "\(text) (\($0))" } ?? text
+        }
+    }
+
+    // MARK: Sending
+
+    /// Sends a message, or lets libmosquitto keep it until it is acknowledged.
+    /// - Returns: its number; `nil` if it was not sent and is not kept.
+    func publish(
+        topic: String, payload: [UInt8], qualityOfService: Int, isRetained: Bool
+    ) throws(MQTTProblem) -> Int32? {
+        var message: Int32 = 0
+        let code = unsafe mosquitto_publish(
+            handle, &message, topic, Int32(clamping: payload.count), payload, Int32(qualityOfService), isRetained)
+        switch mosq_err_t(rawValue: code) {
+        case MOSQ_ERR_NO_CONN, MOSQ_ERR_CONN_LOST, MOSQ_ERR_ERRNO, MOSQ_ERR_TLS:
+            // The session has just been lost. libmosquitto has taken over what has to be acknowledged, and sends it in
+            // the next one.
+            return qualityOfService > 0 ? message : nil
+        default:
+            try check(code, "message for \(topic)")
+            return message
+        }
+    }
+}
+
+/// Why a session or a message is not possible.
+struct MQTTProblem: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// What the C library says of an error.
+func systemText(_ code: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard unsafe strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
+    return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

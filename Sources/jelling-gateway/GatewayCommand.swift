@@ -1,0 +1,103 @@
+import ArgumentParser
+import BLE
+import BLEGateway
+import Glibc
+
+/// The program's arguments. Its help and its manual page come from here.
+struct GatewayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "jelling-gateway",
+        abstract: "From Bluetooth LE advertisements to an MQTT broker.",
+        discussion: """
+            Scans on one or more adapters, decodes what sensors and beacons say, and publishes a JSON document for each \
+            device and change:
+
+              jelling-gateway -t user:0 --mqtt mqtt://localhost
+              jelling-gateway -t sim --print
+              jelling-gateway --config /etc/jelling-gateway.yaml
+
+            Topics: jelling/NAME/devices/ADDRESS, with the decoded values under "values", and jelling/NAME/status, \
+            "online" or "offline". Without -t, the first adapter is used through the HCI user channel. Messages wait on \
+            disk while the broker is away. SIGHUP, or a change of the file, loads the configuration again. The exit \
+            status is 0 on success, 1 if the gateway failed, and 2 for wrong usage or configuration.
+            """,
+        version: gatewayVersion)
+
+    @Option(
+        name: [.customShort("t"), .long],
+        help: ArgumentHelp(
+            "An adapter: user:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim[:FILE]; may be repeated.",
+            valueName: "transport"))
+    var transport: [String] = []
+
+    @Option(help: ArgumentHelp("The broker, mqtt://[USER[:PASSWORD]@]HOST[:PORT] or mqtts://….", valueName: "url"))
+    var mqtt: String?
+
+    @Option(help: ArgumentHelp("The gateway's name in topics; by default that of the machine.", valueName: "name"))
+    var name: String?
+
+    @Option(help: ArgumentHelp("A file with settings, in YAML or JSON.", valueName: "file"))
+    var config: String?
+
+    @Flag(help: "Check the settings, and do nothing else.")
+    var check = false
+
+    @Flag(help: "Print the documents, one in a line.")
+    var print = false
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after printing this many documents.", valueName: "n"))
+    var count: Int?
+
+    @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"))
+    var duration: Double?
+
+    @Flag(help: "Announce devices to Home Assistant.")
+    var homeAssistant = false
+
+    @Option(help: ArgumentHelp("Serve /health and /metrics on a loopback address and port.", valueName: "address:port"))
+    var http: String?
+
+    @Option(help: ArgumentHelp("Where the queue is kept.", valueName: "dir"))
+    var state: String?
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
+        if count != nil, !print { throw ValidationError("--count needs --print.") }
+        if let duration, !(0.01...1e9).contains(duration) { throw ValidationError("--duration must be positive.") }
+        let isSet = ["MQTT", "CONFIG"].contains { Self.environment("JELLING_GATEWAY_" + $0) != nil }
+        if !print, !check, mqtt == nil, config == nil, !isSet {
+            throw ValidationError(
+                "Nowhere to publish: name a broker with --mqtt mqtt://HOST, or use --print to see the documents.")
+        }
+    }
+
+    func run() async throws {
+        let source = SettingsSource(arguments: self)
+        let settings: GatewaySettings
+        do {
+            settings = try source.read()
+        } catch {
+            Self.say("error: \(error)")
+            throw ExitCode(2)
+        }
+        if settings.broker == nil, !print, !check {
+            Self.say("error: \(config ?? ""): no broker; add ‘mqtt’ with ‘url’, or use --print")
+            throw ExitCode(2)
+        }
+        if check {
+            Self.say("the settings are right")
+            return
+        }
+        let program = GatewayProgram(source: source, settings: settings, options: self)
+        guard await program.run() else { throw ExitCode(1) }
+    }
+
+    static func environment(_ name: String) -> String? {
+        unsafe getenv(name).flatMap { unsafe $0.pointee == 0 ? nil : String(cString: $0) }
+    }
+
+    static func say(_ text: String) {
+        let line = Array("jelling-gateway: \(text)\n".utf8)
+        _ = unsafe write(2, line, line.count)
+    }
+}

@@ -1,0 +1,107 @@
+import BLEGateway
+import BLEJSON
+
+/// What the gateway says of itself.
+struct StatusReport: Sendable {
+    let name: String
+    let core: GatewayCore
+    let pool: AdapterPool
+    let delivery: Delivery?
+    let started = ContinuousClock.now
+
+    /// Whether every part works, and a JSON object that says which does not, and why.
+    func health() -> (isHealthy: Bool, body: String) {
+        var isHealthy = true
+        let adapters = pool.runners.map { runner -> JSONValue in
+            let status = runner.status
+            let works = status.phase == .scanning && status.problem == nil
+            if !works { isHealthy = false }
+            let object: JSONValue = [
+                "transport": .string(runner.settings.transport), "state": .string(status.phase.rawValue),
+            ]
+            return status.problem.map { object.adding("problem", .string($0)) } ?? object
+        }
+        var object: JSONValue = ["gateway": .string(name), "adapters": .array(adapters)]
+        if let delivery {
+            let isConnected = delivery.isConnected
+            var broker: JSONValue = ["connected": .boolean(isConnected)]
+            if let problem = delivery.brokerProblem { broker = broker.adding("problem", .string(problem)) }
+            var queue: JSONValue = ["messages": .integer(delivery.depth + delivery.unwritten)]
+            if let problem = delivery.storeProblem { queue = queue.adding("problem", .string(problem)) }
+            if !isConnected || delivery.storeProblem != nil { isHealthy = false }
+            object = object.adding("broker", broker).adding("queue", queue)
+        }
+        let head: JSONValue = ["status": isHealthy ? "ok" : "failing"]
+        guard case .object(let members) = object, case .object(let first) = head else { return (isHealthy, "") }
+        return (isHealthy, JSONValue.object(first + members).text + "\n")
+    }
+
+    /// All counters in the text format of Prometheus.
+    func metrics() async -> String {
+        var text = MetricsText()
+        let spans = (ContinuousClock.now - started).components
+        text.add("uptime_seconds", "gauge", "Time since the start.", Double(spans.seconds))
+        let counters = core.counters
+        text.add("devices", "gauge", "Devices that are remembered.", Double(core.deviceCount))
+        text.add("reports_total", "counter", "Packets of devices.", counters.reports)
+        text.add("reports_ignored_total", "counter", "Packets too weak, anonymous or private.", counters.ignoredReports)
+        text.add("reports_changed_total", "counter", "Packets with other content.", counters.changedReports)
+        text.add("reports_unreadable_total", "counter", "Packets whose key is missing.", counters.unreadableReports)
+        text.add("documents_total", "counter", "Documents of devices.", counters.documents)
+        text.add(
+            "documents_filtered_total", "counter", "Documents that the filter held back.", counters.filteredReports)
+        text.add("changes_held_total", "counter", "Changes that waited for the interval.", counters.heldChanges)
+        text.add("devices_evicted_total", "counter", "Devices forgotten for lack of room.", counters.evictedDevices)
+        if let delivery { add(delivery, to: &text) }
+        for runner in pool.runners {
+            await runner.refreshCounters()
+            add(runner, to: &text)
+        }
+        return text.text
+    }
+
+    private func add(_ delivery: Delivery, to text: inout MetricsText) {
+        let counters = delivery.counters
+        text.add(
+            "mqtt_connected", "gauge", "Whether the broker has accepted the session.", delivery.isConnected ? 1.0 : 0)
+        text.add("mqtt_sessions_total", "counter", "Sessions that the broker accepted.", UInt64(delivery.connections))
+        text.add("mqtt_disconnections_total", "counter", "Sessions that were lost.", counters.disconnections)
+        text.add("mqtt_sent_total", "counter", "Messages sent.", counters.sent)
+        text.add("mqtt_acknowledged_total", "counter", "Messages that the broker acknowledged.", counters.acknowledged)
+        text.add("mqtt_refused_total", "counter", "Messages that the broker refused.", counters.refused)
+        text.add("mqtt_in_flight", "gauge", "Messages without acknowledgement.", Double(delivery.onTheWay))
+        text.add("mqtt_unsent_total", "counter", "Messages of quality 0 without a broker.", counters.unsent)
+        text.add("queue_messages", "gauge", "Messages in the queue on disk.", Double(delivery.depth))
+        text.add(
+            "queue_unwritten_messages", "gauge", "Messages in memory that are not on disk yet.",
+            Double(delivery.unwritten))
+        text.add("queue_enqueued_total", "counter", "Messages that entered the queue.", counters.enqueued)
+        text.add("queue_dropped_total", "counter", "Messages dropped because the queue was full.", counters.dropped)
+        text.add("queue_failures_total", "counter", "Failures to write the queue.", counters.storeFailures)
+    }
+
+    private func add(_ runner: AdapterRunner, to text: inout MetricsText) {
+        let status = runner.status
+        let engine = status.counters
+        func add(_ name: String, _ type: String, _ help: String, _ value: UInt64) {
+            text.add("adapter_" + name, type, help, value, adapter: runner.settings.transport)
+        }
+        add("scanning", "gauge", "Whether the adapter scans.", status.phase == .scanning ? 1 : 0)
+        add("openings_total", "counter", "How often it was opened.", status.openings)
+        add("failures_total", "counter", "How often it failed.", status.failures)
+        add("silences_total", "counter", "How often it was reopened because it heard nothing.", status.silences)
+        add("discoveries_dropped_total", "counter", "Packets not taken in time.", status.dropped)
+        let rows: [(String, UInt64)] = [
+            ("advertising_reports", engine.advertisingReports), ("malformed_packets", engine.malformedPackets),
+            ("unexpected_events", engine.unexpectedEvents), ("command_timeouts", engine.commandTimeouts),
+            ("controller_resets", engine.controllerResets), ("transport_reopenings", engine.transportReopenings),
+            ("hardware_errors", engine.hardwareErrors), ("desynchronisations", engine.desynchronisations),
+            ("scan_restarts", engine.scanRestarts), ("forgotten_devices", engine.forgottenDevices),
+            ("dropped_discoveries", engine.droppedDiscoveries), ("stray_packets", engine.strayPackets),
+            ("oversized_frames", engine.oversizedFrames),
+        ]
+        for (name, value) in rows {
+            add("engine_\(name)_total", "counter", "Of the engine since the adapter was opened.", value)
+        }
+    }
+}

@@ -1,0 +1,414 @@
+import BLEGateway
+import Dispatch
+import Logging
+import Synchronization
+
+/// From the gateway to the broker, by way of the queue on disk.
+///
+///     enqueued ──commit──▶ on disk ──window──▶ on the way ──acknowledged──▶ removed
+///
+/// A message is committed before it is sent, several in one transaction while others are being written. It is removed
+/// when the broker has acknowledged it, so that the end of the process or the loss of the broker repeats messages, but
+/// loses none. While the disk cannot be written, messages wait in memory, bounded, and are sent from there.
+///
+/// Messages with quality of service 0 are sent if the broker is there, and dropped otherwise.
+final class Delivery: MQTTClient.Delegate {
+    /// Counted since the start.
+    struct Counters {
+        var enqueued: UInt64 = 0
+        var sent: UInt64 = 0
+        var acknowledged: UInt64 = 0
+        var refused: UInt64 = 0
+        /// Dropped because the queue was full.
+        var dropped: UInt64 = 0
+        /// With quality of service 0, while the broker was away.
+        var unsent: UInt64 = 0
+        var storeFailures: UInt64 = 0
+        var disconnections: UInt64 = 0
+    }
+
+    private struct State {
+        var incoming: [QueuedMessage] = []
+        var acknowledged: [Int64] = []
+        /// Places of messages on the way, by the numbers of libmosquitto; 0 for those that are not on disk.
+        var onTheWay: [Int32: Int64] = [:]
+        var client: MQTTClient?
+        var isConnected = false
+        var isScheduled = false
+        /// Whether what is on the way has to be sent again, by another client.
+        var startsAgain = false
+        var counters = Counters()
+        var depth = 0
+        var beingWritten = 0
+        var storeProblem: String?
+        var lastBrokerProblem: String?
+        var retryIsScheduled = false
+    }
+
+    private let state = Mutex(State())
+    private let worker = DispatchQueue(label: "delivery")
+    private let logger: Logger
+    private let settings: QueueSettings
+    private let path: String?
+    /// Called for every message of the topics that were subscribed to.
+    private let onMessage: @Sendable (String, [UInt8]) -> Void
+
+    /// Messages in memory that wait for the disk.
+    private static let memoryLimit = 20_000
+    /// Messages read from disk at once.
+    private static let windowLimit = 512
+    private static let retryPause = DispatchTimeInterval.seconds(5)
+
+    /// What only the worker uses; the lock is never waited for.
+    private struct Worker {
+        var store: MessageStore?
+        var window: [QueuedMessage] = []
+        /// The place behind which the window ends.
+        var windowEnd: Int64 = 0
+        /// The last message that was sent.
+        var lastSent: Int64 = 0
+        /// Whether the disk has messages behind the window.
+        var hasMore = false
+    }
+
+    private let own = Mutex(Worker())
+
+    /// - Parameter path: of the queue; `nil`: in memory.
+    init(
+        settings: QueueSettings, path: String?, logger: Logger,
+        onMessage: @escaping @Sendable (String, [UInt8]) -> Void
+    ) {
+        self.settings = settings
+        self.path = path
+        self.logger = logger
+        self.onMessage = onMessage
+        schedule()
+    }
+
+    // MARK: From all threads
+
+    var counters: Counters { state.withLock { $0.counters } }
+    /// Messages on disk.
+    var depth: Int { state.withLock { $0.depth } }
+    /// Messages in memory that are not on disk yet.
+    var unwritten: Int { state.withLock { $0.incoming.count + $0.beingWritten } }
+    var onTheWay: Int { state.withLock { $0.onTheWay.count } }
+    var isConnected: Bool { state.withLock { $0.isConnected } }
+    /// Why the disk cannot be written.
+    var storeProblem: String? { state.withLock { $0.storeProblem } }
+    /// Why the broker is away.
+    var brokerProblem: String? { state.withLock { $0.isConnected ? nil : $0.lastBrokerProblem } }
+    var connections: Int { state.withLock { $0.client }?.connections ?? 0 }
+
+    /// Adds messages, in order.
+    func enqueue(_ messages: [QueuedMessage]) {
+        guard !messages.isEmpty else { return }
+        state.withLock { state in
+            state.counters.enqueued += UInt64(messages.count)
+            state.incoming += messages
+            let excess = state.incoming.count - Self.memoryLimit
+            if excess > 0 {
+                state.incoming.removeFirst(excess)
+                state.counters.dropped += UInt64(excess)
+            }
+        }
+        schedule()
+    }
+
+    /// Goes on with another session; `nil`: none. What is on the way is sent again.
+    func use(_ client: MQTTClient?) {
+        let old = state.withLock { state in
+            defer {
+                state.client = client
+                state.isConnected = false
+                state.onTheWay.removeAll()
+                state.startsAgain = true
+            }
+            return state.client
+        }
+        old?.stop()
+        client?.start()
+        schedule()
+    }
+
+    /// Writes what waits, and ends the session.
+    func finish() {
+        let client = state.withLock { $0.client }
+        // What has come by now is committed and, if the broker is there, sent.
+        worker.sync { work() }
+        let end = DispatchTime.now() + 2
+        while client?.isConnected == true, onTheWay > 0 || !state.withLock({ $0.incoming.isEmpty }),
+            DispatchTime.now() < end
+        {
+            worker.sync { work() }
+            usleepShortly()
+        }
+        use(nil)
+        worker.sync {
+            work()
+            own.withLock { own in
+                own.store?.close()
+                own.store = nil
+            }
+        }
+    }
+
+    /// Whether the worker gets around to something within a time.
+    func answers(within seconds: Double) -> Bool {
+        let done = DispatchSemaphore(value: 0)
+        worker.async { done.signal() }
+        return done.wait(timeout: .now() + seconds) == .success
+    }
+
+    // MARK: From the client's thread
+
+    func connected(_ client: MQTTClient) {
+        let isOurs = state.withLock { state in
+            guard state.client === client else { return false }
+            state.isConnected = true
+            state.lastBrokerProblem = nil
+            return true
+        }
+        guard isOurs else { return }
+        logger.info("connected to the broker \(client.settings.host):\(client.settings.port)")
+        schedule()
+    }
+
+    func disconnected(_ client: MQTTClient, _ reason: String) {
+        let isNews = state.withLock { state in
+            guard state.client === client else { return false }
+            if state.isConnected { state.counters.disconnections += 1 }
+            let isNews = state.isConnected || state.lastBrokerProblem != reason
+            state.isConnected = false
+            state.lastBrokerProblem = reason
+            return isNews
+        }
+        if isNews {
+            logger.warning("no session with \(client.settings.host):\(client.settings.port): \(reason); trying again")
+        }
+    }
+
+    func acknowledged(_ client: MQTTClient, _ message: Int32, problem: String?) {
+        let isFirstProblem = state.withLock { state in
+            guard state.client === client, let id = state.onTheWay.removeValue(forKey: message) else { return false }
+            if id > 0 { state.acknowledged.append(id) }
+            guard problem != nil else {
+                state.counters.acknowledged += 1
+                return false
+            }
+            state.counters.refused += 1
+            return state.counters.refused == 1
+        }
+        if let problem, isFirstProblem {
+            logger.error("the broker refuses messages: \(problem); check what this user may publish")
+        }
+        schedule()
+    }
+
+    func received(topic: String, payload: [UInt8]) { onMessage(topic, payload) }
+
+    // MARK: The worker
+
+    private func schedule() {
+        let isFirst = state.withLock { state in
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if isFirst { worker.async { self.work() } }
+    }
+
+    private func work() { own.withLock { work(&$0) } }
+
+    private func work(_ own: inout Worker) {
+        state.withLock { $0.isScheduled = false }
+        openStore(&own)
+        if state.withLock({ state in
+            defer { state.startsAgain = false }
+            return state.startsAgain
+        }) {
+            own.window = []
+            own.windowEnd = 0
+            own.lastSent = 0
+            own.hasMore = own.store != nil
+        }
+        commit(&own)
+        send(&own)
+    }
+
+    private func openStore(_ own: inout Worker) {
+        guard own.store == nil, let path, !state.withLock({ $0.retryIsScheduled }) else { return }
+        do {
+            let store = try MessageStore(path: path, limit: settings.limit, overflow: settings.overflow)
+            own.store = store
+            own.hasMore = store.count > 0
+            if store.count > 0 { logger.info("\(store.count) messages wait in \(path)") }
+            storeWorks(store)
+        } catch {
+            storeFailed(error)
+        }
+    }
+
+    private func storeWorks(_ store: MessageStore) {
+        let hadProblem = state.withLock { state in
+            defer { state.storeProblem = nil }
+            state.depth = store.count
+            return state.storeProblem != nil
+        }
+        if hadProblem { logger.info("the queue can be written again") }
+    }
+
+    private func storeFailed(_ error: any Error) {
+        let text = "\(error)"
+        let (isNews, schedules) = state.withLock { state in
+            defer {
+                state.storeProblem = text
+                state.retryIsScheduled = true
+            }
+            state.counters.storeFailures += 1
+            return (state.storeProblem != text, !state.retryIsScheduled)
+        }
+        if isNews {
+            logger.error("cannot write the queue: \(text); messages wait in memory; trying again every 5 s")
+        }
+        guard schedules else { return }
+        worker.asyncAfter(deadline: .now() + Self.retryPause) {
+            self.state.withLock { $0.retryIsScheduled = false }
+            self.work()
+        }
+    }
+
+    /// Writes what came in, and removes what was acknowledged.
+    private func commit(_ own: inout Worker) {
+        guard let store = own.store else {
+            if path == nil { state.withLock { $0.acknowledged.removeAll() } }
+            return
+        }
+        let taken = state.withLock { state -> (incoming: [QueuedMessage], acknowledged: [Int64])? in
+            // More acknowledgements are on their way: they go into one transaction.
+            let isEarly = state.acknowledged.count < 32 && !state.onTheWay.isEmpty
+            guard !state.retryIsScheduled, !state.incoming.isEmpty || !(state.acknowledged.isEmpty || isEarly) else {
+                return nil
+            }
+            defer {
+                state.beingWritten = state.incoming.count
+                state.incoming = []
+                state.acknowledged = []
+            }
+            return (state.incoming, state.acknowledged)
+        }
+        guard let (incoming, acknowledged) = taken else { return }
+        let durable = incoming.filter { $0.qualityOfService > 0 }
+        do {
+            let outcome = try store.commit(adding: durable, removing: acknowledged)
+            state.withLock { state in
+                state.beingWritten = 0
+                state.counters.dropped += UInt64(outcome.dropped)
+            }
+            storeWorks(store)
+            if outcome.dropped > 0 {
+                own.window = []
+                own.windowEnd = own.lastSent
+                own.hasMore = true
+            } else if !own.hasMore, own.window.count < Self.windowLimit {
+                own.window += outcome.messages
+                if let last = outcome.messages.last?.id { own.windowEnd = last }
+            } else if !durable.isEmpty {
+                own.hasMore = true
+            }
+            sendUnqueued(incoming.filter { $0.qualityOfService == 0 })
+        } catch {
+            state.withLock { state in
+                state.beingWritten = 0
+                state.incoming.insert(contentsOf: incoming, at: 0)
+                state.acknowledged.insert(contentsOf: acknowledged, at: 0)
+            }
+            storeFailed(error)
+        }
+    }
+
+    private func sendUnqueued(_ messages: [QueuedMessage]) {
+        for message in messages {
+            guard transmit(message) else {
+                state.withLock { $0.counters.unsent += 1 }
+                continue
+            }
+        }
+    }
+
+    private func send(_ own: inout Worker) {
+        while let room = room(), room > 0 {
+            if own.window.isEmpty, own.hasMore, let store = own.store {
+                guard let next = try? store.messages(after: own.windowEnd, limit: Self.windowLimit) else { return }
+                own.window = next
+                own.windowEnd = next.last?.id ?? own.windowEnd
+                own.hasMore = next.count == Self.windowLimit
+            }
+            guard !own.window.isEmpty else {
+                return sendFromMemory(room)
+            }
+            var sent = 0
+            for message in own.window.prefix(room) {
+                guard transmit(message) else { break }
+                own.lastSent = message.id ?? own.lastSent
+                sent += 1
+            }
+            own.window.removeFirst(sent)
+            if sent == 0 { return }
+        }
+    }
+
+    /// While the disk cannot be written, and where there is none.
+    private func sendFromMemory(_ room: Int) {
+        guard path == nil || state.withLock({ $0.retryIsScheduled }) else { return }
+        let messages = state.withLock { state in
+            let messages = Array(state.incoming.prefix(room))
+            state.incoming.removeFirst(messages.count)
+            return messages
+        }
+        for (index, message) in messages.enumerated() where !transmit(message) {
+            state.withLock { $0.incoming.insert(contentsOf: messages[index...], at: 0) }
+            return
+        }
+    }
+
+    /// How many messages may be sent; `nil` while there is no session.
+    private func room() -> Int? {
+        state.withLock { state in
+            guard state.isConnected, let client = state.client else { return nil }
+            return client.settings.inFlightLimit - state.onTheWay.count
+        }
+    }
+
+    private func transmit(_ message: QueuedMessage) -> Bool {
+        let problem = state.withLock { state -> MQTTProblem?? in
+            guard state.isConnected, let client = state.client else { return .some(nil) }
+            do throws(MQTTProblem) {
+                // The acknowledgement waits for this lock.
+                let number = try client.publish(
+                    topic: message.topic, payload: message.payload, qualityOfService: message.qualityOfService,
+                    isRetained: message.isRetained)
+                guard let number else { return .some(nil) }
+                state.counters.sent += 1
+                if message.qualityOfService > 0 { state.onTheWay[number] = message.id ?? 0 }
+                return nil
+            } catch {
+                if let id = message.id { state.acknowledged.append(id) }
+                state.counters.refused += 1
+                return error
+            }
+        }
+        switch problem {
+        case .none: return true
+        case .some(.none): return false
+        case .some(.some(let problem)):
+            // It would fail for ever: it must not hold up those behind it.
+            logger.error("\(problem); the message was dropped")
+            return true
+        }
+    }
+}
+
+private func usleepShortly() {
+    // At the end of the program only.
+    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(20))
+}

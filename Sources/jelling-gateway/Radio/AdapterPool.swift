@@ -1,0 +1,46 @@
+import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// The adapters of the gateway: each runs by itself, and they can change while the others go on.
+final class AdapterPool: Service {
+    private struct Running {
+        var runner: AdapterRunner
+        var task: Task<Void, Never>
+    }
+
+    private let running = Mutex<[Running]>([])
+    private let core: GatewayCore
+    private let logger: Logger
+    private let giveUp: @Sendable (String) -> Void
+
+    init(core: GatewayCore, logger: Logger, giveUp: @escaping @Sendable (String) -> Void) {
+        self.core = core
+        self.logger = logger
+        self.giveUp = giveUp
+    }
+
+    var runners: [AdapterRunner] { running.withLock { $0.map(\.runner) } }
+
+    /// Starts and ends adapters so that these run.
+    func set(_ adapters: [AdapterSettings], watchdog: WatchdogSettings) async {
+        let (ending, kept) = running.withLock { running in
+            let kept = running.filter { adapters.contains($0.runner.settings) }
+            let ending = running.filter { !adapters.contains($0.runner.settings) }
+            running = kept
+            return (ending, kept.map(\.runner.settings))
+        }
+        for adapter in ending { adapter.task.cancel() }
+        for adapter in ending { await adapter.task.value }
+        for settings in adapters where !kept.contains(settings) {
+            let runner = AdapterRunner(settings, watchdog: watchdog, core: core, logger: logger, giveUp: giveUp)
+            let task = Task { await runner.run() }
+            running.withLock { $0.append(Running(runner: runner, task: task)) }
+        }
+    }
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        await set([], watchdog: WatchdogSettings())
+    }
+}

@@ -1,0 +1,158 @@
+import BLE
+import BLESecurity
+import BLEVirtualTransports
+import Logging
+import Synchronization
+
+/// Keeps one adapter scanning: opens it, watches it, reopens it.
+///
+///     opening ──▶ scanning ──error, silence──▶ waiting ──▶ opening
+///        └──────────────error────────────────────▲
+final class AdapterRunner: Sendable {
+    /// What an adapter does, for health and metrics.
+    struct Status: Sendable {
+        enum Phase: String { case opening, scanning, waiting }
+        var phase = Phase.opening
+        var problem: String?
+        var openings: UInt64 = 0
+        var failures: UInt64 = 0
+        /// Reopenings because nothing was heard.
+        var silences: UInt64 = 0
+        /// Silences in a row.
+        var silencesInARow = 0
+        /// Discoveries that were not taken in time.
+        var dropped: UInt64 = 0
+        /// Of the engine, while it is open and of those before.
+        var counters = HostCounters()
+        var lastReport: ContinuousClock.Instant?
+    }
+
+    let settings: AdapterSettings
+    private let watchdog: WatchdogSettings
+    private let core: GatewayCore
+    private let logger: Logger
+    private let state = Mutex(Status())
+    private let adapter = Mutex<Adapter?>(nil)
+    /// Called when silence lasts in spite of reopenings.
+    private let giveUp: @Sendable (String) -> Void
+
+    init(
+        _ settings: AdapterSettings, watchdog: WatchdogSettings, core: GatewayCore, logger: Logger,
+        giveUp: @escaping @Sendable (String) -> Void
+    ) {
+        self.settings = settings
+        self.watchdog = watchdog
+        self.core = core
+        self.logger = logger
+        self.giveUp = giveUp
+    }
+
+    var status: Status { state.withLock { $0 } }
+
+    /// Asks the engine's thread for its counters; it returns when that thread has answered.
+    func refreshCounters() async {
+        guard let adapter = adapter.withLock({ $0 }) else { return }
+        let counters = await adapter.counters
+        state.withLock { $0.counters = counters }
+    }
+
+    /// Runs until the task is cancelled; the controller is then handed back.
+    func run() async {
+        var pause = Duration.seconds(1)
+        while !Task.isCancelled {
+            let began = ContinuousClock.now
+            await runOnce()
+            if Task.isCancelled { return }
+            state.withLock { $0.phase = .waiting }
+            if ContinuousClock.now - began > .seconds(60) { pause = .seconds(1) }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, .seconds(30))
+        }
+    }
+
+    private func runOnce() async {
+        state.withLock { $0.phase = .opening }
+        var configuration = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
+        configuration.toolbox = CryptoToolbox()
+        let adapter: Adapter
+        do throws(AdapterError) {
+            adapter = try await Adapter.open(settings.transport, configuration: configuration)
+        } catch {
+            return failed(error.description)
+        }
+        self.adapter.withLock { $0 = adapter }
+        state.withLock { state in
+            state.openings += 1
+            state.phase = .scanning
+        }
+        let index = core.index(ofAdapter: settings.transport)
+        let scan = adapter.scan(ScanRequest(isActive: !settings.isPassive, allowsDuplicates: true))
+        let watch = Task { await self.watch(adapter) }
+        do {
+            for try await discovery in scan { core.hear(discovery, adapter: index) }
+            if !Task.isCancelled, state.withLock({ $0.problem }) == nil { failed("the scan ended") }
+        } catch {
+            failed("\(error)")
+        }
+        watch.cancel()
+        await watch.value
+        let counters = await adapter.counters
+        state.withLock { state in
+            state.dropped += UInt64(scan.droppedCount)
+            state.counters = counters
+        }
+        self.adapter.withLock { $0 = nil }
+        await adapter.close()
+    }
+
+    private func failed(_ problem: String) {
+        guard !Task.isCancelled else { return }
+        let isNews = state.withLock { state in
+            defer { state.problem = problem }
+            state.failures += 1
+            return state.problem != problem
+        }
+        if isNews { logger.error("\(settings.transport): \(problem); trying again") }
+    }
+
+    /// Closes an adapter that hears nothing: it is then opened again.
+    private func watch(_ adapter: Adapter) async {
+        var heard: UInt64 = 0
+        var wasWorking = false
+        let silence = watchdog.silence > 0 ? watchdog.silence : 60
+        var last = ContinuousClock.now
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(max(0.2, silence / 8)))
+            if Task.isCancelled { return }
+            let counters = await adapter.counters
+            state.withLock { $0.counters = counters }
+            if counters.advertisingReports > heard {
+                heard = counters.advertisingReports
+                last = .now
+                if !wasWorking {
+                    wasWorking = true
+                    let hadProblem = state.withLock { state in
+                        defer { state.problem = nil }
+                        state.silencesInARow = 0
+                        return state.problem != nil
+                    }
+                    if hadProblem { logger.info("\(settings.transport): works again") }
+                }
+                state.withLock { $0.lastReport = last }
+            }
+            guard watchdog.silence > 0, ContinuousClock.now - last >= .seconds(watchdog.silence) else { continue }
+            let problem = "no device was heard for \(Int(watchdog.silence)) s"
+            let silences = state.withLock { state in
+                state.silences += 1
+                state.silencesInARow += 1
+                return state.silencesInARow
+            }
+            if watchdog.attempts > 0, silences > watchdog.attempts {
+                giveUp("\(settings.transport): \(problem), although it was reopened \(watchdog.attempts) times")
+            }
+            failed(problem)
+            await adapter.close()
+            return
+        }
+    }
+}

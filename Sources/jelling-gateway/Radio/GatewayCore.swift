@@ -1,0 +1,74 @@
+import BLE
+import BLEGateway
+import BLESecurity
+import Dispatch
+import Synchronization
+
+/// The machine of the gateway, its clock and its timer.
+final class GatewayCore: Sendable {
+    private struct State {
+        var gateway: Gateway
+        var armed: Instant?
+        var adapters: [String] = []
+    }
+
+    private let state: Mutex<State>
+    private let timer = DispatchQueue(label: "timer")
+    /// Takes messages in their order; called under a lock: it must not wait.
+    private let deliver: @Sendable ([GatewayMessage]) -> Void
+
+    init(_ configuration: GatewayConfiguration, deliver: @escaping @Sendable ([GatewayMessage]) -> Void) {
+        let gateway = Gateway(configuration: configuration) { key, block in
+            guard case .octets(let octets) = CryptoToolbox().answer(.encrypt(key: key, block: block)) else {
+                return nil
+            }
+            return octets
+        }
+        state = Mutex(State(gateway: gateway))
+        self.deliver = deliver
+    }
+
+    private static var now: Instant { Instant(microseconds: Int64(EventLoop.nowMicroseconds)) }
+
+    /// The place of an adapter in documents.
+    func index(ofAdapter name: String) -> Int {
+        state.withLock { state in
+            if let index = state.adapters.firstIndex(of: name) { return index }
+            state.adapters.append(name)
+            state.gateway.setAdapters(state.adapters)
+            return state.adapters.count - 1
+        }
+    }
+
+    func hear(_ discovery: Discovery, adapter: Int) {
+        let now = Self.now
+        let unix = Int64(EventLoop.unixMicroseconds) - (now.microseconds - discovery.time.microseconds)
+        change { $0.hear(Sighting(discovery, adapter: adapter), at: now, unix: unix) }
+    }
+
+    func configure(_ configuration: GatewayConfiguration) { change { $0.configure(configuration) } }
+
+    /// Home Assistant has started.
+    func announceAgain() { change { $0.announceAgain() } }
+
+    var counters: GatewayCounters { state.withLock { $0.gateway.counters } }
+    var deviceCount: Int { state.withLock { $0.gateway.deviceCount } }
+
+    private func change(_ body: (inout Gateway) -> Void) {
+        let deadline = state.withLock { state -> Instant? in
+            body(&state.gateway)
+            let messages = state.gateway.takeMessages()
+            if !messages.isEmpty { deliver(messages) }
+            guard let next = state.gateway.nextDeadline, state.armed.map({ next < $0 }) ?? true else { return nil }
+            state.armed = next
+            return next
+        }
+        guard let deadline else { return }
+        let wait = max(0, Self.now.distance(to: deadline).rawValue)
+        timer.asyncAfter(deadline: .now() + .microseconds(Int(min(wait, 3_600_000_000)))) { [weak self] in
+            guard let self else { return }
+            state.withLock { if $0.armed == deadline { $0.armed = nil } }
+            change { $0.advance(to: Self.now) }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import BLEGateway
+import BLEStateFiles
+import Glibc
+import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// The parts of the gateway, put together and run until the program is told to end.
+final class GatewayProgram: Sendable {
+    private let source: SettingsSource
+    private let options: Options
+    private let logger: Logger
+    private let settings: Mutex<GatewaySettings>
+    private let core: GatewayCore
+    private let pool: AdapterPool
+    private let delivery: Delivery?
+    private let ending: Ending
+
+    private struct Options: Sendable {
+        var prints: Bool
+        var count: Int?
+        var duration: Double?
+    }
+
+    /// How the program ends by itself.
+    private final class Ending: Sendable {
+        private struct State {
+            var group: ServiceGroup?
+            var isRequested = false
+            var reason: String?
+        }
+
+        private let state = Mutex(State())
+
+        var reason: String? { state.withLock { $0.reason } }
+
+        func set(_ group: ServiceGroup) {
+            let isRequested = state.withLock { state in
+                state.group = group
+                return state.isRequested
+            }
+            if isRequested { Task { await group.triggerGracefulShutdown() } }
+        }
+
+        /// - Parameter reason: what went wrong; `nil`: nothing did.
+        func request(_ reason: String? = nil) {
+            let group = state.withLock { state -> ServiceGroup? in
+                state.isRequested = true
+                state.reason = state.reason ?? reason
+                return state.group
+            }
+            if let group { Task { await group.triggerGracefulShutdown() } }
+        }
+    }
+
+    init(source: SettingsSource, settings: GatewaySettings, options: GatewayCommand) {
+        self.source = source
+        self.options = Options(prints: options.print, count: options.count, duration: options.duration)
+        LoggingSystem.bootstrap { _ in StandardErrorLog() }
+        let logger = Logger(label: "gateway")
+        self.logger = logger
+        let shared = SharedQuality(settings.broker?.qualityOfService ?? 1)
+        quality = shared
+        self.settings = Mutex(settings)
+        let ending = Ending()
+        self.ending = ending
+        let restart = Restart()
+        if settings.broker != nil {
+            delivery = Delivery(
+                settings: settings.queue, path: Self.queuePath(settings, logger), logger: logger
+            ) { topic, payload in
+                if payload == Array("online".utf8), topic.hasSuffix("/status") { restart.happened() }
+            }
+        } else {
+            delivery = nil
+        }
+        let printer = options.print ? DocumentPrinter(limit: options.count) { ending.request() } : nil
+        core = GatewayCore(settings.gateway) { [delivery] messages in
+            if let printer { for message in messages { printer.print(message) } }
+            guard let delivery else { return }
+            let quality = shared.value
+            delivery.enqueue(
+                messages.map { message in
+                    QueuedMessage(
+                        topic: message.topic, payload: message.payload,
+                        qualityOfService: message.kind == .document ? quality : 1, isRetained: message.isRetained)
+                })
+        }
+        pool = AdapterPool(core: core, logger: logger) { ending.request($0) }
+        restart.core.withLock { $0 = core }
+    }
+
+    private let quality: SharedQuality
+
+    /// Home Assistant says `online` when it starts.
+    private final class Restart: Sendable {
+        let core = Mutex<GatewayCore?>(nil)
+        func happened() { core.withLock { $0 }?.announceAgain() }
+    }
+
+    /// The quality of service of documents, which a reload may change.
+    private final class SharedQuality: Sendable {
+        private let storage: Mutex<Int>
+        init(_ value: Int) { storage = Mutex(value) }
+        var value: Int {
+            get { storage.withLock { $0 } }
+            set { storage.withLock { $0 = newValue } }
+        }
+    }
+
+    /// - Returns: whether it ended as it should.
+    func run() async -> Bool {
+        signal(SIGPIPE, SIG_IGN)
+        // A full quota of files sizes is an error of a write.
+        signal(SIGXFSZ, SIG_IGN)
+        let first = settings.withLock { $0 }
+        do throws(MQTTProblem) { try connect(first) } catch {
+            logger.error("\(error)")
+            return false
+        }
+        await pool.set(first.adapters, watchdog: first.watchdog)
+        let notifier = Notifier()
+        var services: [any Service] = []
+        if let delivery { services.append(BrokerService(delivery: delivery)) }
+        if let http = first.http {
+            let report = StatusReport(name: first.gateway.name, core: core, pool: pool, delivery: delivery)
+            services.append(StatusServer(settings: http, report: report, logger: logger))
+        }
+        services.append(pool)
+        if let path = source.path {
+            services.append(ReloadService(path: path, logger: logger, notifier: notifier) { await self.reload() })
+        }
+        services.append(WatchdogService(notifier: notifier, pool: pool, delivery: delivery))
+        if let duration = options.duration {
+            let ending = ending
+            Task {
+                try? await Task.sleep(for: .seconds(duration))
+                ending.request()
+            }
+        }
+        var quiet = Logger(label: "services")
+        quiet.logLevel = .critical
+        let group = ServiceGroup(
+            configuration: .init(
+                services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet))
+        ending.set(group)
+        do { try await group.run() } catch {
+            logger.error("\(error)")
+            return false
+        }
+        if let reason = ending.reason {
+            logger.error("\(reason); giving up")
+            return false
+        }
+        return true
+    }
+
+    private func connect(_ settings: GatewaySettings) throws(MQTTProblem) {
+        guard let delivery, let broker = settings.broker else { return }
+        var topics: [String] = []
+        if let homeAssistant = settings.gateway.homeAssistant { topics.append(homeAssistant.prefix + "/status") }
+        let client = try MQTTClient(
+            broker, clientID: broker.clientID ?? "jelling-\(settings.gateway.name)",
+            statusTopic: Gateway.statusTopic(of: settings.gateway), subscriptions: topics, delegate: delivery)
+        delivery.use(client)
+    }
+
+    private func reload() async {
+        let new: GatewaySettings
+        do { new = try source.read() } catch {
+            return logger.error("\(error); the settings stay as they were")
+        }
+        let old = settings.withLock { $0 }
+        guard new != old else { return }
+        let needsSession =
+            new.broker != old.broker || new.gateway.name != old.gateway.name
+            || new.gateway.topics.status != old.gateway.topics.status
+            || (new.gateway.homeAssistant == nil) != (old.gateway.homeAssistant == nil)
+        if (new.broker == nil) != (old.broker == nil) {
+            return logger.error("a broker cannot be added or removed while the gateway runs; restart it")
+        }
+        if new.queue != old.queue || new.http != old.http || new.state != old.state {
+            logger.warning("changes of ‘queue’, ‘http’ and ‘state’ need a restart; everything else is in force")
+        }
+        if needsSession {
+            do throws(MQTTProblem) { try connect(new) } catch {
+                return logger.error("\(error); the settings stay as they were")
+            }
+        }
+        settings.withLock { $0 = new }
+        quality.value = new.broker?.qualityOfService ?? 1
+        if new.gateway != old.gateway { core.configure(new.gateway) }
+        if new.adapters != old.adapters || new.watchdog != old.watchdog {
+            await pool.set(new.adapters, watchdog: new.watchdog)
+        }
+        logger.info("the settings were loaded again")
+    }
+
+    /// Where the queue is; `nil`: in memory.
+    private static func queuePath(_ settings: GatewaySettings, _ logger: Logger) -> String? {
+        if settings.queue.isInMemory { return nil }
+        if let path = settings.queue.path { return path }
+        var folder = "/var/lib/jelling"
+        if let state = settings.state {
+            folder = state
+        } else if let base = GatewayCommand.environment("XDG_STATE_HOME"), base.hasPrefix("/") {
+            folder = base + "/jelling"
+        } else if let home = GatewayCommand.environment("HOME") {
+            folder = home + "/.local/state/jelling"
+        }
+        do throws(StateFileError) { _ = try SafeFolder(path: folder, isMade: true) } catch {
+            logger.error("\(error); messages wait in memory only")
+            return nil
+        }
+        return "\(folder)/gateway-\(settings.gateway.name).sqlite"
+    }
+}

@@ -1,0 +1,85 @@
+import BLEGateway
+import Dispatch
+import Glibc
+import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// Reads the file of settings again when it has changed, and at SIGHUP.
+///
+/// The folder is watched, not the file: editors and package managers put a new file into the place of the old one.
+final class ReloadService: Service {
+    private let path: String
+    private let logger: Logger
+    private let notifier: Notifier
+    private let reload: @Sendable () async -> Void
+
+    init(path: String, logger: Logger, notifier: Notifier, reload: @escaping @Sendable () async -> Void) {
+        self.path = path
+        self.logger = logger
+        self.notifier = notifier
+        self.reload = reload
+    }
+
+    func run() async throws {
+        let (changes, source) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let watch = watchFolder { source.yield() }
+        let signal = DispatchSource.makeSignalSource(signal: SIGHUP)
+        Glibc.signal(SIGHUP, SIG_IGN)
+        signal.setEventHandler { source.yield() }
+        signal.resume()
+        await cancelWhenGracefulShutdown {
+            for await _ in changes {
+                // What writes a file may do so in several steps.
+                try? await Task.sleep(for: .milliseconds(100))
+                self.notifier.notify("RELOADING=1")
+                await self.reload()
+                self.notifier.notify("READY=1")
+            }
+        }
+        signal.cancel()
+        watch?.cancel()
+    }
+
+    private func watchFolder(_ changed: @escaping @Sendable () -> Void) -> (any DispatchSourceRead)? {
+        let (folder, name) = Self.split(path)
+        let descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        let events = UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO)
+        guard descriptor >= 0, unsafe inotify_add_watch(descriptor, folder, events) >= 0 else {
+            logger.warning("changes of \(path) are not seen: \(systemText(errno)); send SIGHUP instead")
+            if descriptor >= 0 { close(descriptor) }
+            return nil
+        }
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
+        source.setEventHandler {
+            if Self.names(descriptor).contains(name) { changed() }
+        }
+        source.setCancelHandler { close(descriptor) }
+        source.resume()
+        return source
+    }
+
+    static func split(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        let folder = path[..<slash]
+        return (folder.isEmpty ? "/" : String(folder), String(path[path.index(after: slash)...]))
+    }
+
+    /// The files that something happened to.
+    private static func names(_ descriptor: Int32) -> [String] {
+        var names: [String] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return names }
+            var position = 0
+            // wd, mask, cookie and length, of four octets each; then the name, filled up with zeros.
+            while position + 16 <= count {
+                let length = (0..<4).reduce(0) { $0 | Int(buffer[position + 12 + $1]) << (8 * $1) }
+                let end = min(position + 16 + length, count)
+                names.append(String(decoding: buffer[position + 16..<end].prefix { $0 != 0 }, as: UTF8.self))
+                position = end
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// Reads `mqtt://[USER[:PASSWORD]@]HOST[:PORT]` and `mqtts://…`.
+enum BrokerURL {
+    /// Why a text is no such URL.
+    struct Problem: Error, CustomStringConvertible {
+        let description = "expected mqtt://HOST:PORT, or mqtts://HOST:PORT for TLS"
+    }
+
+    static func settings(_ text: String) throws(Problem) -> BrokerSettings {
+        let isSecure: Bool
+        var rest: Substring
+        if text.hasPrefix("mqtt://") {
+            (isSecure, rest) = (false, text.dropFirst(7))
+        } else if text.hasPrefix("mqtts://") {
+            (isSecure, rest) = (true, text.dropFirst(8))
+        } else {
+            throw Problem()
+        }
+        if rest.hasSuffix("/") { rest = rest.dropLast() }
+        var user: Substring?
+        if let at = rest.lastIndex(of: "@") {
+            user = rest[..<at]
+            rest = rest[rest.index(after: at)...]
+        }
+        guard let (host, port) = hostAndPort(String(rest)) else { throw Problem() }
+        var settings = BrokerSettings(host: host, port: port ?? (isSecure ? 8883 : 1883))
+        if isSecure { settings.security = .init() }
+        if let user {
+            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            settings.username = parts.first.map(String.init)
+            if parts.count == 2 { settings.password = String(parts[1]) }
+        }
+        return settings
+    }
+
+    /// `HOST`, `HOST:PORT`, `[IPV6]:PORT`.
+    static func hostAndPort(_ text: String) -> (host: String, port: UInt16?)? {
+        var host = text[...]
+        var port: UInt16?
+        let closing = text.lastIndex(of: "]")
+        if let colon = text.lastIndex(of: ":"), closing.map({ $0 < colon }) ?? true {
+            guard let number = UInt16(text[text.index(after: colon)...]), number > 0 else { return nil }
+            port = number
+            host = text[..<colon]
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty, host.utf8.count <= 255,
+            host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.:%".contains($0)) })
+        else { return nil }
+        return (String(host), port)
+    }
+}

@@ -1,0 +1,160 @@
+import BLE
+import Yams
+
+/// A mapping of a file of settings, read key by key; what is wrong is told with its line and key.
+struct SettingsObject {
+    let file: String
+    let path: String
+    private let members: [(key: String, value: Node)]
+
+    init(_ node: Node, file: String, path: String, keys: [String]) throws(SettingsProblem) {
+        self.file = file
+        self.path = path
+        guard case .mapping(let mapping) = node else {
+            throw SettingsProblem(
+                file: file, line: node.mark?.line, key: path, message: "expected keys and values, `key: value`")
+        }
+        var members: [(key: String, value: Node)] = []
+        for (key, value) in mapping {
+            let name = key.scalar?.string ?? ""
+            guard keys.contains(name) else {
+                throw SettingsProblem(
+                    file: file, line: key.mark?.line, key: path.isEmpty ? name : "\(path).\(name)",
+                    message: "this is not a known key; known keys: \(keys.joined(separator: ", "))")
+            }
+            members.append((name, value))
+        }
+        self.members = members
+    }
+
+    func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+
+    func problem(_ key: String, _ message: String) -> SettingsProblem {
+        SettingsProblem(file: file, line: node(key)?.mark?.line, key: place(key), message: message)
+    }
+
+    /// `nil` where the key is missing or has no value.
+    func node(_ key: String) -> Node? {
+        guard let node = members.first(where: { $0.key == key })?.value else { return nil }
+        if case .scalar(let scalar) = node, scalar.style == .plain, ["", "~", "null"].contains(scalar.string) {
+            return nil
+        }
+        return node
+    }
+
+    func has(_ key: String) -> Bool { members.contains { $0.key == key } }
+
+    func text(_ key: String) throws(SettingsProblem) -> String? {
+        guard let node = node(key) else { return nil }
+        guard case .scalar(let scalar) = node else { throw problem(key, "expected a text") }
+        return scalar.string
+    }
+
+    func boolean(_ key: String) throws(SettingsProblem) -> Bool? {
+        guard let text = try text(key) else { return nil }
+        switch text.lowercased() {
+        case "true", "yes", "on": return true
+        case "false", "no", "off": return false
+        default: throw problem(key, "expected true or false")
+        }
+    }
+
+    func number(_ key: String, in range: ClosedRange<Double>, _ unit: String) throws(SettingsProblem) -> Double? {
+        guard let text = try text(key) else { return nil }
+        guard let number = Double(text), range.contains(number) else {
+            throw problem(
+                key,
+                "expected a number of \(unit) from \(Self.short(range.lowerBound)) to \(Self.short(range.upperBound))")
+        }
+        return number
+    }
+
+    private static func short(_ number: Double) -> String {
+        number == number.rounded() ? "\(Int(number))" : "\(number)"
+    }
+
+    func integer(_ key: String, in range: ClosedRange<Int>, _ unit: String) throws(SettingsProblem) -> Int? {
+        guard let number = try number(key, in: Double(range.lowerBound)...Double(range.upperBound), unit) else {
+            return nil
+        }
+        guard number == number.rounded() else { throw problem(key, "expected a whole number of \(unit)") }
+        return Int(number)
+    }
+
+    /// Seconds, of which there may be fractions.
+    func span(_ key: String, in range: ClosedRange<Double>) throws(SettingsProblem) -> Microseconds? {
+        try number(key, in: range, "seconds").map { .microseconds(Int64($0 * 1e6)) }
+    }
+
+    func choice<Choice: RawRepresentable & CaseIterable>(
+        _ key: String, _ type: Choice.Type
+    ) throws(SettingsProblem) -> Choice? where Choice.RawValue == String {
+        guard let text = try text(key) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            throw problem(key, "expected \(Choice.allCases.map(\.rawValue).joined(separator: " or "))")
+        }
+        return choice
+    }
+
+    func address(_ key: String) throws(SettingsProblem) -> UInt64? {
+        guard let text = try text(key) else { return nil }
+        guard let address = DeviceAddress(text) else {
+            throw problem(key, "‘\(text)’ is not an address; write A4:C1:38:00:00:01")
+        }
+        return address.value
+    }
+
+    func octets(_ key: String, counts: [Int]) throws(SettingsProblem) -> [UInt8]? {
+        guard let text = try text(key) else { return nil }
+        let digits = Array(text.utf8)
+        var octets: [UInt8] = []
+        for index in stride(from: 0, to: digits.count - 1, by: 2) {
+            guard let octet = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) else {
+                break
+            }
+            octets.append(octet)
+        }
+        guard octets.count * 2 == digits.count, counts.contains(octets.count) else {
+            // What stands there is a secret: it is not repeated.
+            throw problem(key, "expected \(counts.map { "\($0 * 2)" }.joined(separator: " or ")) hexadecimal digits")
+        }
+        return octets
+    }
+
+    func object(_ key: String, keys: [String]) throws(SettingsProblem) -> SettingsObject? {
+        guard let node = node(key) else { return nil }
+        return try SettingsObject(node, file: file, path: place(key), keys: keys)
+    }
+
+    func list(_ key: String) throws(SettingsProblem) -> [(path: String, node: Node)] {
+        guard let node = node(key) else { return [] }
+        guard case .sequence(let sequence) = node else { throw problem(key, "expected a list") }
+        return sequence.enumerated().map { (path: "\(place(key))[\($0.offset)]", node: $0.element) }
+    }
+
+    func objects(_ key: String, keys: [String]) throws(SettingsProblem) -> [SettingsObject] {
+        var objects: [SettingsObject] = []
+        for (path, node) in try list(key) {
+            objects.append(try SettingsObject(node, file: file, path: path, keys: keys))
+        }
+        return objects
+    }
+
+    /// Names with numbers, in the order of the file.
+    func numbers(_ key: String, in range: ClosedRange<Double>) throws(SettingsProblem) -> [String: Double]? {
+        guard let node = node(key) else { return nil }
+        guard case .mapping(let mapping) = node else { throw problem(key, "expected names and numbers") }
+        var numbers: [String: Double] = [:]
+        for (name, value) in mapping {
+            let text = name.scalar?.string ?? ""
+            guard let number = value.scalar.flatMap({ Double($0.string) }), range.contains(number) else {
+                throw SettingsProblem(
+                    file: file, line: value.mark?.line, key: "\(place(key)).\(text)",
+                    message: "expected a number from \(Self.short(range.lowerBound)) to \(Self.short(range.upperBound))"
+                )
+            }
+            numbers[text] = number
+        }
+        return numbers
+    }
+}

@@ -1,0 +1,114 @@
+import BLE
+import BLEGateway
+import Glibc
+
+/// Puts the settings together: arguments win over the environment, and both over the file.
+struct SettingsSource: Sendable {
+    /// The file, if there is one.
+    let path: String?
+    private let transports: [String]
+    private let broker: String?
+    private let name: String?
+    private let http: String?
+    private let state: String?
+    private let homeAssistant: Bool
+
+    init(arguments: GatewayCommand) {
+        func environment(_ name: String) -> String? { GatewayCommand.environment("JELLING_GATEWAY_" + name) }
+        path = arguments.config ?? environment("CONFIG")
+        transports = arguments.transport.isEmpty ? environment("TRANSPORT").map { [$0] } ?? [] : arguments.transport
+        broker = arguments.mqtt ?? environment("MQTT")
+        name = arguments.name ?? environment("NAME")
+        http = arguments.http
+        state = arguments.state ?? GatewayCommand.environment("STATE_DIRECTORY")
+        homeAssistant = arguments.homeAssistant
+    }
+
+    /// - Throws: an error whose description names the place, the cause and the remedy.
+    func read() throws -> GatewaySettings {
+        var settings = GatewaySettings()
+        settings.gateway.name = Self.machineName
+        if let path { settings = try SettingsFile.read(try Self.text(of: path), named: path, over: settings) }
+        if let name {
+            guard SettingsFile.isName(name) else {
+                throw SettingsProblem(file: "--name", message: SettingsFile.nameRule)
+            }
+            settings.gateway.name = name
+        }
+        if !transports.isEmpty {
+            for transport in transports {
+                do throws(TransportError) { _ = try TransportAddress(transport) } catch {
+                    throw SettingsProblem(file: "--transport", message: error.description)
+                }
+            }
+            settings.adapters = transports.map { AdapterSettings(transport: $0) }
+        }
+        if settings.adapters.isEmpty {
+            // One that comes later is as good.
+            let index = (try? AdapterList.first().index) ?? 0
+            settings.adapters = [AdapterSettings(transport: "user:\(index)")]
+        }
+        if let broker {
+            do throws(BrokerURL.Problem) {
+                let given = try BrokerURL.settings(broker)
+                if var known = settings.broker {
+                    known.host = given.host
+                    known.port = given.port
+                    known.username = given.username ?? known.username
+                    known.password = given.password ?? known.password
+                    if given.security == nil {
+                        known.security = nil
+                    } else {
+                        known.security = known.security ?? given.security
+                    }
+                    settings.broker = known
+                } else {
+                    settings.broker = given
+                }
+            } catch {
+                throw SettingsProblem(file: "--mqtt", message: error.description)
+            }
+        }
+        if let http {
+            guard let (host, port) = BrokerURL.hostAndPort(http), let port, host.hasPrefix("127.") || host == "::1"
+            else {
+                throw SettingsProblem(
+                    file: "--http",
+                    message: "expected a loopback address and a port, such as 127.0.0.1:9464; others need a token, in "
+                        + "the file of settings")
+            }
+            settings.http = HTTPSettings(host: host, port: port)
+        }
+        if homeAssistant, settings.gateway.homeAssistant == nil { settings.gateway.homeAssistant = .init() }
+        settings.state = state ?? settings.state
+        return settings
+    }
+
+    private static func text(of path: String) throws -> String {
+        guard let file = unsafe fopen(path, "re") else {
+            throw SettingsProblem(file: path, message: "cannot be read: \(systemText(errno))")
+        }
+        defer { unsafe fclose(file) }
+        var octets: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = unsafe fread(&chunk, 1, chunk.count, file)
+            if count == 0 { break }
+            octets += chunk[..<count]
+            guard octets.count <= 4 << 20 else { throw SettingsProblem(file: path, message: "the file is too long") }
+        }
+        guard unsafe ferror(file) == 0 else { throw SettingsProblem(file: path, message: "cannot be read") }
+        guard let text = String(validating: octets, as: UTF8.self) else {
+            throw SettingsProblem(file: path, message: "the file is not UTF-8")
+        }
+        return text
+    }
+
+    private static var machineName: String {
+        var buffer = [CChar](repeating: 0, count: 65)
+        guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "jelling" }
+        let full = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let name = String(full.prefix { $0 != "." }.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
+        return name.isEmpty ? "jelling" : name
+    }
+}

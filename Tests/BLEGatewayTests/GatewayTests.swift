@@ -1,0 +1,251 @@
+import BLEGateway
+import BLEHost
+import BLEPackets
+import Testing
+
+@Suite("Gateway")
+struct GatewayTests {
+    let sensor = "A4:C1:38:00:00:01"
+
+    @Test("a new device is reported at once, with decoded values, names and raw data")
+    func document() throws {
+        var bench = Bench()
+        let messages = try bench.hear(sensor, "0201060A16D2FC4002C40903BF13")
+        try #require(messages.count == 1)
+        #expect(messages[0].topic == "jelling/g/devices/A4:C1:38:00:00:01")
+        #expect(!messages[0].isRetained)
+        #expect(
+            messages[0].text
+                == #"{"time":"2026-11-22T09:24:09.123Z","gateway":"g","adapter":"hci0","address":"A4:C1:38:00:00:01","#
+                + #""addressType":"public","rssi":-60,"rssiSmoothed":-60.0,"connectable":true,"#
+                + #""services":[{"uuid":"FCD2","name":"Allterco Robotics ltd"}],"#
+                + #""formats":[{"format":"BTHome v2","encryption":"none"}],"#
+                + #""values":{"temperature":25,"humidity":50.55},"units":{"temperature":"°C","humidity":"%"},"#
+                + #""advertisement":"0201060a16d2fc4002c40903bf13","sequence":1}"#)
+    }
+
+    @Test("the same packet again is no news; after the time of refresh it is reported again")
+    func refresh() throws {
+        var bench = Bench()
+        #expect(try bench.hear(sensor, Bench.temperature(2000)).count == 1)
+        for _ in 0..<59 {
+            #expect(bench.wait(1).isEmpty)
+            #expect(try bench.hear(sensor, Bench.temperature(2000)).isEmpty)
+        }
+        #expect(bench.wait(1).isEmpty)
+        #expect(try bench.hear(sensor, Bench.temperature(2000)).count == 1)
+    }
+
+    @Test("changes within the interval go into one document with the last values")
+    func interval() throws {
+        var bench = Bench()
+        try bench.hear(sensor, Bench.temperature(2000))
+        for step: Int16 in 1...9 {
+            #expect(bench.wait(0.1).isEmpty)
+            #expect(try bench.hear(sensor, Bench.temperature(2000 + step)).isEmpty)
+        }
+        let messages = bench.wait(0.2)
+        try #require(messages.count == 1)
+        #expect(messages[0].text.contains(#""temperature":20.09"#))
+        #expect(bench.wait(10).isEmpty)
+    }
+
+    @Test("a value has to move by its threshold, compared with the last document")
+    func threshold() throws {
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.pace.thresholds = ["temperature": 0.5]
+        var bench = Bench(configuration)
+        try bench.hear(sensor, Bench.temperature(2000))
+        for hundredths: Int16 in [2020, 2049, 1951] {
+            _ = bench.wait(2)
+            #expect(try bench.hear(sensor, Bench.temperature(hundredths)).isEmpty)
+        }
+        #expect(try bench.hear(sensor, Bench.temperature(2050)).count == 1)
+    }
+
+    @Test("a counter of packets that changes is no news")
+    func counter() throws {
+        var bench = Bench()
+        try bench.hear(sensor, Bench.temperature(2000, packet: 1))
+        _ = bench.wait(2)
+        #expect(try bench.hear(sensor, Bench.temperature(2000, packet: 2)).isEmpty)
+    }
+
+    @Test("a press of a button waits for no interval, and stands in one document")
+    func button() throws {
+        var bench = Bench()
+        // Packet 1, button: press.
+        try bench.hear(sensor, Bench.temperature(2000, packet: 1))
+        let press = try bench.hear(sensor, "0816D2FC4400023A01")
+        try #require(press.count == 1)
+        #expect(press[0].text.contains(#""button":"press""#))
+        #expect(press[0].text.contains(#""temperature":20"#))
+        #expect(try bench.hear(sensor, "0816D2FC4400023A01").isEmpty)
+        #expect(try bench.hear(sensor, "0816D2FC4400033A01").count == 1)
+        _ = bench.wait(2)
+        let later = try bench.hear(sensor, Bench.temperature(2100, packet: 4))
+        try #require(later.count == 1)
+        #expect(!later[0].text.contains("button"))
+    }
+
+    @Test("allow and deny: address, prefix, name, company, service, decoder, strength")
+    func filters() throws {
+        func documents(_ change: (inout DeviceRule) -> Void, denied: Bool = false, rssi: Int8 = -60) throws -> Int {
+            var rule = DeviceRule()
+            change(&rule)
+            var configuration = GatewayConfiguration(name: "g")
+            if denied { configuration.filter.deny = [rule] } else { configuration.filter.allow = [rule] }
+            var bench = Bench(configuration)
+            // BTHome and the name ATC_1.
+            return try bench.hear(sensor, "0609" + "4154435F31" + Bench.temperature(2000), rssi: rssi).count
+        }
+        #expect(try documents { $0.address = 0xA4C1_3800_0001 } == 1)
+        #expect(try documents { $0.address = 0xA4C1_3800_0002 } == 0)
+        #expect(try documents { $0.prefix = AddressPrefix("A4:C1:38") } == 1)
+        #expect(try documents({ $0.prefix = AddressPrefix("A4:C1:38") }, denied: true) == 0)
+        #expect(try documents { $0.name = NamePattern("ATC*") } == 1)
+        #expect(try documents { $0.name = NamePattern("?TC_2") } == 0)
+        #expect(try documents { $0.company = 0x004C } == 0)
+        #expect(try documents { $0.service = BluetoothUUID(UInt16(0xFCD2)) } == 1)
+        #expect(try documents { $0.decoder = "bthome v2" } == 1)
+        #expect(try documents { $0.decoder = "iBeacon" } == 0)
+        #expect(try documents({ $0.rssi = -70 }, rssi: -80) == 0)
+        #expect(try documents({ $0.rssi = -90 }, rssi: -80) == 1)
+    }
+
+    @Test("names with stars end in bounded time", arguments: ["a*a*a*a*a*a*a*b"])
+    func patterns(pattern: String) {
+        #expect(!NamePattern(pattern).matches(String(repeating: "a", count: 2000)))
+        #expect(NamePattern("*").matches(""))
+        #expect(!NamePattern("?").matches(""))
+    }
+
+    @Test("private addresses are dropped, or merged by the key of their identity")
+    func identities() throws {
+        // Core 5.4, Vol 3, Part H, D.7: IRK ec0234a3…, prand 708194, hash 0dfbaa.
+        var identity = KnownIdentity(
+            name: "phone",
+            irk: [
+                0xEC, 0x02, 0x34, 0xA3, 0x57, 0xC8, 0xAD, 0x05, 0x34, 0x10, 0x10, 0xA6, 0x0A, 0x39, 0x7D, 0x9B,
+            ])
+        identity.address = 0xC000_0000_0001
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.identities = [identity]
+        configuration.filter.privateAddresses = .drop
+        var bench = Bench(configuration)
+        let messages = try bench.hear("70:81:94:0D:FB:AA/random", "020106")
+        try #require(messages.count == 1)
+        #expect(messages[0].topic == "jelling/g/devices/C0:00:00:00:00:01")
+        #expect(messages[0].text.contains(#""identity":{"name":"phone","address":"C0:00:00:00:00:01"}"#))
+        #expect(try bench.hear("70:81:94:0D:FB:AB/random", "020106").isEmpty)
+        #expect(bench.gateway.counters.ignoredReports == 1)
+        #expect(bench.gateway.deviceCount == 1)
+    }
+
+    @Test("the device of an adapter that hears it better is reported with that adapter")
+    func adapters() throws {
+        var bench = Bench()
+        try bench.hear(sensor, Bench.temperature(2000), rssi: -80)
+        _ = bench.wait(2)
+        try bench.hear(sensor, Bench.temperature(2000), rssi: -50, adapter: 1)
+        let messages = try bench.hear(sensor, Bench.temperature(2100), rssi: -81)
+        try #require(messages.count == 1)
+        #expect(messages[0].text.contains(#""adapter":"hci1""#))
+        #expect(messages[0].text.contains(#""adapters":{"hci0":-80."#))
+    }
+
+    @Test("signal strength is smoothed by the time between packets")
+    func smoothing() throws {
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.pace.rssiChange = 5
+        var bench = Bench(configuration)
+        try bench.hear(sensor, Bench.temperature(2000), rssi: -60)
+        _ = bench.wait(5)
+        // Half of the way after one time constant.
+        let messages = try bench.hear(sensor, Bench.temperature(2000), rssi: -80)
+        try #require(messages.count == 1)
+        #expect(messages[0].text.contains(#""rssi":-80,"rssiSmoothed":-70.0"#))
+    }
+
+    @Test("known devices enter, and leave when they are silent; others are not watched")
+    func presence() throws {
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.presence = PresenceRule()
+        configuration.presence?.enter = -70
+        configuration.devices = [KnownDevice(address: 0xA4C1_3800_0001)]
+        var bench = Bench(configuration)
+        func presence(_ messages: [GatewayMessage]) -> [String] {
+            messages.filter { $0.kind == .presence }.map { "\($0.topic) \($0.text) \($0.isRetained)" }
+        }
+        #expect(presence(try bench.hear(sensor, "020106", rssi: -80)) == [])
+        _ = bench.wait(1000)
+        #expect(
+            presence(try bench.hear(sensor, "020106", rssi: -50)) == [
+                "jelling/g/presence/A4:C1:38:00:00:01 home true"
+            ])
+        _ = try bench.hear("A4:C1:38:00:00:02", "020106")
+        #expect(presence(bench.wait(59)) == [])
+        #expect(presence(bench.wait(3)) == ["jelling/g/presence/A4:C1:38:00:00:01 not_home true"])
+        #expect(presence(bench.wait(1000)) == [])
+    }
+
+    @Test("a crowd of changing addresses does not fill memory, and silent devices are forgotten")
+    func bounds() throws {
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.deviceLimit = 100
+        configuration.devices = [KnownDevice(address: 0xA4C1_3800_0001)]
+        var bench = Bench(configuration)
+        try bench.hear(sensor, "020106")
+        for number in 0..<1000 {
+            let digits = String(0xC0_0000 + number, radix: 16, uppercase: true)
+            let pairs = stride(from: 0, to: 6, by: 2).map { String(digits.dropFirst($0).prefix(2)) }
+            try bench.hear("C0:00:00:" + pairs.joined(separator: ":") + "/random", "020106")
+            #expect(bench.gateway.deviceCount <= 100)
+        }
+        #expect(bench.gateway.counters.evictedDevices >= 900)
+        // The one that was named stayed.
+        _ = bench.wait(2)
+        #expect(try bench.hear(sensor, "020104").first?.text.contains(#""sequence":2"#) == true)
+        _ = bench.wait(3700)
+        #expect(bench.gateway.deviceCount == 0)
+        #expect(bench.gateway.nextDeadline == nil)
+    }
+
+    @Test("other settings hold from the next packet on, and the sequence goes on")
+    func configure() throws {
+        var bench = Bench()
+        try bench.hear(sensor, Bench.temperature(2000))
+        var configuration = bench.gateway.configuration
+        configuration.topics.device = try TopicTemplate("sensors/{id}", perDevice: true)
+        configuration.devices = [KnownDevice(address: 0xA4C1_3800_0001)]
+        configuration.devices[0].name = "Cellar"
+        bench.gateway.configure(configuration)
+        _ = bench.wait(2)
+        let messages = try bench.hear(sensor, Bench.temperature(2000))
+        try #require(messages.count == 1)
+        #expect(messages[0].topic == "sensors/a4c138000001")
+        #expect(messages[0].text.contains(#""name":"Cellar""#))
+        #expect(messages[0].text.contains(#""sequence":2"#))
+    }
+
+    @Test("topics: wildcards, unknown names and topics that all devices share are refused")
+    func topics() throws {
+        func problem(_ text: String) -> TopicTemplate.Problem? {
+            do throws(TopicTemplate.Problem) { _ = try TopicTemplate(text, perDevice: true) } catch { return error }
+            return nil
+        }
+        #expect(problem("a/+/{address}") == .wildcard)
+        #expect(problem("a/#") == .wildcard)
+        #expect(problem("a/{adress}") == .unknownPlaceholder("adress"))
+        #expect(problem("a/{gateway") == .unclosedBrace)
+        #expect(problem("a/{gateway}") == .notDistinct)
+        #expect(problem("") == .empty)
+        #expect(problem("{id}") == nil)
+        // What a device calls itself cannot lead out of its topic.
+        var configuration = GatewayConfiguration(name: "g")
+        configuration.topics.device = try TopicTemplate("{id}/{name}", perDevice: true)
+        var bench = Bench(configuration)
+        let messages = try bench.hear(sensor, "0609" + "612F2B2362")
+        #expect(messages.first?.topic == "a4c138000001/a___b")
+    }
+}

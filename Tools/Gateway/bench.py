@@ -1,0 +1,212 @@
+"""One bench for jelling-gateway: a Mosquitto on loopback, devices, the gateway, and subscribers that we did not write."""
+import itertools, json, os, shutil, signal, socket, subprocess, sys, tempfile, threading, time, urllib.error, urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, 'Tools', 'Interop'))
+from lab import Child, Failure, Lab   # noqa: E402, the cases use all of them
+
+# Seconds for what takes one or two on a machine with nothing else to do.
+PATIENCE = 180
+
+GATEWAY = os.environ.get('GATEWAY') or os.path.join(ROOT, '.build', 'debug', 'jelling-gateway')
+PYTHON = os.path.join(ROOT, '.cache', 'gateway', 'venv', 'bin', 'python')
+MOSQUITTO = shutil.which('mosquitto', path=os.environ.get('PATH', '') + ':/usr/sbin')
+
+
+PORTS = itertools.count(15000 + os.getpid() * 37 % 14000)
+PORT_LOCK = threading.Lock()
+
+
+def free_port():
+    """Below those that the kernel gives to clients: nobody takes it while the broker is away."""
+    with PORT_LOCK:
+        while True:
+            port = 15000 + next(PORTS) % 15000
+            with socket.socket() as s:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    s.bind(('127.0.0.1', port))
+                    return port
+                except OSError:
+                    pass
+
+
+def wait_until(condition, what, timeout=PATIENCE):
+    end = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise Failure(f'{what}: not within {timeout} s')
+        time.sleep(0.05)
+
+
+class Subscriber(Child):
+    """mosquitto_sub; its messages are (topic, payload as text, retained)."""
+
+    def __init__(self, bench, *topics, port=None, options=()):
+        bench.number += 1
+        arguments = ['stdbuf', '-oL', 'mosquitto_sub', '-h', '127.0.0.1', '-p', str(port or bench.port), '-F', '%j', '-q', '1']
+        for topic in topics:
+            arguments += ['-t', topic]
+        super().__init__('mosquitto_sub', [*arguments, *options], bench.path(f'sub{bench.number}.err'))
+        bench.children.append(self)
+
+    @property
+    def messages(self):
+        return [(l['topic'], l['payload'], l['retain'] == 1) for l in list(self.lines)]
+
+    def documents(self, end=''):
+        return [json.loads(p) for t, p, _ in self.messages if '/devices/' in t and t.endswith(end)]
+
+    def wait(self, wanted, what, count=1, timeout=PATIENCE):
+        return wait_until(lambda: (lambda m: m if len(m) >= count else None)([m for m in self.messages if wanted(*m)]),
+                          f'{what} (last: {str(self.messages[-2:])[:600]})', timeout)
+
+
+class Bench:
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix='jelling-gateway-')
+        self.children, self.labs, self.number = [], [], 0
+        self.port = free_port()
+        self.broker = None
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, text):
+        # As editors do: a new file in the place of the old one.
+        with open(self.path(name + '.new'), 'w', encoding='utf-8') as f:
+            f.write(text)
+        os.rename(self.path(name + '.new'), self.path(name))
+        return self.path(name)
+
+    # Broker and subscribers
+
+    def start_broker(self, configuration=''):
+        """Keeps sessions and what waits for them in a file, so that it can be away."""
+        listener = configuration if 'listener' in configuration else f'listener {self.port} 127.0.0.1\n{configuration}'
+        anonymous = '' if 'allow_anonymous' in configuration else 'allow_anonymous true\n'
+        self.broker_file = self.write('mosquitto.conf', listener + '\n' + anonymous + (
+            f'persistence true\npersistence_location {self.dir}/\nuser root\n'
+            'max_queued_messages 0\nmax_inflight_messages 0\n'))
+        self.resume_broker()
+
+    def resume_broker(self):
+        self.number += 1
+        self.broker = Child('mosquitto', [MOSQUITTO, '-c', self.broker_file], self.path(f'mosquitto{self.number}.err'))
+        self.children.append(self.broker)
+
+        def listens():
+            if self.broker.process.poll() is not None:
+                raise Failure(f'mosquitto ended: {self.broker.stderr()[-400:]}')
+            with socket.socket() as s:
+                return s.connect_ex(('127.0.0.1', self.port)) == 0
+        wait_until(listens, 'mosquitto listens')
+
+    def stop_broker(self, how=signal.SIGTERM):
+        self.broker.end(how)
+
+    def subscribe(self, *topics, **how):
+        subscriber = Subscriber(self, *topics, **how)
+        time.sleep(0.3)
+        return subscriber
+
+    # Devices
+
+    def lab(self, *arguments, peer=True):
+        """Bumble's controllers, and a device of Bumble's that advertises."""
+        for attempt in range(3):
+            lab = Lab('bumble')
+            self.labs.append(lab)
+            try:
+                lab.open(False)
+                break
+            except Failure:
+                # Python needs a minute for Bumble on a machine that is busy with builds.
+                if attempt == 2:
+                    raise
+        if peer:
+            lab.start_peer(*arguments)
+        return lab
+
+    def radio(self, *arguments, name='radio'):
+        self.number += 1
+        socket = f'unix:{self.path(name)}'
+        child = Child('radio.py', [sys.executable, f'{HERE}/radio.py', socket, *arguments], self.path(f'{name}{self.number}.err'))
+        self.children.append(child)
+        child.wait_for(lambda l: l.get('ev') == 'ready', 'ready')
+        child.socket = socket
+        return child
+
+    # The gateway
+
+    @property
+    def url(self):
+        return f'mqtt://127.0.0.1:{self.port}'
+
+    def start(self, *arguments, environment=None, command=(GATEWAY,)):
+        self.number += 1
+        child = Child('jelling-gateway', [*command, '--state', self.path('state'), *arguments],
+                      self.path(f'gateway{self.number}.err'), {**os.environ, **(environment or {})})
+        self.children.append(child)
+        return child
+
+    def run(self, *arguments, status=0, timeout=PATIENCE, environment=None):
+        child = self.start(*arguments, environment=environment)
+        try:
+            found = child.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            child.end(signal.SIGKILL)
+            raise Failure(f'still runs after {timeout} s: {child.stderr()[-400:]}') from None
+        child.reader.join(PATIENCE)
+        if status is not None and found != status:
+            raise Failure(f'exit status {found}, want {status}: {child.stderr()[-600:]}')
+        return child
+
+    def wait_stderr(self, child, text, timeout=PATIENCE):
+        def said():
+            if text in child.stderr():
+                return True
+            if child.process.poll() is not None:
+                raise Failure(f'ended with {child.process.poll()}: {child.stderr()[-600:]}')
+        try:
+            wait_until(said, text, timeout)
+        except Failure as e:
+            raise Failure(f'{e}; stderr: {child.stderr()[-600:]}') from None
+
+    def get(self, port, path, token=None):
+        """(status, body)"""
+        request = urllib.request.Request(f'http://127.0.0.1:{port}{path}', headers={'Authorization': f'Bearer {token}'} if token else {})
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as e:
+            return e.code, e.read().decode()
+        except (urllib.error.URLError, ConnectionError):
+            return 0, ''
+
+    def metric(self, port, name):
+        for line in self.get(port, '/metrics')[1].splitlines():
+            if line.startswith(f'jelling_gateway_{name} '):
+                return float(line.split()[-1])
+        return None
+
+    def wait_empty(self, port):
+        wait_until(lambda: self.metric(port, 'queue_messages') == 0 and self.metric(port, 'queue_unwritten_messages') == 0,
+                   'the queue is empty')
+
+    def close(self):
+        for child in reversed(self.children):
+            child.end(signal.SIGTERM if child.name == 'jelling-gateway' else signal.SIGKILL)
+        for lab in self.labs:
+            lab.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def count_of(document):
+    """(count, microseconds) in what a device of radio.py sends."""
+    octets = bytes.fromhex(document['advertisement'])
+    return int.from_bytes(octets[7:11], 'little'), int.from_bytes(octets[11:19], 'little')

@@ -1,0 +1,153 @@
+"""What people write: settings, right and wrong, and changed while the gateway runs."""
+import datetime, json
+
+from bench import Failure, free_port, wait_until
+from gateway_cases import PEER, SENSOR, case, count_of, need
+
+# (what stands in the file, what is said of it)
+WRONG = [
+    ('adapters: [sim]\nfilters:\n  allow:\n    - adress: A4:C1:38:00:00:01\n', ':4: filters.allow[0].adress: this is not a known key'),
+    ('adapters: [nonsense]\n', ':1: adapters[0]: ‘nonsense’ is not a transport'),
+    ('filters:\n  deny:\n    - decoder: Zigbee\n', ':3: filters.deny[0].decoder: unknown decoder ‘Zigbee’; known: Apple, ATC'),
+    ('filters: {allow: [{company: acme}]}\n', ':1: filters.allow[0].company: ‘acme’ is not a company'),
+    ('filters: {allow: [{}]}\n', 'filters.allow[0]: the rule is empty'),
+    ('publish:\n  interval: soon\n', ':2: publish.interval: expected a number of seconds from 0 to 86400'),
+    ('publish:\n  changes:\n    temperature: warm\n', ':3: publish.changes.temperature: expected a number'),
+    ('topics:\n  device: jelling/#\n', ':2: topics.device: ‘+’, ‘#’ and control characters cannot stand'),
+    ('topics:\n  device: jelling/{adres}\n', ':2: topics.device: unknown placeholder {adres}'),
+    ('mqtt:\n  url: http://broker\n', ':2: mqtt.url: expected mqtt://HOST:PORT'),
+    ('mqtt:\n  qos: 1\n', 'mqtt.url: is missing'),
+    ('mqtt:\n  url: mqtt://b\n  certFile: a\n  keyFile: b\n', ':3: mqtt.certFile: certificates need TLS'),
+    ('devices:\n  - address: A4:C1:38:00:00:01\n    key: 00\n', ':3: devices[0].key: expected 32 or 24 hexadecimal digits'),
+    ('devices:\n  - name: x\n', 'devices[0].address: is missing'),
+    ('identities:\n  - name: x\n    irk: 12\n', ':3: identities[0].irk: expected 32 hexadecimal digits'),
+    ('http:\n  listen: 0.0.0.0:80\n', ':2: http.listen: an address that others reach needs ‘tokenFile’'),
+    ('presence:\n  enter: -80\n  leave: -70\n', ':3: presence.leave: has to be at most ‘enter’'),
+    ('name: a/b\n', ':1: name: a name has 1 to 64 letters'),
+    ('name: a\nname: b\n', 'the key appears twice'),
+    ('name: [\n', 'this is not YAML'),
+    ('- a\n', ':1: expected keys and values'),
+]
+
+
+@case('a wrong file is refused with its line, its key and what would be right')
+def wrong_files(b):
+    for text, said in WRONG:
+        file = b.write('wrong.yaml', text)
+        child = b.run('--config', file, '--check', '-t', 'sim', status=2)
+        need(said in child.stderr(), f'{text!r}: {child.stderr()!r}, want {said!r}')
+    for arguments, said in ((('--config', b.path('none')), 'cannot be read: No such file'), (('-t', 'x', '--print'), 'is not a transport'),
+                            (('--mqtt', 'broker'), 'expected mqtt://HOST:PORT'), ((), 'Nowhere to publish'),
+                            (('--print', '--http', '0.0.0.0:1'), 'loopback')):
+        child = b.run(*arguments, status=2)
+        need(said in child.stderr(), f'{arguments}: {child.stderr()!r}')
+    return f'{len(WRONG)} files'
+
+
+EVERYTHING = '''
+name: kitchen
+adapters:
+  - sim
+  - {transport: "unix:/run/hci1", passive: true}
+mqtt:
+  url: mqtts://broker.example:8884
+  version: "5"
+  username: gateway
+  passwordFile: /etc/secret
+  caFile: /etc/ca.pem
+  keepAlive: 60
+  qos: 2
+topics: {device: "ble/{gateway}/{id}", status: "ble/{gateway}"}
+queue: {path: /var/lib/q.sqlite, messages: 5000, drop: superseded}
+publish:
+  interval: 5
+  refresh: 300
+  rssi: 6
+  changes: {temperature: 0.2, humidity: 1}
+  retain: yes
+filters:
+  rssi: -90
+  privateAddresses: drop
+  allow:
+    - {prefix: "A4:C1:38"}
+    - {decoder: BTHome, rssi: -80}
+    - {company: 0x0499}
+  deny: [{name: "Test*"}]
+presence: {timeout: 120, enter: -75, leave: -90}
+smoothing: {time: 10}
+devices:
+  - {address: "A4:C1:38:00:00:01", name: Cellar, key: 231d39c1d7cc1ab1aee224cd096db932, interval: 60}
+identities:
+  - {name: phone, irk: ec0234a357c8ad05341010a60a397d9b, address: "C0:00:00:00:00:01"}
+homeAssistant: {expireAfter: 900}
+http: {listen: "127.0.0.1:9464"}
+watchdog: {silence: 60, attempts: 3}
+'''
+
+
+@case('a file with every key is right, as YAML and as JSON')
+def right_files(b):
+    b.run('--config', b.write('all.yaml', EVERYTHING), '--check')
+    b.run('--config', b.write('all.json', json.dumps({'name': 'a', 'mqtt': {'url': 'mqtt://b'}, 'publish': {'interval': 2}})), '--check')
+
+
+@case('settings are loaded again under load: another filter holds, a wrong file changes nothing, a name moves the status')
+def reload(b):
+    b.start_broker()
+    heard = b.subscribe('jelling/#')
+    radio = b.radio('--devices', '20', '--rate', '200')
+    base = f'adapters: ["{radio.socket}"]\nmqtt: {{url: "{b.url}"}}\npublish: {{interval: 0}}\n'
+    file = b.write('gateway.yaml', 'name: g\n' + base)
+    gateway = b.start('--config', file)
+    heard.wait(lambda t, p, r: t.endswith('00:00:05'), 'documents')
+    b.write('gateway.yaml', 'name: g\n' + base + 'filters: {allow: [{address: "C1:38:00:00:00:01"}]}\n')
+    b.wait_stderr(gateway, 'the settings were loaded again')
+    loaded = datetime.datetime.now(datetime.timezone.utc).isoformat()
+
+    def later():
+        """What was made after the settings were loaded: what waited before may come behind it."""
+        return [d for d in heard.documents() if d['time'] > loaded]
+    wait_until(lambda: len(later()) > 20, 'documents of the one device')
+    others = {d['address'] for d in later()} - {'C1:38:00:00:00:01'}
+    need(not others, f'others were reported: {others}')
+    b.write('gateway.yaml', 'name: g\n' + base + 'filters: {alow: []}\n')
+    b.wait_stderr(gateway, 'filters.alow: this is not a known key')
+    count = len(heard.messages)
+    heard.wait(lambda t, p, r: True, 'documents go on', count + 20)
+    b.write('gateway.yaml', 'name: h\n' + base)
+    heard.wait(lambda t, p, r: t == 'jelling/h/status' and p == 'online', 'online under the other name')
+    heard.wait(lambda t, p, r: t == 'jelling/g/status' and p == 'offline', 'offline under the first')
+    heard.wait(lambda t, p, r: t.startswith('jelling/h/devices/'), 'documents under the other name', 30)
+    # One session all the time: nothing was lost but what the filter held back.
+    gateway.end()
+    need(gateway.process.returncode == 0, gateway.stderr()[-300:])
+
+
+@case('presence of a device of Bumble: home, and not_home when it is gone')
+def presence(b):
+    b.start_broker()
+    lab = b.lab(*SENSOR)
+    heard = b.subscribe('jelling/+/presence/#')
+    file = b.write('gateway.yaml', f'name: g\nadapters: ["{lab.endpoint}"]\nmqtt: {{url: "{b.url}"}}\npresence: {{timeout: 3}}\n'
+                                   f'devices: [{{address: "{PEER}"}}]\n')
+    gateway = b.start('--config', file)
+    heard.wait(lambda t, p, r: t == f'jelling/g/presence/{PEER}' and p == 'home', 'home')
+    lab.peer.end()
+    heard.wait(lambda t, p, r: p == 'not_home', 'not_home')
+    gateway.end()
+
+
+@case('an encrypted sensor of Bumble is read with its key, and its name comes from the file')
+def keys(b):
+    # The published example of BTHome: temperature 25.06 °C, humidity 50.55 %, for 54:48:E6:8F:80:A5.
+    b.start_broker()
+    lab = b.lab('--address', '54:48:E6:8F:80:A5/P', '--service-data', 'FCD2:41a47266c95f730011223378237214')
+    heard = b.subscribe('jelling/#')
+    file = b.write('gateway.yaml', f'name: g\nadapters: ["{lab.endpoint}"]\nmqtt: {{url: "{b.url}"}}\n'
+                                   'devices: [{address: "54:48:E6:8F:80:A5", name: Cellar, key: 231d39c1d7cc1ab1aee224cd096db932}]\n')
+    gateway = b.start('--config', file)
+    heard.wait(lambda t, p, r: '/devices/' in t, 'document')
+    found = heard.documents()[-1]
+    need(found['address'] == '54:48:E6:8F:80:A5', f'{found}')
+    need(found['values'] == {'temperature': 25.06, 'humidity': 50.55} and found['name'] == 'Cellar', f'{found}')
+    gateway.end()
