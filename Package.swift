@@ -81,7 +81,8 @@ let package = Package(
         .target(
             name: "CoreBluetooth",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEDaemonClient", "BLEDaemonProtocol", "BLESecurity", "BLEText",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEDaemonClient", "BLEDaemonProtocol", "BLESecurity",
+                "BLEText",
                 "BLEVirtualTransports",
             ],
             swiftSettings: strict),
