@@ -78,34 +78,16 @@ extension Host {
         at now: Instant
     ) {
         guard let link = links[id] else { return }
-        guard status.isSuccess else {
-            if purpose == .disconnect { return disconnectRefused(status, on: link, at: now) }
-            return linkCommandFailed(purpose, on: id, opcode, .controller(status, opcode), at: now)
+        var failure = HostFailure.controller(status, opcode)
+        if status.isSuccess {
+            do throws(DecodingError) {
+                return try link.commandSucceeded(opcode, parameters, at: now, into: &effects)
+            } catch { failure = .controller(.unspecifiedError, opcode) }
+        } else if purpose == .disconnect {
+            return disconnectRefused(status, on: link, at: now)
         }
-        do throws(DecodingError) {
-            try link.commandSucceeded(opcode, parameters, at: now, into: &effects)
-        } catch {
-            linkCommandFailed(purpose, on: id, opcode, .controller(.unspecifiedError, opcode), at: now)
-        }
-    }
-
-    /// A command about a link was refused or never answered.
-    private mutating func linkCommandFailed(
-        _ purpose: LinkPurpose, on id: LinkID, _ opcode: HCIOpcode, _ failure: HostFailure, at now: Instant
-    ) {
-        guard let link = links[id] else { return }
-        switch purpose {
-        case .encrypt, .replyWithKey:
-            var status = HCIStatus.connectionTimeout
-            if case .controller(let refusal, _) = failure { status = refusal }
-            // A peripheral that is asked for a key has its encryption paused already.
-            link.encryptionEnded(
-                isOn: false, status: status, hasBegun: purpose != .encrypt, &pairings, &links, &server, at: now,
-                into: &effects)
-        case .procedure: link.finish(opcode, with: .failure(failure), at: now, into: &effects)
-        // The link's end is waited for within its own time.
-        case .disconnect: break
-        }
+        link.commandFailed(
+            purpose, opcode, failure, &pairings, &links, &server, at: now, into: &effects)
     }
 
     /// The controller knows no such link: it is gone, and its Disconnection Complete was lost or is late.
@@ -128,7 +110,9 @@ extension Host {
         case .resolvingList: radio.resolvingListTimedOut(into: &effects)
         case .link(let link, let purpose):
             if purpose == .disconnect { return recover(at: now) }
-            linkCommandFailed(purpose, on: link, command.opcode, .commandTimeout(command.opcode), at: now)
+            links[link]?.commandFailed(
+                purpose, command.opcode, .commandTimeout(command.opcode), &pairings, &links, &server, at: now,
+                into: &effects)
         case .client(let operation):
             effects.complete(operation, .failure(.commandTimeout(command.opcode)))
         case .unattendedOnLink, .unattended: break

@@ -177,9 +177,11 @@ public struct Host: ~Copyable {
         fulfilWishes(at: now)
         if isReady {
             radio.proceedWithAddress(into: &effects)
-            radio.proceedWithResolvingList(
-                pairings.bonds.table.resolving, revision: pairings.bonds.table.resolvingRevision,
-                localKey: pairings.settings.identityResolvingKey, into: &effects)
+            if radio.resolvingList.capacity > 0 {
+                radio.proceedWithResolvingList(
+                    pairings.bonds.table.resolving, revision: pairings.bonds.table.resolvingRevision,
+                    localKey: pairings.settings.identityResolvingKey, into: &effects)
+            }
         }
         resolvePendingConnections()
         if effects.needsConvergence, isReady {

@@ -110,6 +110,25 @@ extension Link {
         finish(opcode, with: .success(result), at: now, into: &effects)
     }
 
+    /// A command about the link was refused or never answered.
+    func commandFailed(
+        _ purpose: LinkPurpose, _ opcode: HCIOpcode, _ failure: HostFailure, _ pairings: inout Pairings,
+        _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
+    ) {
+        switch purpose {
+        case .encrypt, .replyWithKey:
+            var status = HCIStatus.connectionTimeout
+            if case .controller(let refusal, _) = failure { status = refusal }
+            // A peripheral that is asked for a key has its encryption paused already.
+            encryptionEnded(
+                isOn: false, status: status, hasBegun: purpose != .encrypt, &pairings, &links, &server, at: now,
+                into: &effects)
+        case .procedure: finish(opcode, with: .failure(failure), at: now, into: &effects)
+        // The link's end is waited for within its own time.
+        case .disconnect: break
+        }
+    }
+
     /// The time of procedures is over.
     func advanceProcedures(to now: Instant, into effects: inout Effects) {
         while let expired = operations.expired(at: now) {

@@ -2,7 +2,7 @@ import BLEPackets
 
 /// Privacy in the controller: its resolving list, and what may be left to it.
 extension Radio {
-    /// Brings the list nearer to the bonds.
+    /// Brings the list of a controller that has one nearer to the bonds.
     /// - Parameters:
     ///   - keys: those of the bonds.
     ///   - revision: grows when they change.
@@ -10,7 +10,6 @@ extension Radio {
     mutating func proceedWithResolvingList(
         _ keys: [ResolvingKey], revision: UInt64, localKey: Key128?, into effects: inout Effects
     ) {
-        guard resolvingList.capacity > 0 else { return }
         let localKey = showsPrivateAddresses ? localKey ?? .zero : .zero
         if resolvingListBasis?.revision != revision || resolvingListBasis?.localKey != localKey {
             resolvingListBasis = (revision, localKey)
