@@ -37,6 +37,10 @@ let package = Package(
     ],
     targets: [
         .target(name: "CLinux"),
+        // Declares what CLinux has without importing it, so that no module above asks its clients for C.
+        .target(
+            name: "BLELinux", dependencies: ["CLinux"],
+            swiftSettings: strict + [.enableExperimentalFeature("Extern")]),
         .target(name: "BLEPackets", swiftSettings: strict),
         // Pure, and imports nothing: how texts of others stand before people.
         .target(name: "BLEText", swiftSettings: strict),
@@ -53,13 +57,13 @@ let package = Package(
         .target(
             name: "BLEDecoder", dependencies: ["BLEPackets", "BLECapture", "BLEAssignedNumbers", "BLEText"],
             swiftSettings: strict),
-        .target(name: "BLETransport", dependencies: ["BLEPackets", "CLinux"], swiftSettings: strict),
+        .target(name: "BLETransport", dependencies: ["BLELinux", "BLEPackets"], swiftSettings: strict),
         .target(name: "BLESimulator", dependencies: ["BLEPackets", "BLEJSON"], swiftSettings: strict),
         .target(name: "BLEHost", dependencies: ["BLEPackets"], swiftSettings: strict),
         .target(
             name: "BLESecurity",
             dependencies: [
-                "BLEHost", "BLEStateFiles", "CLinux",
+                "BLEHost", "BLELinux", "BLEStateFiles",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
@@ -78,12 +82,13 @@ let package = Package(
         // What outlives apps, on disk.
         .target(
             name: "BLEAppState", dependencies: ["BLE", "BLEAppLifecycle", "BLEStateFiles"], swiftSettings: strict),
+        // Only a module map: the submodules of Apple's framework.
+        .target(name: "CoreBluetoothSubmodules"),
         .target(
             name: "CoreBluetooth",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEDaemonClient", "BLEDaemonProtocol", "BLESecurity",
-                "BLEText",
-                "BLEVirtualTransports",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEAssignedNumbers", "BLEDaemonClient", "BLEDaemonProtocol",
+                "BLESecurity", "BLEText", "BLEVirtualTransports", "CoreBluetoothSubmodules",
             ],
             swiftSettings: strict),
         .target(name: "BLERecording", dependencies: ["BLEHost", "BLECapture", "BLEStateFiles"], swiftSettings: strict),
@@ -186,10 +191,15 @@ let package = Package(
         .testTarget(
             name: "BLEVirtualTransportsTests",
             dependencies: ["BLEVirtualTransports", "BLESimulator", "BLECapture", "BLE"], swiftSettings: strict),
+        // A library's delegates and their subclasses, as the tests of delegates meet them.
+        .target(
+            name: "ForeignDelegates", dependencies: ["CoreBluetooth"], path: "Tests/ForeignDelegates",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "CoreBluetoothTests",
             dependencies: [
-                "CoreBluetooth", "BLE", "BLEAppLifecycle", "BLEAppState", "BLESecurity", "BLESimulator",
+                "CoreBluetooth", "ForeignDelegates", "BLE", "BLEAppLifecycle", "BLEAppState", "BLESecurity",
+                "BLESimulator",
                 "BLEVirtualTransports",
             ],
             swiftSettings: strict),

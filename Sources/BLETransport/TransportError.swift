@@ -1,4 +1,4 @@
-import CLinux
+import BLELinux
 
 /// Why a transport could not be opened, or ended. The description of each names the cause and the remedy.
 public enum TransportError: Error, Equatable, Sendable {

@@ -356,20 +356,20 @@ struct PeripheralRequestTests {
         }
 
         func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
-            calls.append("added \(service.uuid) \(text(error))")
+            calls.append("added \(service.uuid.uuidString) \(text(error))")
         }
 
         func peripheralManager(
             _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic
         ) {
             centrals.append(central)
-            calls.append("subscribed \(characteristic.uuid)")
+            calls.append("subscribed \(characteristic.uuid.uuidString)")
         }
 
         func peripheralManager(
             _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
         ) {
-            calls.append("unsubscribed \(characteristic.uuid)")
+            calls.append("unsubscribed \(characteristic.uuid.uuidString)")
         }
 
         func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {

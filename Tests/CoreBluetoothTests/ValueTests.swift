@@ -78,11 +78,12 @@ struct ValueTests {
         #expect(characteristic.description.hasPrefix("<CBMutableCharacteristic: 0x"))
         #expect(
             characteristic.description.hasSuffix(
-                ", UUID = 2A38, properties = 0x2, value = {length = 2, bytes = 0x01ff}, notifying = NO>"))
+                ", UUID = Body Sensor Location, properties = 0x2, value = {length = 2, bytes = 0x01ff}, notifying = NO>"
+            ))
         characteristic.value = nil
         #expect("\(characteristic)".contains("value = (null)"))
         #expect("\(service)".hasPrefix("<CBMutableService: 0x"))
-        #expect("\(service)".hasSuffix(", isPrimary = YES, UUID = 180D>"))
-        #expect("\(text)".hasSuffix(", UUID = 2901, value = Beats>"))
+        #expect("\(service)".hasSuffix(", isPrimary = YES, UUID = Heart Rate>"))
+        #expect("\(text)".hasSuffix(", UUID = Characteristic User Descriptor, value = Beats>"))
     }
 }

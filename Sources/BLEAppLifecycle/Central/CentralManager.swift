@@ -35,9 +35,12 @@ struct CentralManager {
     private(set) var peripherals = OrderedTable<PeerIdentifier, PeripheralSession>()
     private(set) var connectionEvents: ConnectionEventFilter?
     var channels: ChannelTable
+    private let hiddenServices: [BluetoothUUID]
 
-    init(client: ClientID, app: AppID) {
+    /// - Parameter hiddenServices: those of peripherals that the app does not see.
+    init(client: ClientID, app: AppID, hiddenServices: [BluetoothUUID] = []) {
         self.client = client
+        self.hiddenServices = hiddenServices
         self.app = app
         channels = ChannelTable(client: client)
     }
@@ -47,7 +50,8 @@ struct CentralManager {
         scan = kept.scan
         for peripheral in kept.peripherals where peripherals[peripheral.identifier] == nil {
             peripherals[peripheral.identifier] = PeripheralSession(
-                peripheral.identifier, at: peripheral.address, client: client, app: app, options: peripheral.options)
+                peripheral.identifier, at: peripheral.address, client: client, app: app, options: peripheral.options,
+                hiddenServices: hiddenServices)
         }
     }
 
@@ -177,7 +181,7 @@ struct CentralManager {
         let delay = Microseconds.microseconds(max(0, min(options.startDelayMilliseconds, .max / 1000)) * 1000)
         peripherals[identifier] = PeripheralSession(
             identifier, at: peer.address, client: client, app: app, options: options,
-            notBefore: delay > .zero ? now.advanced(by: delay) : nil)
+            notBefore: delay > .zero ? now.advanced(by: delay) : nil, hiddenServices: hiddenServices)
         converge(standing, at: now, into: &effects)
     }
 

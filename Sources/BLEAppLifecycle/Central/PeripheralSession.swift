@@ -12,6 +12,12 @@ import BLEPackets
 ///
 ///     call ──changes nothing──▶ answered
 ///       └──▶ descriptors are looked through, where the configuration is not known ──▶ configuration is written ──▶ answered
+///
+/// The peripheral sees the requests in the app's order. The engine keeps the order of what is answered; writes without
+/// response would overtake it, and anything could come between the two steps of a subscription, so these wait here:
+///
+///     request ──nothing waits, nothing to overtake──▶ engine ──ended──▶ those that waited for it go to the engine
+///        └──▶ waits ──────────────────────────────────────────────────────────────────────────────────┘
 struct PeripheralSession {
     enum State: Equatable {
         /// - Parameters:
@@ -36,11 +42,14 @@ struct PeripheralSession {
     /// Calls to `setNotify` that are not answered, oldest first; the first of each characteristic is being carried out.
     private var notifyCalls: [NotifyCall] = []
     private(set) var attMTU = 23
+    private let hiddenServices: [BluetoothUUID]
+    private var order = RequestOrder()
 
     init(
         _ identifier: PeerIdentifier, at address: DeviceAddress, client: ClientID, app: AppID,
-        options: ConnectOptions = ConnectOptions(), notBefore: Instant? = nil
+        options: ConnectOptions = ConnectOptions(), notBefore: Instant? = nil, hiddenServices: [BluetoothUUID] = []
     ) {
+        self.hiddenServices = hiddenServices
         self.client = client
         self.app = app
         self.identifier = identifier
@@ -85,6 +94,7 @@ struct PeripheralSession {
     mutating func forgetDatabase() {
         database = RemoteDatabase()
         notifyCalls = []
+        order = RequestOrder()
     }
 
     func nameChanged(_ name: String, into effects: inout ManagerEffects) { tell(.nameUpdated(name), &effects) }
@@ -106,6 +116,40 @@ struct PeripheralSession {
 
     /// What the app asks of a connected peripheral (SPEC CEN-11 to CEN-21).
     mutating func perform(_ request: PeripheralRequest, on link: LinkID, into effects: inout ManagerEffects) {
+        guard order.mustWait(request) else { return begin(request, on: link, into: &effects) }
+        switch order.hold(request) {
+        case .held: break
+        case .lastHeld: tell(.writeWithoutResponseAvailable(false), &effects)
+        // As in the engine, whose queue of these is full: nobody hears of it (SPEC CEN-20).
+        case .refused: if let task = task(of: request) { failed(task, .coreBluetooth(.outOfSpace), &effects) }
+        }
+    }
+
+    /// What waited for a request that has ended now.
+    private mutating func release(on link: LinkID, _ effects: inout ManagerEffects) {
+        while let request = order.next() { begin(request, on: link, into: &effects) }
+        if order.takeRoom() { tell(.writeWithoutResponseAvailable(true), &effects) }
+    }
+
+    /// By which a request that never began is answered.
+    private func task(of request: PeripheralRequest) -> PeripheralTask? {
+        switch request {
+        case .discoverServices: .discoverServices
+        case .discoverIncludedServices(let uuids, let id): .discoverIncludedServices(uuids, service: id)
+        case .discoverCharacteristics(_, let id): .discoverCharacteristics(service: id)
+        case .discoverDescriptors(let id): .discoverDescriptors(characteristic: id)
+        case .readValue(let id): .read(characteristic: id)
+        case .readDescriptor(let id): .readDescriptor(id)
+        case .writeValue(_, let id): .write(characteristic: id)
+        case .writeWithoutResponse: nil
+        case .writeDescriptor(_, let id): .writeDescriptor(id)
+        case .setNotify(_, let id): .subscribe(characteristic: id)
+        case .readRSSI: .readRSSI
+        case .openChannel(let psm): .openChannel(psm: psm)
+        }
+    }
+
+    private mutating func begin(_ request: PeripheralRequest, on link: LinkID, into effects: inout ManagerEffects) {
         switch request {
         case .discoverServices(let uuids):
             ask(.discoverServices(uuids: uuids), link, .discoverServices, &effects)
@@ -154,9 +198,10 @@ struct PeripheralSession {
         effects.tell(.peripheral(identifier, event), to: client)
     }
 
-    private func ask(
+    private mutating func ask(
         _ operation: GATTOperation, _ link: LinkID, _ task: PeripheralTask, _ effects: inout ManagerEffects
     ) {
+        order.began(task)
         effects.submit(.link(link, .gatt(operation)), from: client, for: .peripheral(client, identifier, task))
     }
 
@@ -166,7 +211,7 @@ struct PeripheralSession {
         failed(task, .coreBluetooth(.invalidHandle), &effects)
     }
 
-    private func writeDescriptor(
+    private mutating func writeDescriptor(
         _ value: [UInt8], _ id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects
     ) {
         let task = PeripheralTask.writeDescriptor(id)
@@ -217,7 +262,9 @@ struct PeripheralSession {
         beginNotifyCall(of: id, link, &effects)
     }
 
-    private func subscribe(to characteristic: RemoteCharacteristic, _ link: LinkID, _ effects: inout ManagerEffects) {
+    private mutating func subscribe(
+        to characteristic: RemoteCharacteristic, _ link: LinkID, _ effects: inout ManagerEffects
+    ) {
         guard let configuration = characteristic.configuration, let mode = characteristic.mode else {
             return ask(
                 .discoverDescriptors(characteristic.descriptorRange), link,
@@ -246,6 +293,8 @@ struct PeripheralSession {
     }
 
     func setTakesWriteCommands(_ isReady: Bool, into effects: inout ManagerEffects) {
+        // Those that wait here have no room either; that is told when they have gone.
+        if isReady, order.isFull { return }
         tell(.writeWithoutResponseAvailable(isReady), &effects)
     }
 
@@ -271,6 +320,8 @@ struct PeripheralSession {
         // Ends of commands that no task of a peripheral is carried out with.
         case .success: break
         }
+        order.ended(task)
+        release(on: link, &effects)
     }
 
     private mutating func succeeded(
@@ -278,11 +329,12 @@ struct PeripheralSession {
     ) {
         switch (task, result) {
         case (.discoverServices, .services(let found)):
-            let services = database.merge(found)
+            let services = database.merge(found.filter { !hiddenServices.contains($0.uuid) })
             effects.found(found.map(\.uuid), on: link)
             tell(.servicesDiscovered(services, nil), &effects)
         case (.discoverIncludedServices(let uuids, let id), .includedServices(let found)):
-            let wanted = uuids.isEmpty ? found : found.filter { uuids.contains($0.uuid) }
+            let visible = found.filter { !hiddenServices.contains($0.uuid) }
+            let wanted = uuids.isEmpty ? visible : visible.filter { uuids.contains($0.uuid) }
             let services = database.merge(wanted, into: id)
             tell(.includedServicesDiscovered(service: id, services, nil), &effects)
         case (.discoverCharacteristics(let id), .characteristics(let found)):

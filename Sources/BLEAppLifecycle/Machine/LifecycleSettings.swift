@@ -27,6 +27,12 @@ public struct LifecycleSettings: Hashable, Codable, Sendable {
     public var unhandledOctetLimit = Int.max
     /// What a central hears of services whose app may not run for them (SPEC FGO-3, 2.4).
     public var disabledServiceError = ATTError.unlikelyError
+    /// Services of peripherals that apps do not see, as on Apple's system: Generic Access, Generic Attribute, Human
+    /// Interface Device, and the Apple Notification Center Service.
+    public var hiddenServices = [
+        BluetoothUUID(UInt16(0x1800)), BluetoothUUID(UInt16(0x1801)), BluetoothUUID(UInt16(0x1812)),
+        BluetoothUUID(high: 0x7905_F431_B5CE_4E99, low: 0xA40F_4B1E_122D_00D0),
+    ]
     /// Whether each new link is asked for the device's name and for changes of its services.
     public var learnsPeers = true
     /// Devices that are remembered by name, by an identifier that an app has only heard of, and by one that an app asked

@@ -48,7 +48,8 @@ struct Manager {
         wholeRoom = Room(events: settings.unhandledEventLimit, octets: settings.unhandledOctetLimit)
         room = wholeRoom
         switch role {
-        case .central: central = CentralManager(client: client, app: appID)
+        case .central:
+            central = CentralManager(client: client, app: appID, hiddenServices: settings.hiddenServices)
         case .peripheral:
             peripheral = PeripheralManager(
                 client: client, app: appID, disabledServiceError: settings.disabledServiceError)

@@ -12,6 +12,10 @@ public enum LogMessage: Hashable, Codable, Sendable {
     case restorationWithoutIdentifier(ManagerRole)
     /// The manager has a restore identifier, but its delegate does not restore (SPEC SPR-9).
     case restorationNotImplemented(ManagerRole)
+    /// A method of a delegate that only a subclass of the conforming class has; the compiler has removed it.
+    case delegateMethodRemoved(class: String, superclass: String, method: String)
+    /// As `delegateMethodRemoved`, where not even the class's methods are known.
+    case delegateMethodsUnseen(class: String, superclass: String, method: String)
     /// The last reference to a peripheral went while it was connected or wanted (SPEC 2.3).
     case unusedPeripheral(PeerIdentifier)
     /// Each packet is told, and the main queue carries them all (SPEC 2.3).
@@ -54,6 +58,14 @@ public enum LogMessage: Hashable, Codable, Sendable {
         case .restorationNotImplemented(let role):
             "API MISUSE: \(role.className) has a restore identifier but the delegate does not implement the "
                 + "\(role.restorationMethod) method"
+        case .delegateMethodRemoved(let name, let superclass, let method):
+            "WARNING: \(name) implements \(method), which is not called: \(superclass) conforms to the delegate's protocol "
+                + "without it, and the optimizer has removed it from \(name). Implement it in \(superclass) and override "
+                + "it, or build with -Xswiftc -enable-testing"
+        case .delegateMethodsUnseen(let name, let superclass, let method):
+            "WARNING: \(superclass) conforms to the delegate's protocol without \(method). If \(name) implements it, or "
+                + "other optional methods, they are not called: this program was optimized, or has no symbols. Implement "
+                + "them in \(superclass) and override them, or build with -Xswiftc -enable-testing and keep the symbols"
         case .unusedPeripheral(let peer):
             "API MISUSE: Cancelling connection for unused peripheral <CBPeripheral \(peer)>, "
                 + "Did you forget to keep a reference to it?"

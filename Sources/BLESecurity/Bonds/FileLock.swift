@@ -1,6 +1,6 @@
 import BLEHost
+import BLELinux
 import BLEStateFiles
-import CLinux
 import Glibc
 import Synchronization
 

@@ -1,5 +1,5 @@
+import BLELinux
 import BLEPackets
-import CLinux
 import Glibc
 
 /// Asks the kernel for its adapters and their connections. It needs no permission.
@@ -9,7 +9,7 @@ public enum AdapterList {
     public static func adapters() throws(TransportError) -> [KernelAdapter] {
         let descriptor = try openSocket()
         defer { close(descriptor) }
-        var indexes = [UInt16](repeating: 0, count: Int(CLINUX_HCI_MAX_ADAPTERS))
+        var indexes = [UInt16](repeating: 0, count: HCILimit.adapters)
         let count = unsafe clinux_hci_list_adapters(descriptor, &indexes)
         guard count >= 0 else { throw .system(call: "HCIGETDEVLIST", code: errno) }
         // An adapter that was removed between the two calls is left out.
@@ -41,7 +41,7 @@ public enum AdapterList {
     public static func connections(of index: UInt16) throws(TransportError) -> [KernelConnection] {
         let descriptor = try openSocket()
         defer { close(descriptor) }
-        var found = [hci_conn_info](repeating: hci_conn_info(), count: Int(CLINUX_HCI_MAX_CONNECTIONS))
+        var found = [CLinuxConnection](repeating: CLinuxConnection(), count: HCILimit.connections)
         let count = unsafe clinux_hci_list_connections(descriptor, index, &found)
         guard count >= 0 else {
             let code = errno
@@ -49,12 +49,12 @@ public enum AdapterList {
             throw .noSuchAdapter(index: index, present: try adapters().map(\.name))
         }
         return found[..<Int(count)].map { info in
-            var address = info.bdaddr
-            return unsafe KernelConnection(
-                handle: info.handle, addressValue: clinux_hci_address(&address),
-                link: KernelConnection.Link(rawValue: info.type) ?? .other, isOutgoing: info.out != 0,
-                state: KernelConnection.State(rawValue: info.state) ?? .other,
-                mode: KernelConnection.Mode(rawValue: info.link_mode))
+            KernelConnection(
+                handle: UInt16(truncatingIfNeeded: info.handle), addressValue: info.address,
+                link: KernelConnection.Link(rawValue: UInt8(truncatingIfNeeded: info.type)) ?? .other,
+                isOutgoing: info.isOutgoing != 0,
+                state: KernelConnection.State(rawValue: UInt16(truncatingIfNeeded: info.state)) ?? .other,
+                mode: KernelConnection.Mode(rawValue: info.mode))
         }
     }
 
@@ -72,18 +72,20 @@ public enum AdapterList {
     }
 
     private static func read(_ index: UInt16, through descriptor: Int32) -> KernelAdapter? {
-        var info = hci_dev_info()
+        var info = CLinuxAdapter()
         guard unsafe clinux_hci_adapter_info(descriptor, index, &info) == 0 else { return nil }
         let name = unsafe withUnsafeBytes(of: info.name) { bytes in
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
+        let type = UInt8(truncatingIfNeeded: info.type)
         return KernelAdapter(
             index: index, name: name,
-            address: DeviceAddress(value: unsafe clinux_hci_address(&info.bdaddr), kind: .public),
-            isUp: unsafe clinux_hci_is_up(&info) != 0,
+            address: DeviceAddress(value: info.address, kind: .public),
+            isUp: info.isUp != 0,
             // The bus is in the low four bits, the kind in the next two.
-            bus: KernelAdapter.Bus(rawValue: info.type & 0x0F) ?? .other,
-            kind: KernelAdapter.Kind(rawValue: info.type >> 4 & 0x03) ?? .other,
-            aclByteCount: info.acl_mtu, aclPacketCount: info.acl_pkts)
+            bus: KernelAdapter.Bus(rawValue: type & 0x0F) ?? .other,
+            kind: KernelAdapter.Kind(rawValue: type >> 4 & 0x03) ?? .other,
+            aclByteCount: UInt16(truncatingIfNeeded: info.aclByteCount),
+            aclPacketCount: UInt16(truncatingIfNeeded: info.aclPacketCount))
     }
 }

@@ -1,5 +1,5 @@
+import BLELinux
 import BLEPackets
-import CLinux
 import Glibc
 
 /// One of the kernel's adapters, through an HCI socket. The kernel preserves packet boundaries.
@@ -32,7 +32,7 @@ public final class HCISocketTransport: HCITransport {
         let adapter = try AdapterList.adapter(index)
         let address = TransportAddress.userChannel(adapter: index)
         let descriptor = try AdapterList.openSocket()
-        guard clinux_hci_bind(descriptor, index, UInt16(HCI_CHANNEL_USER)) == 0 else {
+        guard clinux_hci_bind(descriptor, index, HCIChannel.user) == 0 else {
             let code = errno
             Glibc.close(descriptor)
             switch code {
@@ -89,7 +89,7 @@ public final class HCISocketTransport: HCITransport {
         guard clinux_hci_enable_direction(descriptor) == 0 else {
             throw .system(call: "setsockopt", code: errno)
         }
-        guard clinux_hci_bind(descriptor, adapter.index, UInt16(HCI_CHANNEL_RAW)) == 0 else {
+        guard clinux_hci_bind(descriptor, adapter.index, HCIChannel.raw) == 0 else {
             let code = errno
             switch code {
             case EPERM, EACCES:
@@ -107,7 +107,7 @@ public final class HCISocketTransport: HCITransport {
     private static func isTakenByUserChannel(_ index: UInt16) throws(TransportError) -> Bool {
         let descriptor = try AdapterList.openSocket()
         defer { Glibc.close(descriptor) }
-        return clinux_hci_bind(descriptor, index, UInt16(HCI_CHANNEL_RAW)) == 0
+        return clinux_hci_bind(descriptor, index, HCIChannel.raw) == 0
             && clinux_hci_is_taken_by_user_channel(descriptor) != 0
     }
 

@@ -1,4 +1,4 @@
-import CLinux
+import BLELinux
 
 extension EventLoop {
     /// One point in time at which a handler runs. Used on the loop's thread only.

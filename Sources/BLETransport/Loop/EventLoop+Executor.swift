@@ -1,4 +1,4 @@
-import CLinux
+import BLELinux
 import Glibc
 
 extension EventLoop: SerialExecutor {
@@ -65,7 +65,7 @@ extension EventLoop {
     /// The body of the loop's thread.
     func run() {
         owner.store(UInt(pthread_self()), ordering: .relaxed)
-        let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: EventLoop.eventsPerWait)
+        let events = UnsafeMutablePointer<UInt64>.allocate(capacity: 2 * EventLoop.eventsPerWait)
         defer { unsafe events.deallocate() }
         while true {
             runQueuedWork()
@@ -73,10 +73,12 @@ extension EventLoop {
             let maySleep = isIdle && confined.deferred.isEmpty
             if maySleep, isStopping { break }
             armTimer()
-            let count = unsafe epoll_wait(epoll, events, Int32(EventLoop.eventsPerWait), maySleep ? -1 : 0)
+            let count = unsafe clinux_epoll_wait(epoll, events, Int32(EventLoop.eventsPerWait), maySleep ? -1 : 0)
             guard count > 0 else { continue }
             if maySleep { wakeUps.add(1, ordering: .relaxed) }
-            for index in 0..<Int(count) { unsafe dispatch(events + index) }
+            for index in 0..<Int(count) {
+                unsafe dispatch(events[2 * index], ready: UInt32(truncatingIfNeeded: events[2 * index + 1]))
+            }
         }
         for registration in confined.registrations { registration?.cancel() }
         confined.deadlines = []
@@ -121,8 +123,7 @@ extension EventLoop {
         for body in work { body() }
     }
 
-    private func dispatch(_ event: UnsafePointer<epoll_event>) {
-        let token = unsafe clinux_epoll_token(event)
+    private func dispatch(_ token: UInt64, ready: UInt32) {
         switch token {
         case EventLoop.wakeUpToken:
             reset(wakeUp)
@@ -137,7 +138,7 @@ extension EventLoop {
             guard index < confined.registrations.count, let registration = confined.registrations[index],
                 registration.token == token
             else { return }
-            unsafe registration.handler(Readiness(events: clinux_epoll_events(event)))
+            registration.handler(Readiness(events: ready))
         }
         runDeferredWork()
     }

@@ -1,4 +1,4 @@
-import CLinux
+import BLELinux
 import Glibc
 
 extension EventLoop {
@@ -13,7 +13,7 @@ extension EventLoop {
         public static let writable = Interest(rawValue: 2)
 
         var events: UInt32 {
-            (contains(.readable) ? clinux_epoll_readable() : 0) | (contains(.writable) ? clinux_epoll_writable() : 0)
+            (contains(.readable) ? EpollReadiness.readable : 0) | (contains(.writable) ? EpollReadiness.writable : 0)
         }
     }
 
@@ -31,9 +31,9 @@ extension EventLoop {
 
         init(events: UInt32) {
             var readiness: Readiness = []
-            if events & clinux_epoll_readable() != 0 { readiness.insert(.readable) }
-            if events & clinux_epoll_writable() != 0 { readiness.insert(.writable) }
-            if events & clinux_epoll_failed() != 0 { readiness.insert(.failed) }
+            if events & EpollReadiness.readable != 0 { readiness.insert(.readable) }
+            if events & EpollReadiness.writable != 0 { readiness.insert(.writable) }
+            if events & EpollReadiness.failed != 0 { readiness.insert(.failed) }
             self = readiness
         }
     }
@@ -63,7 +63,7 @@ extension EventLoop {
             loop.checkOnLoop()
             guard isActive, interest != self.interest else { return }
             self.interest = interest
-            _ = clinux_epoll_control(loop.epoll, EPOLL_CTL_MOD, descriptor, interest.events, token)
+            _ = clinux_epoll_change(loop.epoll, descriptor, interest.events, token)
         }
 
         /// Ends the watch and releases the handler, which is not called again. Call it before you close the descriptor.
@@ -72,7 +72,7 @@ extension EventLoop {
             guard isActive else { return }
             isActive = false
             handler = { _ in }
-            _ = clinux_epoll_control(loop.epoll, EPOLL_CTL_DEL, descriptor, 0, token)
+            _ = clinux_epoll_remove(loop.epoll, descriptor)
             loop.confined.registrations[Int(UInt32(truncatingIfNeeded: token))] = nil
         }
     }
@@ -94,7 +94,7 @@ extension EventLoop {
         // 31 bits, so that no token equals those of the timer and the wake-up.
         confined.lastGeneration = (confined.lastGeneration &+ 1) & 0x7FFF_FFFF
         let token = UInt64(confined.lastGeneration) << 32 | UInt64(index)
-        guard clinux_epoll_control(epoll, EPOLL_CTL_ADD, descriptor, interest.events, token) == 0 else {
+        guard clinux_epoll_add(epoll, descriptor, interest.events, token) == 0 else {
             throw .system(call: "epoll_ctl", code: errno)
         }
         let registration = Registration(

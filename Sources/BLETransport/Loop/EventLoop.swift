@@ -1,4 +1,4 @@
-import CLinux
+import BLELinux
 import Glibc
 import Synchronization
 
@@ -64,10 +64,9 @@ public final class EventLoop: @unchecked Sendable {
         wakeUp = clinux_eventfd_create()
         timer = clinux_timerfd_create_boottime()
         ended = clinux_eventfd_create()
-        let readable = clinux_epoll_readable()
         guard epoll >= 0, wakeUp >= 0, timer >= 0, ended >= 0,
-            clinux_epoll_control(epoll, EPOLL_CTL_ADD, wakeUp, readable, EventLoop.wakeUpToken) == 0,
-            clinux_epoll_control(epoll, EPOLL_CTL_ADD, timer, readable, EventLoop.timerToken) == 0
+            clinux_epoll_add(epoll, wakeUp, EpollReadiness.readable, EventLoop.wakeUpToken) == 0,
+            clinux_epoll_add(epoll, timer, EpollReadiness.readable, EventLoop.timerToken) == 0
         else { throw .system(call: "epoll", code: errno) }
     }
 

@@ -1,4 +1,4 @@
-import CLinux
+import BLELinux
 import Glibc
 
 /// Opens serial ports for H4 and restores their settings afterwards.
@@ -36,8 +36,8 @@ enum SerialPort {
     }
 
     /// Makes sure that no other process reads from the port, and returns its settings.
-    private static func claim(_ descriptor: Int32, device: String) throws(TransportError) -> clinux_serial_settings {
-        var settings = clinux_serial_settings()
+    private static func claim(_ descriptor: Int32, device: String) throws(TransportError) -> CLinuxSerialSettings {
+        var settings = CLinuxSerialSettings()
         guard unsafe clinux_serial_read_settings(descriptor, &settings) == 0 else { throw .notASerialPort(device) }
         guard clinux_serial_is_kernel_hci(descriptor) == 0 else { throw .serialPortBusy(device, holders: []) }
         // The kernel's claim does not stop root: programs that share a port also lock it.
@@ -47,7 +47,7 @@ enum SerialPort {
         return settings
     }
 
-    private static func giveBack(_ descriptor: Int32, _ settings: clinux_serial_settings) {
+    private static func giveBack(_ descriptor: Int32, _ settings: CLinuxSerialSettings) {
         var settings = settings
         _ = unsafe clinux_serial_restore_settings(descriptor, &settings)
         _ = clinux_serial_release(descriptor)

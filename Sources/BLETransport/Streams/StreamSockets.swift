@@ -1,4 +1,4 @@
-import CLinux
+import BLELinux
 import Glibc
 
 /// Opens the sockets for H4 streams.

@@ -3,122 +3,61 @@
 #ifndef CLINUX_HCI_H
 #define CLINUX_HCI_H
 
-#include <bluetooth/bluetooth.h>
-#include <bluetooth/hci.h>
-#include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
+#include <sys/types.h>
 
-static inline int clinux_hci_socket(void) {
-    return socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_HCI);
-}
+int clinux_hci_socket(void);
 
-static inline int clinux_hci_bind(int descriptor, uint16_t adapter, uint16_t channel) {
-    struct sockaddr_hci address = {.hci_family = AF_BLUETOOTH, .hci_dev = adapter, .hci_channel = channel};
-    return bind(descriptor, (struct sockaddr *)&address, sizeof address);
-}
+/// - channel: 0 for raw, 1 for the user channel.
+int clinux_hci_bind(int descriptor, uint16_t adapter, uint16_t channel);
 
 /// Lets all events and ACL data through. `*narrowed` becomes 1 when the kernel took less than it was asked for, as it
 /// does without CAP_NET_RAW.
-static inline int clinux_hci_set_filter_events_and_acl(int descriptor, int *narrowed) {
-    struct hci_filter wanted = {
-        .type_mask = 1u << HCI_EVENT_PKT | 1u << HCI_ACLDATA_PKT, .event_mask = {UINT32_MAX, UINT32_MAX}};
-    struct hci_filter set;
-    socklen_t length = sizeof set;
-    if (setsockopt(descriptor, SOL_HCI, HCI_FILTER, &wanted, sizeof wanted) < 0) return -1;
-    memset(&set, 0, sizeof set);
-    if (getsockopt(descriptor, SOL_HCI, HCI_FILTER, &set, &length) < 0) return -1;
-    *narrowed = set.type_mask != wanted.type_mask || set.event_mask[0] != wanted.event_mask[0] ||
-                set.event_mask[1] != wanted.event_mask[1];
-    return 0;
-}
+int clinux_hci_set_filter_events_and_acl(int descriptor, int *narrowed);
 
 /// Each received packet tells its direction from now on.
-static inline int clinux_hci_enable_direction(int descriptor) {
-    int on = 1;
-    return setsockopt(descriptor, SOL_HCI, HCI_DATA_DIR, &on, sizeof on);
-}
+int clinux_hci_enable_direction(int descriptor);
 
 /// Receives one packet without blocking. `*outgoing` is 1 for what this machine sent to the controller.
-static inline ssize_t clinux_hci_receive(int descriptor, void *bytes, size_t capacity, int *outgoing) {
-    struct iovec vector = {.iov_base = bytes, .iov_len = capacity};
-    union {
-        struct cmsghdr header;
-        char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(int64_t[2]))];
-    } control;
-    struct msghdr message = {
-        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    *outgoing = 0;
-    ssize_t count = recvmsg(descriptor, &message, MSG_DONTWAIT);
-    if (count < 0) return count;
-    for (struct cmsghdr *item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
-        if (item->cmsg_level == SOL_HCI && item->cmsg_type == HCI_CMSG_DIR) {
-            int incoming;
-            memcpy(&incoming, CMSG_DATA(item), sizeof incoming);
-            *outgoing = !incoming;
-        }
-    }
-    return count;
-}
+ssize_t clinux_hci_receive(int descriptor, void *bytes, size_t capacity, int *outgoing);
 
 enum { CLINUX_HCI_MAX_ADAPTERS = 64, CLINUX_HCI_MAX_CONNECTIONS = 128 };
 
-/// Fills in the adapters' indexes; returns their count.
-static inline int clinux_hci_list_adapters(int descriptor, uint16_t *indexes) {
-    union {
-        struct hci_dev_list_req list;
-        char bytes[sizeof(struct hci_dev_list_req) + CLINUX_HCI_MAX_ADAPTERS * sizeof(struct hci_dev_req)];
-    } request;
-    memset(&request, 0, sizeof request);
-    request.list.dev_num = CLINUX_HCI_MAX_ADAPTERS;
-    if (ioctl(descriptor, HCIGETDEVLIST, &request) < 0) return -1;
-    int count = request.list.dev_num < CLINUX_HCI_MAX_ADAPTERS ? request.list.dev_num : CLINUX_HCI_MAX_ADAPTERS;
-    for (int i = 0; i < count; i++) indexes[i] = request.list.dev_req[i].dev_id;
-    return count;
-}
+/// Fills in the adapters' indexes, at most 64; returns their count.
+int clinux_hci_list_adapters(int descriptor, uint16_t *indexes);
 
-static inline int clinux_hci_adapter_info(int descriptor, uint16_t index, struct hci_dev_info *info) {
-    memset(info, 0, sizeof *info);
-    info->dev_id = index;
-    return ioctl(descriptor, HCIGETDEVINFO, info);
-}
+/// What the kernel says of an adapter. Swift has the same structure, of the same layout.
+struct clinux_adapter {
+    /// Most significant octet first as printed.
+    uint64_t address;
+    /// Ended by a zero byte where it is shorter.
+    char name[8];
+    uint32_t is_up;
+    /// Bus in the low four bits, kind in the two above.
+    uint32_t type;
+    uint32_t acl_byte_count;
+    uint32_t acl_packet_count;
+};
 
-/// Fills in the connections that the kernel holds on an adapter; returns their count.
-static inline int clinux_hci_list_connections(int descriptor, uint16_t index, struct hci_conn_info *connections) {
-    union {
-        struct hci_conn_list_req list;
-        char bytes[sizeof(struct hci_conn_list_req) + CLINUX_HCI_MAX_CONNECTIONS * sizeof(struct hci_conn_info)];
-    } request;
-    memset(&request, 0, sizeof request);
-    request.list.dev_id = index;
-    request.list.conn_num = CLINUX_HCI_MAX_CONNECTIONS;
-    if (ioctl(descriptor, HCIGETCONNLIST, &request) < 0) return -1;
-    int count = request.list.conn_num < CLINUX_HCI_MAX_CONNECTIONS ? request.list.conn_num : CLINUX_HCI_MAX_CONNECTIONS;
-    memcpy(connections, request.list.conn_info, (size_t)count * sizeof *connections);
-    return count;
-}
+int clinux_hci_adapter_info(int descriptor, uint16_t index, struct clinux_adapter *adapter);
+
+/// What the kernel says of a connection. Swift has the same structure, of the same layout.
+struct clinux_connection {
+    uint64_t address;
+    uint32_t handle;
+    uint32_t type;
+    uint32_t is_outgoing;
+    uint32_t state;
+    uint32_t mode;
+    uint32_t reserved;
+};
+
+/// Fills in the connections that the kernel holds on an adapter, at most 128; returns their count.
+int clinux_hci_list_connections(int descriptor, uint16_t index, struct clinux_connection *connections);
 
 /// 1 when a user channel has taken the adapter that this raw socket is bound to: requests about a bound adapter are
 /// refused with EBUSY then. The question, about a connection to nobody, changes nothing.
-static inline int clinux_hci_is_taken_by_user_channel(int descriptor) {
-    union {
-        struct hci_conn_info_req request;
-        char bytes[sizeof(struct hci_conn_info_req) + sizeof(struct hci_conn_info)];
-    } question;
-    memset(&question, 0, sizeof question);
-    question.request.type = ACL_LINK;
-    return ioctl(descriptor, HCIGETCONNINFO, &question) < 0 && errno == EBUSY;
-}
-
-/// The six octets of an address as a number, most significant first as printed.
-static inline uint64_t clinux_hci_address(const bdaddr_t *address) {
-    uint64_t value = 0;
-    for (int i = 5; i >= 0; i--) value = value << 8 | address->b[i];
-    return value;
-}
-
-static inline int clinux_hci_is_up(const struct hci_dev_info *info) { return (info->flags >> HCI_UP) & 1; }
+int clinux_hci_is_taken_by_user_channel(int descriptor);
 
 #endif

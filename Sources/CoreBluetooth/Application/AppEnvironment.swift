@@ -21,6 +21,8 @@ struct AppEnvironment: Sendable {
     var launchOptions = LaunchOptions()
     /// Whether a person at the terminal is asked while devices pair.
     var asksAtTerminal = true
+    /// Whether the app sees the services of peripherals that Apple's system keeps for itself.
+    var showsSystemServices = false
 
     static let current: AppEnvironment = {
         var environment = AppEnvironment(ProcessInfo.processInfo.environment)
@@ -76,6 +78,8 @@ struct AppEnvironment: Sendable {
         var launchOptions: Launch?
         /// `terminal` or `none`: who is asked while devices pair.
         var pairing: String?
+        /// `hidden` or `shown`: Generic Access and other services that Apple's system keeps for itself.
+        var systemServices: String?
 
         struct Launch: Decodable {
             var centrals: [String]?
@@ -97,6 +101,7 @@ struct AppEnvironment: Sendable {
         modeNames = manifest.UIBackgroundModes ?? []
         startsInForeground = manifest.initialState != "background"
         asksAtTerminal = manifest.pairing != "none"
+        showsSystemServices = manifest.systemServices == "shown"
         switch manifest.authorization {
         case "denied": authorization = .denied
         case "restricted": authorization = .restricted

@@ -51,5 +51,8 @@ open class CBAttribute: NSObject {
         return false
     }
 
-    override open var description: String { "<\(reference), UUID = \(uuid.uuidString)>" }
+    /// A property by its name: `UUID`, and what subclasses add.
+    open func value(forKey key: String) -> Any? { key == "UUID" || key == "uuid" ? uuid : nil }
+
+    override open var description: String { "<\(reference), UUID = \(uuid)>" }
 }

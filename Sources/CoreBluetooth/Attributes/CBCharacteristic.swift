@@ -43,9 +43,21 @@ open class CBCharacteristic: CBAttribute {
     /// Whether changes of the value are sent to this app (SPEC CEN-18).
     open var isNotifying: Bool { content.with { $0.isNotifying } }
 
+    /// A property by its name: `UUID`, `service`, `properties`, `value`, `descriptors` or `isNotifying`.
+    override open func value(forKey key: String) -> Any? {
+        switch key {
+        case "service": service
+        case "properties": properties.rawValue
+        case "value": value
+        case "descriptors": descriptors
+        case "isNotifying": isNotifying
+        default: super.value(forKey: key)
+        }
+    }
+
     override open var description: String {
         let (value, properties, isNotifying) = content.with { ($0.value, $0.properties.rawValue, $0.isNotifying) }
-        return "<\(reference), UUID = \(uuid.uuidString), properties = 0x\(String(properties, radix: 16)), "
+        return "<\(reference), UUID = \(uuid), properties = 0x\(String(properties, radix: 16)), "
             + "value = \(value?.text ?? "(null)"), notifying = \(isNotifying.text)>"
     }
 }

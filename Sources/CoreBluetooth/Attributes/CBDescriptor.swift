@@ -27,7 +27,7 @@ open class CBDescriptor: CBAttribute {
     override open var description: String {
         let value = content.with { $0.value }
         let text = (value as? Data).map(\.text) ?? value.map { "\($0)" } ?? "(null)"
-        return "<\(reference), UUID = \(uuid.uuidString), value = \(text)>"
+        return "<\(reference), UUID = \(uuid), value = \(text)>"
     }
 }
 

@@ -30,7 +30,7 @@ open class CBService: CBAttribute {
     open var characteristics: [CBCharacteristic]? { content.with { $0.characteristics } }
 
     override open var description: String {
-        "<\(reference), isPrimary = \(isPrimary.text), UUID = \(uuid.uuidString)>"
+        "<\(reference), isPrimary = \(isPrimary.text), UUID = \(uuid)>"
     }
 }
 

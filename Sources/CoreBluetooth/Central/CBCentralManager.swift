@@ -48,12 +48,12 @@ open class CBCentralManager: CBManager {
                 showsPowerAlert: options.flag(CBCentralManagerOptionShowPowerAlertKey)))
     }
 
-    /// Who is told. A delegate that comes after the first state hears of the state as well.
+    /// Who is told. The first delegate there is hears of the state, whenever it comes.
     open weak var delegate: (any CBCentralManagerDelegate)? {
         get { content.with { $0.delegate } }
         set {
             content.with { $0.delegate = newValue }
-            if newValue != nil { announceStateAgain() }
+            if newValue != nil { announceState() }
         }
     }
 
@@ -68,6 +68,15 @@ open class CBCentralManager: CBManager {
             continuation.yield($0.isScanning)
         }
         return stream
+    }
+
+    /// A property by its name: `state`, `authorization`, `isScanning` or `delegate`.
+    override open func value(forKey key: String) -> Any? {
+        switch key {
+        case "isScanning": isScanning
+        case "delegate": delegate
+        default: super.value(forKey: key)
+        }
     }
 
     /// Whether the controller can do all of this; false before it is known.
@@ -200,7 +209,11 @@ open class CBCentralManager: CBManager {
         left()
     }
 
-    override func stateChanged(to state: CBManagerState) { delegate?.centralManagerDidUpdateState(self) }
+    override func stateChanged(to state: CBManagerState) -> Bool {
+        guard let delegate else { return false }
+        delegate.centralManagerDidUpdateState(self)
+        return true
+    }
 
     override func receive(_ event: ClientEvent) {
         switch event {

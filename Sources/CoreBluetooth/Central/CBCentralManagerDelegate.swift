@@ -6,8 +6,8 @@ import Foundation
 /// What happens to a central manager (SPEC CEN-2 to CEN-9).
 ///
 /// `centralManagerDidUpdateState` is the one that must be there. The others have a default that does nothing, so that
-/// they may be left out as on Apple's system. A subclass of a class that conforms already cannot bring one of those in
-/// later: Swift chooses the default for the class that declares the conformance.
+/// they may be left out as on Apple's system. A subclass of a class that conforms already may add them; where an optimizer
+/// has removed such a method, the log says so (<doc:ComingFromApple>).
 public protocol CBCentralManagerDelegate: NSObjectProtocol {
     /// The manager's state changed; the first call comes soon after the manager was made.
     /// Below `.poweredOn` the scan is over and connections are gone, with no other call for them; below `.poweredOff`
@@ -63,40 +63,4 @@ public protocol CBCentralManagerDelegate: NSObjectProtocol {
 
     /// Never called on Linux: no accessory uses the Apple Notification Center Service here.
     func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral)
-}
-
-extension CBCentralManagerDelegate {
-    /// Complains in the log: a manager with a restore identifier needs this call (SPEC SPR-9).
-    public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
-        central.channel.log(.restorationNotImplemented(.central))
-    }
-
-    public func centralManager(
-        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
-        rssi RSSI: NSNumber
-    ) {}
-
-    public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {}
-
-    public func centralManager(
-        _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
-    ) {}
-
-    public func centralManager(
-        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
-    ) {}
-
-    /// Calls the older form.
-    public func centralManager(
-        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
-        isReconnecting: Bool, error: (any Error)?
-    ) {
-        centralManager(central, didDisconnectPeripheral: peripheral, error: error)
-    }
-
-    public func centralManager(
-        _ central: CBCentralManager, connectionEventDidOccur event: CBConnectionEvent, for peripheral: CBPeripheral
-    ) {}
-
-    public func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral) {}
 }

@@ -3,7 +3,7 @@ import Foundation
 
 /// What both managers have in common: the state of Bluetooth (SPEC 2.3).
 ///
-/// Key-value observing does not exist on Linux: who wants to follow the state without a delegate takes `states`.
+/// Key-value observing does not exist on Linux: to follow the state without a delegate, use `states`.
 open class CBManager: NSObject {
     let role: ManagerRole
     let channel: ManagerChannel
@@ -12,6 +12,8 @@ open class CBManager: NSObject {
     private struct Standing {
         var state = CBManagerState.unknown
         var authorization: CBManagerAuthorization
+        /// Whether a delegate has been told a state.
+        var hasTold = false
         var lostEvents = 0
         var observers: [Int: AsyncStream<CBManagerState>.Continuation] = [:]
         var lastObserver = 0
@@ -77,7 +79,7 @@ open class CBManager: NSObject {
                 for (_, observer) in $0.observers { observer.yield(state) }
             }
             lose(in: state)
-            stateChanged(to: state)
+            tell(state)
         case .statePassed(let state): lose(in: CBManagerState(rawValue: state.rawValue) ?? .unknown)
         case .eventsLost(let count):
             noteLost(count)
@@ -98,18 +100,40 @@ open class CBManager: NSObject {
     func lose(in state: CBManagerState) {}
 
     /// Tells the delegate.
-    func stateChanged(to state: CBManagerState) {}
+    /// - Returns: whether there is one.
+    func stateChanged(to state: CBManagerState) -> Bool { false }
+
+    private func tell(_ state: CBManagerState) {
+        // Before the call: the delegate may set a delegate in it.
+        let told = standing.with { standing in
+            defer { standing.hasTold = true }
+            return standing.hasTold
+        }
+        if !stateChanged(to: state), !told { standing.with { $0.hasTold = false } }
+    }
 
     /// Whether commands are taken. The system looks again: it may know more than the queue has heard.
     var isPoweredOn: Bool { state == .poweredOn }
 
-    /// Tells a delegate that came later how things stand, on its queue.
-    func announceStateAgain() {
-        guard state != .unknown else { return }
+    /// Tells the first delegate there is how things stand, on its queue. A delegate that takes another's place, or its
+    /// own, hears of changes only, as on Apple's system.
+    func announceState() {
+        guard isUntold else { return }
         let box = WeakManager(manager: self)
         channel.queue.async {
-            guard let manager = box.manager else { return }
-            manager.stateChanged(to: manager.state)
+            guard let manager = box.manager, manager.isUntold else { return }
+            manager.tell(manager.state)
+        }
+    }
+
+    private var isUntold: Bool { standing.with { !$0.hasTold && $0.state != .unknown } }
+
+    /// A property by its name, for the keys of Apple's classes that libraries use: `state` and `authorization`.
+    open func value(forKey key: String) -> Any? {
+        switch key {
+        case "state": state.rawValue
+        case "authorization": Self.authorization.rawValue
+        default: nil
         }
     }
 }

@@ -13,6 +13,12 @@ open class CBPeer: NSObject, NSCopying {
     /// The name by which this app knows the device, now and at later launches (SPEC REC-3).
     open var identifier: UUID { UUID(peer) }
 
+    /// A property by its name, for the keys of Apple's classes that libraries use; `nil` for others.
+    ///
+    /// Here `identifier`; a peripheral also has `name`, `state`, `RSSI`, `services` and `mtuLength`, a central
+    /// `maximumUpdateValueLength`.
+    open func value(forKey key: String) -> Any? { key == "identifier" ? identifier : nil }
+
     /// The same object: it stands for the device.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 }
@@ -30,6 +36,10 @@ open class CBCentral: CBPeer {
 
     /// Octets that one update can carry (SPEC 2.4).
     open var maximumUpdateValueLength: Int { updateLength.current }
+
+    override open func value(forKey key: String) -> Any? {
+        key == "maximumUpdateValueLength" ? maximumUpdateValueLength : super.value(forKey: key)
+    }
 
     override open var description: String {
         "<\(reference), identifier = \(identifier), MTU = \(maximumUpdateValueLength + 3)>"

@@ -52,6 +52,7 @@ extension CBPeripheral {
             characteristic.content.with { $0.isNotifying = isNotifying }
             delegate?.peripheral(self, didUpdateNotificationStateFor: characteristic, error: error?.publicError)
         case .rssiRead(let rssi, let error):
+            if error == nil { content.with { $0.rssi = NSNumber(value: rssi) } }
             delegate?.peripheral(self, didReadRSSI: NSNumber(value: rssi), error: error?.publicError)
         case .nameUpdated(let name):
             content.with { $0.name = name }

@@ -14,7 +14,12 @@ open class CBPeripheral: CBPeer {
     struct State {
         weak var delegate: (any CBPeripheralDelegate)?
         var name: String?
-        var state = CBPeripheralState.disconnected
+        var state = CBPeripheralState.disconnected {
+            didSet { if state != oldValue { for (_, observer) in observers { observer.yield(state) } } }
+        }
+        var observers: [Int: AsyncStream<CBPeripheralState>.Continuation] = [:]
+        var lastObserver = 0
+        var rssi: NSNumber?
         var services: [CBService]?
         var attributes: [RemoteAttributeID: CBAttribute] = [:]
         /// What Service Changed took away: requests that were under way end for it all the same.
@@ -41,6 +46,7 @@ open class CBPeripheral: CBPeer {
     }
 
     deinit {
+        for (_, observer) in content.with({ $0.observers }) { observer.finish() }
         let isLast = table.removeDead(peer)
         let (state, mayHaveLink) = content.with { ($0.state, $0.mayHaveLink) }
         // A manager that went before has ended its connections itself; the connection of a younger object is that one's.
@@ -59,15 +65,30 @@ open class CBPeripheral: CBPeer {
     /// What the device calls itself when it is asked; before that, what it advertised.
     open var name: String? { content.with { $0.name } }
 
-    /// The signal's strength comes with `peripheral(_:didReadRSSI:error:)`; always `nil`.
+    /// The signal's strength that was read last, in dBm.
     @available(*, deprecated, message: "use readRSSI()")
-    open var rssi: NSNumber? { nil }
+    open var rssi: NSNumber? { content.with { $0.rssi } }
 
     /// How the peripheral stands to this manager. Changes at once with `connect` and `cancelPeripheralConnection`, and
     /// with what the delegate is told just before it is told.
     open var state: CBPeripheralState { content.with { $0.state } }
 
-    /// Those that were discovered, in the order of the device; `nil` before.
+    /// The state now and at each change, until the object goes: the place of key-value observing on Linux.
+    public var states: AsyncStream<CBPeripheralState> {
+        let (stream, continuation) = AsyncStream<CBPeripheralState>.makeStream()
+        let number = content.with { content in
+            content.lastObserver += 1
+            content.observers[content.lastObserver] = continuation
+            continuation.yield(content.state)
+            return content.lastObserver
+        }
+        let content = content
+        continuation.onTermination = { [weak content] _ in content?.with { $0.observers[number] = nil } }
+        return stream
+    }
+
+    /// Those that were discovered, in the order of the device, without those of the system (Generic Access, Generic
+    /// Attribute, Human Interface Device, Apple Notification Center) unless the manifest shows them; `nil` before.
     open var services: [CBService]? { content.with { $0.services } }
 
     /// Whether a write without response would be taken now (SPEC 2.3).
@@ -75,6 +96,18 @@ open class CBPeripheral: CBPeer {
 
     /// Always false: no accessory uses the Apple Notification Center Service here.
     open var ancsAuthorized: Bool { false }
+
+    override open func value(forKey key: String) -> Any? {
+        switch key {
+        case "name": name
+        case "state": state.rawValue
+        case "RSSI", "rssi": content.with { $0.rssi }
+        case "services": services
+        case "delegate": delegate
+        case "mtuLength": content.with { $0.limits.withoutResponse + 3 }
+        default: super.value(forKey: key)
+        }
+    }
 
     override open var description: String {
         let (name, state) = content.with { ($0.name, $0.state) }
@@ -239,7 +272,8 @@ extension CBPeripheral {
 
     /// What was discovered over an earlier link stands for nothing on a new one.
     func connected(_ description: PeripheralDescription, _ limits: WriteLimits) {
-        if state != .connected { linkLost(isKnown: false) }
+        // Who follows the state sees no end of a link in between.
+        if state != .connected { linkLost(isReconnecting: state == .connecting, isKnown: false) }
         content.with {
             // Told once more because it was asked for once more.
             if $0.state == .connected { $0.earlyConnects = max(0, $0.earlyConnects - 1) }

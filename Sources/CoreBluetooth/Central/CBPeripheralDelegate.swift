@@ -3,7 +3,8 @@
 
 import Foundation
 
-/// What happens to a remote peripheral (SPEC CEN-10 to CEN-20). All methods may be left out.
+/// What happens to a remote peripheral (SPEC CEN-10 to CEN-20). All methods may be left out;
+/// what `CBCentralManagerDelegate` says of subclasses holds here too.
 ///
 /// The calls come on the manager's queue, in the order in which the answers came; the objects have changed by then.
 /// Requests are carried out one after another, and each is followed by one call, unless the connection ends before:
@@ -26,6 +27,9 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
     /// Follows `readRSSI()`; with an error the number is 127.
     /// - Parameter RSSI: dBm.
     func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?)
+    /// Follows `readRSSI()` where the delegate has no `peripheral(_:didReadRSSI:error:)`; the number is in
+    /// `CBPeripheral.rssi`. Deprecated on Apple's system.
+    func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?)
     /// Follows `discoverServices(_:)`: `services` has all that were found, also those found earlier (SPEC CEN-11).
     /// Services that were looked for and are not there are no error.
     func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?)
@@ -71,38 +75,4 @@ public protocol CBPeripheralDelegate: NSObjectProtocol {
     ///     `.insufficientEncryptionKeySize` and `.insufficientAuthorization` where the peripheral demands more
     ///     security.
     func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?)
-}
-
-extension CBPeripheralDelegate {
-    public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {}
-    public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {}
-    public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {}
-    public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {}
-    public func peripheral(
-        _ peripheral: CBPeripheral, didDiscoverIncludedServicesFor service: CBService, error: (any Error)?
-    ) {}
-    public func peripheral(
-        _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
-    ) {}
-    public func peripheral(
-        _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
-    ) {}
-    public func peripheral(
-        _ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?
-    ) {}
-    public func peripheral(
-        _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic,
-        error: (any Error)?
-    ) {}
-    public func peripheral(
-        _ peripheral: CBPeripheral, didDiscoverDescriptorsFor characteristic: CBCharacteristic, error: (any Error)?
-    ) {}
-    public func peripheral(
-        _ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?
-    ) {}
-    public func peripheral(
-        _ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?
-    ) {}
-    public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {}
-    public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {}
 }

@@ -23,7 +23,7 @@ public struct CBATTError: _BridgedStoredNSError, Sendable {
     /// Takes any error of the domain; `nil` for others. A cast does not turn an `NSError` into this type on Linux.
     public init?(_ error: any Error) {
         let error = error as NSError
-        guard error.domain == CBATTErrorDomain, Code(rawValue: error.code) != nil else { return nil }
+        guard error.domain == CBATTErrorDomain else { return nil }
         self.init(_nsError: error)
     }
 
@@ -36,59 +36,113 @@ public struct CBATTError: _BridgedStoredNSError, Sendable {
     ///
     /// An app meets it twice: as a central, in the error of a delegate's call, where the peripheral answered so; and as
     /// a peripheral, where it refuses a request itself with `CBPeripheralManager.respond(to:withResult:)`. What this
-    /// system answers to centrals by itself is said at each code. An octet without a case comes as an `NSError` of this
-    /// domain (SPEC 2.1).
-    public enum Code: Int, Sendable, _ErrorCodeProtocol {
+    /// system answers to centrals by itself is said at each code. An octet without a name, such as an app's own from
+    /// 0x80 on, is `unnamed`: the domain decides what an error is (SPEC 2.1).
+    public enum Code: RawRepresentable, Hashable, Sendable, _ErrorCodeProtocol {
         /// The error that a code makes; Foundation's bridging asks for it.
         public typealias _ErrorType = CBATTError
 
         /// The request is carried out: for `respond(to:withResult:)` alone.
-        case success = 0x00
+        case success
         /// No attribute has this handle, often because the peripheral's services have changed. This system answers it
         /// to centrals that ask for a service which has been removed.
-        case invalidHandle = 0x01
+        case invalidHandle
         /// This system answers it unless the properties have `read` and the permissions allow reading (SPEC PER-2,
         /// CEN-14).
-        case readNotPermitted = 0x02
+        case readNotPermitted
         /// This system answers it unless both properties and permissions allow this kind of writing (SPEC PER-2).
-        case writeNotPermitted = 0x03
+        case writeNotPermitted
         /// The request cannot be taken apart, or is longer than ATT_MTU; this system answers it, too.
-        case invalidPdu = 0x04
+        case invalidPdu
         /// The central has to pair first. To an app it is told only where pairing could not help (SPEC 2.3). This
         /// system answers it to a central that has not paired, for values that need encryption (SPEC 2.4).
-        case insufficientAuthentication = 0x05
+        case insufficientAuthentication
         /// Also told here, without asking the peripheral, by `setNotifyValue(_:for:)` where nobody can subscribe
         /// (SPEC CEN-15, CEN-16), and answered for a delegate that does not implement the call for reads or writes.
-        case requestNotSupported = 0x06
+        case requestNotSupported
         /// The offset lies behind the end of the value. This system answers it for values that it keeps; for dynamic
         /// values the app has to (SPEC PER-14).
-        case invalidOffset = 0x07
+        case invalidOffset
         /// The user of the other device, or its app, does not allow it; pairing does not cure that, and is not tried
         /// (SPEC 2.3). This system never answers it by itself.
-        case insufficientAuthorization = 0x08
+        case insufficientAuthorization
         /// A central prepared more writes than this system keeps for one.
-        case prepareQueueFull = 0x09
+        case prepareQueueFull
         /// Nothing in the range is of the type. Ends a discovery without being told as an error.
-        case attributeNotFound = 0x0A
+        case attributeNotFound
         /// The value fits into one answer. Ends the reading of a long value without being told as an error.
-        case attributeNotLong = 0x0B
+        case attributeNotLong
         /// The key of the connection is shorter than is demanded; told when a new pairing could not make it longer
         /// (SPEC 2.3). This system demands no length for an app's values.
-        case insufficientEncryptionKeySize = 0x0C
+        case insufficientEncryptionKeySize
         /// The value is longer or shorter than the attribute takes. Told here, without asking the peripheral, when more
         /// than 512 octets are to be written; answered to centrals that write more.
-        case invalidAttributeValueLength = 0x0D
+        case invalidAttributeValueLength
         /// No code says it better. This system answers it while the app may not serve in the background (SPEC FGO-3,
         /// 2.4), and where the manager has no delegate.
-        case unlikelyError = 0x0E
+        case unlikelyError
         /// The connection has to be encrypted first. To an app it is told only where pairing could not help (SPEC 2.3).
         /// This system answers it to a central that has paired, on a connection that is not encrypted (SPEC 2.4).
-        case insufficientEncryption = 0x0F
+        case insufficientEncryption
         /// The attributes of this type hold no others. This system answers it to centrals that look for groups which
         /// are no services.
-        case unsupportedGroupType = 0x10
+        case unsupportedGroupType
         /// The peripheral has no room for the request. This system never answers it by itself.
-        case insufficientResources = 0x11
+        case insufficientResources
+
+        /// An octet without a name. `Code(rawValue:)` makes it, as on Apple's system: 0x80 to 0x9F are an app's own.
+        case unnamed(Int)
+
+        /// Never `nil`.
+        public init?(rawValue: Int) {
+            self =
+                switch rawValue {
+                case 0x00: .success
+                case 0x01: .invalidHandle
+                case 0x02: .readNotPermitted
+                case 0x03: .writeNotPermitted
+                case 0x04: .invalidPdu
+                case 0x05: .insufficientAuthentication
+                case 0x06: .requestNotSupported
+                case 0x07: .invalidOffset
+                case 0x08: .insufficientAuthorization
+                case 0x09: .prepareQueueFull
+                case 0x0A: .attributeNotFound
+                case 0x0B: .attributeNotLong
+                case 0x0C: .insufficientEncryptionKeySize
+                case 0x0D: .invalidAttributeValueLength
+                case 0x0E: .unlikelyError
+                case 0x0F: .insufficientEncryption
+                case 0x10: .unsupportedGroupType
+                case 0x11: .insufficientResources
+                default: .unnamed(rawValue)
+                }
+        }
+
+        /// The octet.
+        public var rawValue: Int {
+            switch self {
+            case .success: 0x00
+            case .invalidHandle: 0x01
+            case .readNotPermitted: 0x02
+            case .writeNotPermitted: 0x03
+            case .invalidPdu: 0x04
+            case .insufficientAuthentication: 0x05
+            case .requestNotSupported: 0x06
+            case .invalidOffset: 0x07
+            case .insufficientAuthorization: 0x08
+            case .prepareQueueFull: 0x09
+            case .attributeNotFound: 0x0A
+            case .attributeNotLong: 0x0B
+            case .insufficientEncryptionKeySize: 0x0C
+            case .invalidAttributeValueLength: 0x0D
+            case .unlikelyError: 0x0E
+            case .insufficientEncryption: 0x0F
+            case .unsupportedGroupType: 0x10
+            case .insufficientResources: 0x11
+            case .unnamed(let octet): octet
+            }
+        }
 
         /// Whether an error is of this code, be it a value of this type or an `NSError` of its domain.
         public static func ~= (code: Code, error: any Error) -> Bool {
@@ -156,6 +210,7 @@ extension CBATTError.Code {
         case .insufficientEncryption: "Encryption is insufficient."
         case .unsupportedGroupType: "The group type is unsupported."
         case .insufficientResources: "Resources are insufficient."
+        case .unnamed: "Unknown ATT error."
         }
     }
 }

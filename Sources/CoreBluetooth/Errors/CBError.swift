@@ -23,9 +23,12 @@ public struct CBError: _BridgedStoredNSError, Sendable {
     /// Takes any error of the domain; `nil` for others. A cast does not turn an `NSError` into this type on Linux.
     public init?(_ error: any Error) {
         let error = error as NSError
-        guard error.domain == CBErrorDomain, Code(rawValue: error.code) != nil else { return nil }
+        guard error.domain == CBErrorDomain else { return nil }
         self.init(_nsError: error)
     }
+
+    /// What went wrong; `.unknown` for a number that has no name.
+    public var code: Code { Code(rawValue: _nsError.code) ?? .unknown }
 
     /// As Foundation asks for it: `CBErrorDomain`.
     public static var errorDomain: String { CBErrorDomain }

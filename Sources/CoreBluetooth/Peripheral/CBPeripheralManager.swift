@@ -45,12 +45,12 @@ open class CBPeripheralManager: CBManager {
         for service in content.with({ $0.services }) { unpublish(service) }
     }
 
-    /// Who is told. A delegate that comes after the first state hears of the state as well.
+    /// Who is told. The first delegate there is hears of the state, whenever it comes.
     open weak var delegate: (any CBPeripheralManagerDelegate)? {
         get { content.with { $0.delegate } }
         set {
             content.with { $0.delegate = newValue }
-            if newValue != nil { announceStateAgain() }
+            if newValue != nil { announceState() }
         }
     }
 
@@ -186,7 +186,11 @@ open class CBPeripheralManager: CBManager {
         }
     }
 
-    override func stateChanged(to state: CBManagerState) { delegate?.peripheralManagerDidUpdateState(self) }
+    override func stateChanged(to state: CBManagerState) -> Bool {
+        guard let delegate else { return false }
+        delegate.peripheralManagerDidUpdateState(self)
+        return true
+    }
 
     override func receive(_ event: ClientEvent) {
         switch event {

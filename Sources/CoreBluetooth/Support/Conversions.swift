@@ -23,18 +23,11 @@ extension [CBUUID] {
 }
 
 extension ClientError {
-    /// As an app sees it: an octet that `CBATTError` does not name becomes an `NSError` of the same domain (SPEC 2.1).
+    /// As an app sees it (SPEC 2.1).
     var publicError: any Error {
         switch self {
         case .coreBluetooth(let error): CBError(CBError.Code(rawValue: error.rawValue) ?? .unknown)
-        case .att(let code):
-            if let known = CBATTError.Code(rawValue: Int(code)) {
-                CBATTError(known)
-            } else {
-                NSError(
-                    domain: CBATTErrorDomain, code: Int(code),
-                    userInfo: [NSLocalizedDescriptionKey: "Unknown ATT error."])
-            }
+        case .att(let code): CBATTError(CBATTError.Code(rawValue: Int(code)) ?? .unlikelyError)
         }
     }
 }

@@ -39,9 +39,6 @@ public enum CBPeripheralManagerConnectionLatency: Int, Sendable {
 /// The number under which an L2CAP channel is offered, 0x0080 to 0x00FF where the system picks it (SPEC 2.1).
 public typealias CBL2CAPPSM = UInt16
 
-/// Seconds since 2001-01-01 00:00 UTC; the name that Apple's Core Foundation gives to them (SPEC 6.1).
-public typealias CFAbsoluteTime = Double
-
 /// What `registerForConnectionEvents(options:)` is to match (SPEC 2.2).
 public struct CBConnectionEventMatchingOption: RawRepresentable, Hashable, Sendable {
     public let rawValue: String

@@ -1,3 +1,4 @@
+import BLEAssignedNumbers
 import BLEPackets
 import Foundation
 
@@ -38,6 +39,12 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     /// Takes a UUID of Foundation.
     public convenience init(nsuuid theUUID: UUID) { self.init(BluetoothUUID(theUUID)) }
 
+    /// Takes a UUID of Core Foundation.
+    public convenience init(cfuuid theUUID: CFUUID) { self.init(BluetoothUUID(theUUID as UUID)) }
+
+    /// The UUID of zeros, for tests and placeholders: Apple's class inherits this initializer.
+    override public convenience init() { self.init(BluetoothUUID(high: 0, low: 0)) }
+
     /// The octets, most significant first: 2, 4 or 16 of them.
     open var data: Data {
         switch value.width {
@@ -50,12 +57,29 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
     /// `180D` where the UUID stands on the Bluetooth base, else all 36 characters, in upper case.
     open var uuidString: String { value.description }
 
-    override open var description: String { uuidString }
+    /// The name of a service, characteristic or descriptor that is assigned by the Bluetooth SIG, as `Heart Rate`;
+    /// otherwise `uuidString`. Names of companies' UUIDs are not shown, as on Apple's system.
+    override open var description: String {
+        guard let short = value.shortValue, !(0xFC00...0xFFFF).contains(short),
+            let name = AssignedNumbers.uuid(short)
+        else { return uuidString }
+        return name.description
+    }
+
     override open var hash: Int { value.hashValue }
 
     override open func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CBUUID else { return false }
         return value == other.value
+    }
+
+    /// A property by its name: `UUIDString` or `data`.
+    open func value(forKey key: String) -> Any? {
+        switch key {
+        case "UUIDString", "uuidString": uuidString
+        case "data": data
+        default: nil
+        }
     }
 
     /// The same object, which never changes.

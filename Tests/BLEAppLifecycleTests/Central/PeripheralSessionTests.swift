@@ -93,6 +93,73 @@ struct PeripheralSessionTests {
             ])
     }
 
+    private mutating func commands() -> [HostCommand] { alone.wanted().commands }
+
+    private func gatt(_ operation: GATTOperation) -> HostCommand { .link(Alone.link, .gatt(operation)) }
+
+    @Test("a write without response behind a subscription is sent after both its steps, and so is what follows it")
+    mutating func order() {
+        explore()
+        ask(.setNotify(true, characteristic: value))
+        #expect(commands().count == 1)
+        ask(.writeWithoutResponse([1], characteristic: value))
+        ask(.readValue(characteristic: value))
+        ask(.writeWithoutResponse([2], characteristic: value))
+        #expect(commands().isEmpty)
+        let configuration = DiscoveredDescriptor(
+            handle: AttributeHandle(rawValue: 13), uuid: .clientCharacteristicConfiguration)
+        session.ended(
+            .findConfiguration(characteristic: value), .success(.gatt(.descriptors([configuration]))),
+            into: &alone.effects)
+        let handle = AttributeHandle(rawValue: 12)
+        #expect(
+            commands() == [gatt(.subscribe(handle, configuration: configuration.handle, mode: .notifications))])
+        session.ended(.subscribe(characteristic: value), .success(.gatt(.subscribed)), into: &alone.effects)
+        #expect(commands() == [gatt(.writeCommand(handle, value: [1])), gatt(.read(handle))])
+        session.ended(.read(characteristic: value), .success(.gatt(.value([7]))), into: &alone.effects)
+        #expect(commands() == [gatt(.writeCommand(handle, value: [2]))])
+        ask(.writeWithoutResponse([3], characteristic: value))
+        #expect(commands() == [gatt(.writeCommand(handle, value: [3]))])
+    }
+
+    @Test("as many writes wait as the engine would keep; the app hears that there is no room, and when there is again")
+    mutating func room() {
+        explore()
+        ask(.readValue(characteristic: value))
+        for octet in UInt8(0)..<25 { ask(.writeWithoutResponse([octet], characteristic: value)) }
+        let full = alone.wanted()
+        #expect(full.commands.count == 1)
+        #expect(full.events == [.peripheral(Alone.peer, .writeWithoutResponseAvailable(false))])
+        session.setTakesWriteCommands(true, into: &alone.effects)
+        #expect(events().isEmpty)
+        session.ended(.read(characteristic: value), .failure(.gatt(.transactionTimeout)), into: &alone.effects)
+        let free = alone.wanted()
+        let sent = (UInt8(0)..<20).map { gatt(.writeCommand(AttributeHandle(rawValue: 12), value: [$0])) }
+        #expect(free.commands == sent)
+        #expect(free.events.last == .peripheral(Alone.peer, .writeWithoutResponseAvailable(true)))
+    }
+
+    @Test("services that are the system's are not told, unless the settings say so")
+    mutating func hidden() {
+        let uuids = [UInt16(0x1800), 0x1801, 0x180D, 0x1812].map { BluetoothUUID($0) }
+        let found = uuids.enumerated().map { index, uuid in
+            let start = UInt16(index * 10 + 1)
+            return DiscoveredService(
+                uuid: uuid, range: AttributeHandleRange(.init(rawValue: start), .init(rawValue: start + 8)),
+                isPrimary: true)
+        }
+        for hidden in [LifecycleSettings().hiddenServices, []] {
+            session = PeripheralSession(
+                Alone.peer, at: Alone.address, client: Alone.client, app: Alone.app, hiddenServices: hidden)
+            session.connected(Alone.link, attMTU: 100)
+            guard case .servicesDiscovered(let told, nil)? = answer(.discoverServices, .services(found)).first else {
+                Issue.record("nothing was told")
+                return
+            }
+            #expect(told.map(\.uuid) == (hidden.isEmpty ? uuids : [uuids[2]]))
+        }
+    }
+
     @Test("services that changed stand for nothing any more, whatever range the peer names")
     mutating func changed() {
         explore()

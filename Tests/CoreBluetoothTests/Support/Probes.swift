@@ -158,7 +158,8 @@ final class CentralProbe: Probe, @unchecked Sendable, CBCentralManagerDelegate, 
         _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
     ) {
         note(
-            "characteristics \(service.uuid) \(service.characteristics?.map(\.uuid.uuidString) ?? []) \(text(error))")
+            "characteristics \(service.uuid.uuidString) \(service.characteristics?.map(\.uuid.uuidString) ?? []) \(text(error))"
+        )
     }
 
     func peripheral(
@@ -170,24 +171,24 @@ final class CentralProbe: Probe, @unchecked Sendable, CBCentralManagerDelegate, 
     func peripheral(
         _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
     ) {
-        note("value \(characteristic.uuid) \(error == nil ? hex(characteristic.value) : text(error))")
+        note("value \(characteristic.uuid.uuidString) \(error == nil ? hex(characteristic.value) : text(error))")
     }
 
     func peripheral(_ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?) {
-        note("descriptorValue \(descriptor.uuid) \(descriptor.value ?? "nil") \(text(error))")
+        note("descriptorValue \(descriptor.uuid.uuidString) \(descriptor.value ?? "nil") \(text(error))")
     }
 
     func peripheral(
         _ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?
     ) {
-        note("written \(characteristic.uuid) \(text(error))")
+        note("written \(characteristic.uuid.uuidString) \(text(error))")
     }
 
     func peripheral(
         _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic,
         error: (any Error)?
     ) {
-        note("notifying \(characteristic.uuid) \(characteristic.isNotifying) \(text(error))")
+        note("notifying \(characteristic.uuid.uuidString) \(characteristic.isNotifying) \(text(error))")
     }
 
     func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {
@@ -268,29 +269,29 @@ final class PeripheralProbe: Probe, @unchecked Sendable, CBPeripheralManagerDele
     }
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
-        note("added \(service.uuid) \(text(error))")
+        note("added \(service.uuid.uuidString) \(text(error))")
     }
 
     func peripheralManager(
         _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic
     ) {
         centrals.append(central)
-        note("subscribed \(characteristic.uuid) \(central.maximumUpdateValueLength)")
+        note("subscribed \(characteristic.uuid.uuidString) \(central.maximumUpdateValueLength)")
     }
 
     func peripheralManager(
         _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
     ) {
-        note("unsubscribed \(characteristic.uuid)")
+        note("unsubscribed \(characteristic.uuid.uuidString)")
     }
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
-        note("read \(request.characteristic.uuid) \(request.offset)")
+        note("read \(request.characteristic.uuid.uuidString) \(request.offset)")
         onRead(peripheral, request)
     }
 
     func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
-        let texts = requests.map { "\($0.characteristic.uuid)@\($0.offset)=\($0.value?.count ?? -1)" }
+        let texts = requests.map { "\($0.characteristic.uuid.uuidString)@\($0.offset)=\($0.value?.count ?? -1)" }
         note("write \(texts.joined(separator: ","))")
         onWrite(peripheral, requests)
     }

@@ -1,0 +1,109 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import Foundation
+
+/// What happens where the delegate's class leaves a method out: a subclass may have it.
+extension CBCentralManagerDelegate {
+    /// Complains in the log: a manager with a restore identifier needs this call (SPEC SPR-9).
+    public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+        let outcome = Methods.willRestoreState.call(on: self, where: Methods.conforms, log: central.channel) {
+            $0.call(central, dict)
+        }
+        if case .absent = outcome { central.channel.log(.restorationNotImplemented(.central)) }
+    }
+
+    public func centralManager(
+        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        Methods.didDiscover.call(on: self, where: Methods.conforms, log: central.channel) {
+            $0.call(central, peripheral, advertisementData, RSSI)
+        }
+    }
+
+    public func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+        Methods.didConnect.call(on: self, where: Methods.conforms, log: central.channel) {
+            $0.call(central, peripheral)
+        }
+    }
+
+    public func centralManager(
+        _ central: CBCentralManager, didFailToConnect peripheral: CBPeripheral, error: (any Error)?
+    ) {
+        Methods.didFailToConnect.call(on: self, where: Methods.conforms, log: central.channel) {
+            $0.call(central, peripheral, error)
+        }
+    }
+
+    public func centralManager(
+        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, error: (any Error)?
+    ) {
+        Methods.didDisconnect.call(on: self, where: Methods.conforms, log: central.channel) {
+            $0.call(central, peripheral, error)
+        }
+    }
+
+    /// Calls the older form.
+    public func centralManager(
+        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
+        isReconnecting: Bool, error: (any Error)?
+    ) {
+        let outcome = Methods.didDisconnectAt.call(on: self, where: Methods.conforms, log: central.channel) {
+            $0.call(central, peripheral, timestamp, isReconnecting, error)
+        }
+        if case .called = outcome { return }
+        centralManager(central, didDisconnectPeripheral: peripheral, error: error)
+    }
+
+    public func centralManager(
+        _ central: CBCentralManager, connectionEventDidOccur event: CBConnectionEvent, for peripheral: CBPeripheral
+    ) {
+        Methods.connectionEvent.call(on: self, where: Methods.conforms, log: central.channel) {
+            $0.call(central, event, peripheral)
+        }
+    }
+
+    public func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral) {}
+}
+
+/// The optional methods, and how they are called.
+private enum Methods {
+    private static let manager = "CoreBluetooth.CBCentralManager"
+    private static let peripheral = "CoreBluetooth.CBPeripheral"
+    private static let dictionary = "Swift.Dictionary<Swift.String, Any>"
+    private static let error = "Swift.Optional<Swift.Error>"
+
+    static func conforms(_ type: AnyClass) -> Bool { type is any CBCentralManagerDelegate.Type }
+
+    struct Restoring { let call: (CBCentralManager, [String: Any]) -> Void }
+    static let willRestoreState = DelegateMethod<Restoring>(
+        "centralManager", ["_": manager, "willRestoreState": dictionary])
+
+    struct Discovering { let call: (CBCentralManager, CBPeripheral, [String: Any], NSNumber) -> Void }
+    static let didDiscover = DelegateMethod<Discovering>(
+        "centralManager",
+        ["_": manager, "didDiscover": peripheral, "advertisementData": dictionary, "rssi": "Foundation.NSNumber"])
+
+    struct Connecting { let call: (CBCentralManager, CBPeripheral) -> Void }
+    static let didConnect = DelegateMethod<Connecting>("centralManager", ["_": manager, "didConnect": peripheral])
+
+    struct Ending { let call: (CBCentralManager, CBPeripheral, (any Error)?) -> Void }
+    static let didFailToConnect = DelegateMethod<Ending>(
+        "centralManager", ["_": manager, "didFailToConnect": peripheral, "error": error])
+    static let didDisconnect = DelegateMethod<Ending>(
+        "centralManager", ["_": manager, "didDisconnectPeripheral": peripheral, "error": error])
+
+    struct EndingAt { let call: (CBCentralManager, CBPeripheral, CFAbsoluteTime, Bool, (any Error)?) -> Void }
+    static let didDisconnectAt = DelegateMethod<EndingAt>(
+        "centralManager",
+        [
+            "_": manager, "didDisconnectPeripheral": peripheral, "timestamp": "Swift.Double",
+            "isReconnecting": "Swift.Bool", "error": error,
+        ])
+
+    struct Watching { let call: (CBCentralManager, CBConnectionEvent, CBPeripheral) -> Void }
+    static let connectionEvent = DelegateMethod<Watching>(
+        "centralManager",
+        ["_": manager, "connectionEventDidOccur": "CoreBluetooth.CBConnectionEvent", "for": peripheral])
+}

@@ -1,0 +1,168 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import Foundation
+
+/// What happens where the delegate's class leaves a method out: a subclass may have it.
+extension CBPeripheralDelegate {
+    public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {
+        Methods.didUpdateName.call(on: self, where: Methods.conforms, log: peripheral.channel) { $0.call(peripheral) }
+    }
+
+    public func peripheral(_ peripheral: CBPeripheral, didModifyServices invalidatedServices: [CBService]) {
+        Methods.didModifyServices.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, invalidatedServices)
+        }
+    }
+
+    /// Calls the older form.
+    public func peripheral(_ peripheral: CBPeripheral, didReadRSSI RSSI: NSNumber, error: (any Error)?) {
+        let outcome = Methods.didReadRSSI.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, RSSI, error)
+        }
+        if case .called = outcome { return }
+        peripheralDidUpdateRSSI(peripheral, error: error)
+    }
+
+    public func peripheralDidUpdateRSSI(_ peripheral: CBPeripheral, error: (any Error)?) {
+        Methods.didUpdateRSSI.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, error)
+        }
+    }
+
+    public func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?) {
+        Methods.didDiscoverServices.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, error)
+        }
+    }
+
+    public func peripheral(
+        _ peripheral: CBPeripheral, didDiscoverIncludedServicesFor service: CBService, error: (any Error)?
+    ) {
+        Methods.didDiscoverIncludedServices.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, service, error)
+        }
+    }
+
+    public func peripheral(
+        _ peripheral: CBPeripheral, didDiscoverCharacteristicsFor service: CBService, error: (any Error)?
+    ) {
+        Methods.didDiscoverCharacteristics.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, service, error)
+        }
+    }
+
+    public func peripheral(
+        _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic, error: (any Error)?
+    ) {
+        Methods.didUpdateValue.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, characteristic, error)
+        }
+    }
+
+    public func peripheral(
+        _ peripheral: CBPeripheral, didWriteValueFor characteristic: CBCharacteristic, error: (any Error)?
+    ) {
+        Methods.didWriteValue.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, characteristic, error)
+        }
+    }
+
+    public func peripheral(
+        _ peripheral: CBPeripheral, didUpdateNotificationStateFor characteristic: CBCharacteristic,
+        error: (any Error)?
+    ) {
+        Methods.didUpdateNotificationState.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, characteristic, error)
+        }
+    }
+
+    public func peripheral(
+        _ peripheral: CBPeripheral, didDiscoverDescriptorsFor characteristic: CBCharacteristic, error: (any Error)?
+    ) {
+        Methods.didDiscoverDescriptors.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, characteristic, error)
+        }
+    }
+
+    public func peripheral(
+        _ peripheral: CBPeripheral, didUpdateValueFor descriptor: CBDescriptor, error: (any Error)?
+    ) {
+        Methods.didUpdateDescriptor.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, descriptor, error)
+        }
+    }
+
+    public func peripheral(
+        _ peripheral: CBPeripheral, didWriteValueFor descriptor: CBDescriptor, error: (any Error)?
+    ) {
+        Methods.didWriteDescriptor.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, descriptor, error)
+        }
+    }
+
+    public func peripheralIsReady(toSendWriteWithoutResponse peripheral: CBPeripheral) {
+        Methods.isReady.call(on: self, where: Methods.conforms, log: peripheral.channel) { $0.call(peripheral) }
+    }
+
+    public func peripheral(_ peripheral: CBPeripheral, didOpen channel: CBL2CAPChannel?, error: (any Error)?) {
+        Methods.didOpen.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, channel, error)
+        }
+    }
+}
+
+/// The optional methods, and how they are called.
+private enum Methods {
+    private static let peripheral = "CoreBluetooth.CBPeripheral"
+    private static let service = "CoreBluetooth.CBService"
+    private static let characteristic = "CoreBluetooth.CBCharacteristic"
+    private static let descriptor = "CoreBluetooth.CBDescriptor"
+    private static let error = "Swift.Optional<Swift.Error>"
+
+    static func conforms(_ type: AnyClass) -> Bool { type is any CBPeripheralDelegate.Type }
+
+    struct Plain { let call: (CBPeripheral) -> Void }
+    static let didUpdateName = DelegateMethod<Plain>("peripheralDidUpdateName", ["_": peripheral])
+    static let isReady = DelegateMethod<Plain>(
+        "peripheralIsReady", ["toSendWriteWithoutResponse": peripheral])
+
+    struct Modifying { let call: (CBPeripheral, [CBService]) -> Void }
+    static let didModifyServices = DelegateMethod<Modifying>(
+        "peripheral", ["_": peripheral, "didModifyServices": "Swift.Array<CoreBluetooth.CBService>"])
+
+    struct ReadingRSSI { let call: (CBPeripheral, NSNumber, (any Error)?) -> Void }
+    static let didReadRSSI = DelegateMethod<ReadingRSSI>(
+        "peripheral", ["_": peripheral, "didReadRSSI": "Foundation.NSNumber", "error": error])
+
+    struct Ending { let call: (CBPeripheral, (any Error)?) -> Void }
+    static let didUpdateRSSI = DelegateMethod<Ending>("peripheralDidUpdateRSSI", ["_": peripheral, "error": error])
+    static let didDiscoverServices = DelegateMethod<Ending>(
+        "peripheral", ["_": peripheral, "didDiscoverServices": error])
+
+    struct OfService { let call: (CBPeripheral, CBService, (any Error)?) -> Void }
+    static let didDiscoverIncludedServices = DelegateMethod<OfService>(
+        "peripheral", ["_": peripheral, "didDiscoverIncludedServicesFor": service, "error": error])
+    static let didDiscoverCharacteristics = DelegateMethod<OfService>(
+        "peripheral", ["_": peripheral, "didDiscoverCharacteristicsFor": service, "error": error])
+
+    struct OfCharacteristic { let call: (CBPeripheral, CBCharacteristic, (any Error)?) -> Void }
+    static let didUpdateValue = DelegateMethod<OfCharacteristic>(
+        "peripheral", ["_": peripheral, "didUpdateValueFor": characteristic, "error": error])
+    static let didWriteValue = DelegateMethod<OfCharacteristic>(
+        "peripheral", ["_": peripheral, "didWriteValueFor": characteristic, "error": error])
+    static let didUpdateNotificationState = DelegateMethod<OfCharacteristic>(
+        "peripheral", ["_": peripheral, "didUpdateNotificationStateFor": characteristic, "error": error])
+    static let didDiscoverDescriptors = DelegateMethod<OfCharacteristic>(
+        "peripheral", ["_": peripheral, "didDiscoverDescriptorsFor": characteristic, "error": error])
+
+    struct OfDescriptor { let call: (CBPeripheral, CBDescriptor, (any Error)?) -> Void }
+    static let didUpdateDescriptor = DelegateMethod<OfDescriptor>(
+        "peripheral", ["_": peripheral, "didUpdateValueFor": descriptor, "error": error])
+    static let didWriteDescriptor = DelegateMethod<OfDescriptor>(
+        "peripheral", ["_": peripheral, "didWriteValueFor": descriptor, "error": error])
+
+    struct Opening { let call: (CBPeripheral, CBL2CAPChannel?, (any Error)?) -> Void }
+    static let didOpen = DelegateMethod<Opening>(
+        "peripheral", ["_": peripheral, "didOpen": "Swift.Optional<CoreBluetooth.CBL2CAPChannel>", "error": error])
+}

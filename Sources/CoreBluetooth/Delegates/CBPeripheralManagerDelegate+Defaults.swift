@@ -1,0 +1,139 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import Foundation
+
+/// What happens where the delegate's class leaves a method out: a subclass may have it.
+extension CBPeripheralManagerDelegate {
+    /// Complains in the log: a manager with a restore identifier needs this call (SPEC SPR-9).
+    public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
+        let outcome = Methods.willRestoreState.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, dict)
+        }
+        if case .absent = outcome { peripheral.channel.log(.restorationNotImplemented(.peripheral)) }
+    }
+
+    public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {
+        Methods.didStartAdvertising.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, error)
+        }
+    }
+
+    public func peripheralManager(_ peripheral: CBPeripheralManager, didAdd service: CBService, error: (any Error)?) {
+        Methods.didAdd.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, service, error)
+        }
+    }
+
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager, central: CBCentral, didSubscribeTo characteristic: CBCharacteristic
+    ) {
+        Methods.didSubscribe.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, central, characteristic)
+        }
+    }
+
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager, central: CBCentral, didUnsubscribeFrom characteristic: CBCharacteristic
+    ) {
+        Methods.didUnsubscribe.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, central, characteristic)
+        }
+    }
+
+    /// Refuses with `CBATTError.requestNotSupported`.
+    public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
+        let outcome = Methods.didReceiveRead.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, request)
+        }
+        if case .called = outcome { return }
+        peripheral.respond(to: request, withResult: .requestNotSupported)
+    }
+
+    /// Refuses with `CBATTError.requestNotSupported`, all of them.
+    public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
+        let outcome = Methods.didReceiveWrite.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, requests)
+        }
+        if case .called = outcome { return }
+        if let first = requests.first { peripheral.respond(to: first, withResult: .requestNotSupported) }
+    }
+
+    public func peripheralManagerIsReady(toUpdateSubscribers peripheral: CBPeripheralManager) {
+        Methods.isReady.call(on: self, where: Methods.conforms, log: peripheral.channel) { $0.call(peripheral) }
+    }
+
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager, didPublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?
+    ) {
+        Methods.didPublish.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, PSM, error)
+        }
+    }
+
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager, didUnpublishL2CAPChannel PSM: CBL2CAPPSM, error: (any Error)?
+    ) {
+        Methods.didUnpublish.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, PSM, error)
+        }
+    }
+
+    public func peripheralManager(
+        _ peripheral: CBPeripheralManager, didOpen channel: CBL2CAPChannel?, error: (any Error)?
+    ) {
+        Methods.didOpen.call(on: self, where: Methods.conforms, log: peripheral.channel) {
+            $0.call(peripheral, channel, error)
+        }
+    }
+}
+
+/// The optional methods, and how they are called.
+private enum Methods {
+    private static let manager = "CoreBluetooth.CBPeripheralManager"
+    private static let central = "CoreBluetooth.CBCentral"
+    private static let characteristic = "CoreBluetooth.CBCharacteristic"
+    private static let request = "CoreBluetooth.CBATTRequest"
+    private static let error = "Swift.Optional<Swift.Error>"
+
+    static func conforms(_ type: AnyClass) -> Bool { type is any CBPeripheralManagerDelegate.Type }
+
+    struct Restoring { let call: (CBPeripheralManager, [String: Any]) -> Void }
+    static let willRestoreState = DelegateMethod<Restoring>(
+        "peripheralManager", ["_": manager, "willRestoreState": "Swift.Dictionary<Swift.String, Any>"])
+
+    struct Ending { let call: (CBPeripheralManager, (any Error)?) -> Void }
+    static let didStartAdvertising = DelegateMethod<Ending>(
+        "peripheralManagerDidStartAdvertising", ["_": manager, "error": error])
+
+    struct Adding { let call: (CBPeripheralManager, CBService, (any Error)?) -> Void }
+    static let didAdd = DelegateMethod<Adding>(
+        "peripheralManager", ["_": manager, "didAdd": "CoreBluetooth.CBService", "error": error])
+
+    struct Subscribing { let call: (CBPeripheralManager, CBCentral, CBCharacteristic) -> Void }
+    static let didSubscribe = DelegateMethod<Subscribing>(
+        "peripheralManager", ["_": manager, "central": central, "didSubscribeTo": characteristic])
+    static let didUnsubscribe = DelegateMethod<Subscribing>(
+        "peripheralManager", ["_": manager, "central": central, "didUnsubscribeFrom": characteristic])
+
+    struct Reading { let call: (CBPeripheralManager, CBATTRequest) -> Void }
+    static let didReceiveRead = DelegateMethod<Reading>(
+        "peripheralManager", ["_": manager, "didReceiveRead": request])
+
+    struct Writing { let call: (CBPeripheralManager, [CBATTRequest]) -> Void }
+    static let didReceiveWrite = DelegateMethod<Writing>(
+        "peripheralManager", ["_": manager, "didReceiveWrite": "Swift.Array<\(request)>"])
+
+    struct Plain { let call: (CBPeripheralManager) -> Void }
+    static let isReady = DelegateMethod<Plain>("peripheralManagerIsReady", ["toUpdateSubscribers": manager])
+
+    struct Offering { let call: (CBPeripheralManager, CBL2CAPPSM, (any Error)?) -> Void }
+    static let didPublish = DelegateMethod<Offering>(
+        "peripheralManager", ["_": manager, "didPublishL2CAPChannel": "Swift.UInt16", "error": error])
+    static let didUnpublish = DelegateMethod<Offering>(
+        "peripheralManager", ["_": manager, "didUnpublishL2CAPChannel": "Swift.UInt16", "error": error])
+
+    struct Opening { let call: (CBPeripheralManager, CBL2CAPChannel?, (any Error)?) -> Void }
+    static let didOpen = DelegateMethod<Opening>(
+        "peripheralManager", ["_": manager, "didOpen": "Swift.Optional<CoreBluetooth.CBL2CAPChannel>", "error": error])
+}

@@ -1,0 +1,171 @@
+// These names are Apple's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BLEAppLifecycle
+import ForeignDelegates
+import Foundation
+import Testing
+
+@testable import CoreBluetooth
+
+/// Optional methods that a subclass of the conforming class adds.
+@Suite("Methods of delegates that a subclass adds")
+struct SubclassMethodTests {
+    private let system = ScriptedSystem()
+    private let heard = Heard()
+
+    private func manager(_ delegate: BareDelegate) -> CBCentralManager {
+        CurrentSystem.$override.withValue(system) {
+            CBCentralManager(
+                delegate: delegate, queue: .global(), options: [CBCentralManagerOptionRestoreIdentifierKey: "id"])
+        }
+    }
+
+    /// Tells a delegate to restore, as a manager does.
+    private func restore(_ delegate: BareDelegate) {
+        let any: any CBCentralManagerDelegate = delegate
+        any.centralManager(manager(delegate), willRestoreState: ["key": 1])
+    }
+
+    @Test(
+        "they are called, whatever kind of class the subclass is",
+        arguments: [
+            (ForeignDelegates.restorable, ["restorable [\"key\"]"]), (ForeignDelegates.final, ["final [\"key\"]"]),
+            (ForeignDelegates.hidden, ["hidden [\"key\"]"]), (ForeignDelegates.generic, ["generic Int [\"key\"]"]),
+            (ForeignDelegates.extended, ["extended [\"key\"]"]), (ForeignDelegates.local, ["local [\"key\"]"]),
+            (ForeignDelegates.second, ["restorable [\"key\"]", "second"]),
+            (ForeignDelegates.middle, ["restorable [\"key\"]"]),
+        ] as [(@Sendable (Heard) -> BareDelegate, [String])])
+    func foreign(make: @Sendable (Heard) -> BareDelegate, lines: [String]) {
+        restore(make(heard))
+        #expect(heard.lines == lines)
+        #expect(system.logs.isEmpty)
+    }
+
+    @Test("a subclass of another module is found as well, and what it is told arrives as it is")
+    func parameters() throws {
+        let delegate = LateDelegate(heard)
+        let manager = manager(delegate)
+        let peripheral = CBPeripheral(
+            PeripheralDescription(identifier: PeerIdentifier(high: 1, low: 2), name: "Belt"), channel: manager.channel,
+            table: manager.known)
+        let any: any CBCentralManagerDelegate = delegate
+        any.centralManager(
+            manager, didDisconnectPeripheral: peripheral, timestamp: 12.5, isReconnecting: true,
+            error: CBError(.connectionTimeout))
+        any.centralManager(
+            manager, didDiscover: peripheral, advertisementData: [CBAdvertisementDataLocalNameKey: "Belt"], rssi: -61)
+        #expect(heard.lines == ["disconnected Belt 12.5 true 6", "discovered Belt Belt -61"])
+        // The object is still whole after having been called so.
+        restore(delegate)
+        #expect(heard.lines.count == 3)
+    }
+
+    @Test("without such a method the app is told what it lacks, once more only where that is certain (SPEC SPR-9)")
+    func absent() {
+        restore(BareDelegate(heard))
+        #expect(system.logs.count == 1 && system.logs[0].hasPrefix("API MISUSE: CBCentralManager has a restore"))
+        class NothingAdded: BareDelegate {}
+        restore(NothingAdded(heard))
+        #expect(system.logs.count == 2 && system.logs[0] == system.logs[1])
+    }
+
+    @Test("a default that the method itself calls through super does not call the method again")
+    func superclass() {
+        class Polite: BareDelegate {
+            func centralManager(_ central: CBCentralManager, didConnect peripheral: CBPeripheral) {
+                heard.lines.append("connected")
+                (self as any CBCentralManagerDelegate).centralManager(central, didConnect: peripheral)
+            }
+        }
+        let delegate = Polite(heard)
+        let manager = manager(delegate)
+        let peripheral = CBPeripheral(
+            PeripheralDescription(identifier: PeerIdentifier(high: 1, low: 2)), channel: manager.channel,
+            table: manager.known)
+        (delegate as any CBCentralManagerDelegate).centralManager(manager, didConnect: peripheral)
+        #expect(heard.lines == ["connected"])
+    }
+
+    @Test("a real manager restores such a delegate, before it tells the state (SPEC SPR-10)")
+    func restoration() async throws {
+        let delegate = ForeignDelegates.restorable(heard)
+        let queue = DispatchQueue(label: "delegate")
+        let manager = CurrentSystem.$override.withValue(system) { CBCentralManager(delegate: delegate, queue: queue) }
+        system.tell(.willRestoreCentral(RestoredCentral(scan: ScanOptions(services: []))))
+        manager.channel.queue.sync {}
+        #expect(heard.lines.count == 1)
+        withExtendedLifetime(delegate) {}
+    }
+
+    // MARK: What an optimizer leaves
+
+    private static let prefix = "$s3App10RestorableC"
+    private static let method = prefix + "7manager_16willRestoreStatey3Lib3MgrC_SDySSypGtF"
+    private static let signature = "manager(_: Lib.Mgr, willRestoreState: Swift.Dictionary<Swift.String, Any>) -> ()"
+
+    private func symbols(_ names: [String]) -> ClassSymbols {
+        ClassSymbols(
+            names.map { ($0, 0x1000) }, prefix: Self.prefix, title: "nominal type descriptor for App.Restorable")
+    }
+
+    @Test("a method whose code was removed is known by its descriptor; a class without its destructor is not whole")
+    func removed() {
+        let whole = symbols([Self.method + "Tq", Self.method, Self.prefix + "fd"])
+        #expect(whole.methods == [Self.signature: .code(0x1000)] && whole.isWhole)
+        let optimized = symbols([Self.method + "Tq", Self.prefix + "fD"])
+        #expect(optimized.methods == [Self.signature: .removed] && !optimized.isWhole)
+        // A method of a type within the class is none of the class.
+        #expect(symbols(["$s3App10RestorableC5InnerC3runyyF"]).methods["run() -> ()"] == nil)
+    }
+
+    @Test("the log names class and method, and blames the optimizer and not the app")
+    func logs() {
+        let removed = LogMessage.delegateMethodRemoved(
+            class: "App.Restorable", superclass: "App.Base", method: "centralManager(_:willRestoreState:)"
+        ).text
+        #expect(removed.contains("App.Restorable implements centralManager(_:willRestoreState:), which is not called"))
+        #expect(!removed.contains("MISUSE"))
+        let name = DelegateMethodName("centralManager", ["_": "A.B", "didConnect": "A.C"])
+        #expect(name.text == "centralManager(_:didConnect:)")
+        #expect(name.signature == "centralManager(_: A.B, didConnect: A.C) -> ()")
+        #expect(
+            DelegateMethodName("peripheralDidUpdateName", ["_": "A.B"]).signature
+                == "peripheralDidUpdateName(A.B) -> ()")
+    }
+
+    @Test("files that are none, and cut ones, have no symbols", arguments: [0, 4, 63, 64, 200, 5000])
+    func damaged(count: Int) throws {
+        let program = try #require(FileManager.default.contents(atPath: "/proc/self/exe"))
+        #expect(ELFReader.symbolTable(in: program) != nil)
+        #expect(ELFReader.symbolTable(in: program.prefix(count)) == nil)
+        #expect(ELFReader.symbolTable(in: Data(repeating: 0x7F, count: count)) == nil)
+        var wild = program.prefix(count)
+        for index in wild.indices where index >= 6 { wild[index] = 0xFF }
+        #expect(ELFReader.symbolTable(in: wild) == nil && ELFReader.lowestAddress(in: wild) == nil)
+        #expect(ProgramSymbols(holding: 1) == nil)
+    }
+}
+
+/// A restorable subclass in another module than its base.
+private final class LateDelegate: BareDelegate {
+    func centralManager(
+        _ central: CBCentralManager, didDisconnectPeripheral peripheral: CBPeripheral, timestamp: CFAbsoluteTime,
+        isReconnecting: Bool, error: (any Error)?
+    ) {
+        let code = (error as? CBError).map { "\($0.errorCode)" } ?? "none"
+        heard.lines.append("disconnected \(peripheral.name ?? "?") \(timestamp) \(isReconnecting) \(code)")
+    }
+
+    func centralManager(
+        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+        rssi RSSI: NSNumber
+    ) {
+        let name = advertisementData[CBAdvertisementDataLocalNameKey] as? String ?? "?"
+        heard.lines.append("discovered \(peripheral.name ?? "?") \(name) \(RSSI)")
+    }
+
+    func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
+        heard.lines.append("restored")
+    }
+}
