@@ -7,9 +7,9 @@ import Glibc
 ///
 /// What the recorded controller said of itself, its address, version, features and buffers, becomes a simulated
 /// controller. While the host scans, the recorded advertising reports come at their recorded distances, in the form of
-/// its scan; while it does not, the capture waits. A connection to a device whose GATT session is in the capture is
-/// served from it: a request that was recorded gets its response, and what was notified afterwards follows at its
-/// distance; any other request gets Attribute Not Found, or Unlikely Error. Other recorded events are not played.
+/// its scan; while it does not, the capture waits. A device whose GATT session is in the capture can be connected to: it
+/// has the recorded database, the values that were read, and sends by itself what it sent then, at the recorded
+/// distances, to clients that have subscribed. What the capture lacks is told. Other recorded events are not played.
 struct PlayedCapture {
     var configuration = SimulatedControllerConfiguration()
     /// In their order; the time counts from the first of them.
@@ -136,14 +136,29 @@ struct PlayedCapture {
 
     // MARK: Playing
 
-    /// Creates an air that plays the capture, `rate` times faster than it was recorded.
-    func makeAir(rate: Double = 1) -> (air: SimulatedAir, controller: SimulatedControllerID) {
+    /// An air that plays it, so many times faster than it was recorded.
+    /// - Parameter tell: gets what the capture lacks, in words.
+    func makeAir(
+        rate: Double = 1, tell: @escaping @Sendable (String) -> Void = { _ in }
+    ) -> (air: SimulatedAir, controller: SimulatedControllerID) {
         let air = SimulatedAir()
         let controller = air.addController(configuration)
         // Only what was recorded is reported; the peers below advertise so that they can be connected to.
         air.changeFaults(of: controller) { $0.silencesReports = true }
         let pace = PlayedPace(rate: rate)
-        for session in sessions { session.join(air, pace) }
+        for session in sessions {
+            if session.begunBefore {
+                tell(
+                    "a link stood before the capture began: its device is played as \(session.peer), and what was "
+                        + "discovered before is missing")
+            }
+            session.join(air, pace, tell: tell)
+        }
+        if sessions.isEmpty, !reports.isEmpty {
+            tell("the capture has no GATT session of a device: there are only its advertisements")
+        } else if sessions.isEmpty {
+            tell("the capture has neither advertisements nor a GATT session of a device")
+        }
         if !reports.isEmpty { ReportPlayer(reports: reports, pace: pace, controller: controller).wait(on: air) }
         return (air, controller)
     }

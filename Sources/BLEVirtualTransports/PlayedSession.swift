@@ -15,51 +15,18 @@ struct PlayedSession {
     var peer: DeviceAddress
     var exchanges: [Exchange] = []
 
-    /// Adds the peer to the air, where a host can connect to it.
-    func join(_ air: SimulatedAir, _ pace: PlayedPace) {
-        let responder = Responder(exchanges: exchanges, pace: pace)
-        var peer = SimulatedScriptedPeer(name: "", address: peer) { responder.answer($0) }
-        peer.respondLater = { responder.later($0) }
-        air.addScriptedPeer(peer)
-    }
+    /// What of the session the capture holds nothing of.
+    var begunBefore = false
 
-    /// Finds the recorded answer; a request that occurs several times gets its answers in turn.
-    private final class Responder {
-        private let exchanges: [Exchange]
-        private let pace: PlayedPace
-        private var used: Set<Int> = []
-        private var found: Int?
-
-        init(exchanges: [Exchange], pace: PlayedPace) {
-            self.exchanges = exchanges
-            self.pace = pace
-        }
-
-        func answer(_ pdu: [UInt8]) -> [[UInt8]] {
-            found = exchanges.indices.first { exchanges[$0].request == pdu && !used.contains($0) }
-            if let found {
-                used.insert(found)
-            } else {
-                // The last answer is repeated for later requests.
-                found = exchanges.lastIndex { $0.request == pdu }
-            }
-            if let found { return exchanges[found].response.map { [$0] } ?? [] }
-            guard let octet = pdu.first, ATTOpcode(rawValue: octet).kind == .request else { return [] }
-            let handle = pdu.count >= 3 ? Array(pdu[1..<3]) : [0, 0]
-            let error: ATTError =
-                switch ATTOpcode(rawValue: octet) {
-                case .findInformationRequest, .findByTypeValueRequest, .readByTypeRequest, .readByGroupTypeRequest:
-                    .attributeNotFound
-                case .exchangeMTURequest: .requestNotSupported
-                default: .unlikelyError
-                }
-            return [[0x01, octet] + handle + [error.rawValue]]
-        }
-
-        func later(_ pdu: [UInt8]) -> [(microseconds: Int64, pdu: [UInt8])] {
-            guard let found else { return [] }
-            return exchanges[found].later.map { (pace.microseconds($0.microseconds), $0.pdu) }
-        }
+    /// Puts the device on the air, where it can be connected to.
+    /// - Parameter tell: gets what the capture lacks, in words.
+    func join(_ air: SimulatedAir, _ pace: PlayedPace, tell: @escaping @Sendable (String) -> Void) {
+        let database = PlayedDatabase(exchanges)
+        for gap in database.gaps { tell("\(peer): \(gap)") }
+        let server = PlayedServer(self, database, on: air, pace, tell: tell)
+        var scripted = SimulatedScriptedPeer(name: "", address: peer) { server.answer($0) }
+        scripted.linkEnded = { server.linkEnded() }
+        server.device = air.addScriptedPeer(scripted)
     }
 }
 
@@ -72,6 +39,8 @@ struct SessionCollector {
         var fromPeer: [UInt8] = []
     }
 
+    private static let unknownLinkLimit = 64
+
     private var open: [Open] = []
     private var finished: [PlayedSession] = []
 
@@ -81,12 +50,22 @@ struct SessionCollector {
             begin(event.connectionHandle, event.peerAddress)
         case .leEnhancedConnectionComplete(let event) where event.status.isSuccess && event.role == .central:
             begin(event.connectionHandle, event.peerAddress)
+        case .leConnectionComplete(let event) where event.status.isSuccess:
+            end(event.connectionHandle.rawValue)
+            endedUnknown.insert(event.connectionHandle.rawValue)
+        case .leEnhancedConnectionComplete(let event) where event.status.isSuccess:
+            end(event.connectionHandle.rawValue)
+            endedUnknown.insert(event.connectionHandle.rawValue)
         case .disconnectionComplete(let event): end(event.connectionHandle.rawValue)
         default: break
         }
     }
 
+    /// Links that this host is not the central of.
+    private var endedUnknown: Set<UInt16> = []
+
     private mutating func begin(_ handle: ConnectionHandle, _ peer: DeviceAddress) {
+        endedUnknown.remove(handle.rawValue)
         end(handle.rawValue)
         open.append(Open(handle: handle.rawValue, session: PlayedSession(peer: peer.withoutIdentityMark)))
     }
@@ -114,6 +93,16 @@ struct SessionCollector {
         do throws(DecodingError) {
             let data = try ACLDataPacket(decoding: packet)
             let handle = data.connectionHandle.rawValue
+            if !open.contains(where: { $0.handle == handle }) {
+                // A link that stood before the capture began: nobody knows with whom.
+                guard data.boundary.isFirst, isAttributeFrame(data.data), open.count < Self.unknownLinkLimit,
+                    !endedUnknown.contains(handle)
+                else { return }
+                let address = DeviceAddress(value: 0xC000_0000_0000 | UInt64(handle), kind: .random)
+                var session = PlayedSession(peer: address)
+                session.begunBefore = true
+                open.append(Open(handle: handle, session: session))
+            }
             guard let position = open.firstIndex(where: { $0.handle == handle }) else { return }
             let isFromHost = direction == .hostToController
             var frame = data.boundary.isFirst ? [] : isFromHost ? open[position].fromHost : open[position].fromPeer
@@ -127,6 +116,10 @@ struct SessionCollector {
         } catch {}
     }
 
+    private func isAttributeFrame(_ data: RawSpan) -> Bool {
+        data.byteCount > 4 && data.byte(at: 2) == 4 && data.byte(at: 3) == 0
+    }
+
     private func take(_ pdu: [UInt8], isFromHost: Bool, at time: Int64, _ session: inout PlayedSession) {
         guard let octet = pdu.first else { return }
         switch ATTOpcode(rawValue: octet).kind {
@@ -136,13 +129,16 @@ struct SessionCollector {
         case .response:
             guard !isFromHost,
                 let position = session.exchanges.lastIndex(where: {
-                    ATTOpcode(rawValue: $0.request[0]).kind == .request
+                    ATTOpcode(rawValue: $0.request.first ?? 0).kind == .request
                 }),
                 session.exchanges[position].response == nil
             else { return }
             session.exchanges[position].response = pdu
         case .notification, .indication:
-            guard !isFromHost, let last = session.exchanges.indices.last else { return }
+            guard !isFromHost else { return }
+            // What came before any request stands behind one that means nothing.
+            if session.exchanges.isEmpty { session.exchanges.append(.init(request: [], time: time)) }
+            let last = session.exchanges.count - 1
             session.exchanges[last].later.append((max(0, time &- session.exchanges[last].time), pdu))
         case .confirmation, .unknown: break
         }

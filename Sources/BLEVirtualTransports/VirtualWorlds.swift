@@ -16,7 +16,10 @@ package final class VirtualWorlds: Sendable {
 
     private let world = Mutex<World?>(nil)
 
-    package init() {}
+    /// Told what a capture that is played lacks.
+    private let tell: @Sendable (String) -> Void
+
+    package init(tell: @escaping @Sendable (String) -> Void = { _ in }) { self.tell = tell }
 
     /// - Throws: the errors of `VirtualTransports.open`.
     @Sendable
@@ -25,7 +28,7 @@ package final class VirtualWorlds: Sendable {
             kept.air.reopenTransport(of: kept.controller)
             return Self.transport(kept)
         }
-        let (air, controller) = try VirtualTransports.makeAir(address)
+        let (air, controller) = try VirtualTransports.makeAir(address, tell: tell)
         let made = World(address: address, air: air, controller: controller)
         world.withLock { $0 = made }
         return Self.transport(made)

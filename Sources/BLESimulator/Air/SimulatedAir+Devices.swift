@@ -98,7 +98,12 @@ extension SimulatedAir {
         self.device(device)?.disconnect(reason)
     }
 
-    /// Makes a device request other connection parameters over L2CAP.
+    /// Lets a device send a PDU of ATT by itself; nothing is sent while it has no link.
+    public func sendAttributePDU(_ pdu: [UInt8], from device: SimulatedDeviceID) {
+        self.device(device)?.send(pdu, on: .attributeProtocol)
+    }
+
+    /// Lets a device ask its central for other connection parameters, by L2CAP.
     public func requestParameters(_ request: L2CAPConnectionParameterUpdateRequest, from device: SimulatedDeviceID) {
         self.device(device)?.requestParameters(request)
     }

@@ -178,6 +178,7 @@ final class SimulatedDevice: AirStation {
     func closed(_ link: AirLink, reason: HCIStatus) {
         lastDisconnectReason = reason
         peer = nil
+        if case .script(let script) = host { script.linkEnded?() }
         server?.linkEnded()
         notifyNumbers = notifyNumbers.mapValues { $0 &+ 1 }
         isResting = true

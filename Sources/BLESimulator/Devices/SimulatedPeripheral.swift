@@ -166,6 +166,9 @@ public struct SimulatedScriptedPeer {
     /// Called with each PDU on channel 4; returns PDUs to send later, each with its delay in microseconds, in order.
     public var respondLater: ((_ pdu: [UInt8]) -> [(microseconds: Int64, pdu: [UInt8])])?
 
+    /// Called when the link has ended.
+    public var linkEnded: (() -> Void)?
+
     /// - Parameters:
     ///   - name: the name to advertise if `advertisement` is `nil`.
     ///   - respond: called with each PDU on channel 4; returns the PDUs to send at once.

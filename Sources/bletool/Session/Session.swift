@@ -12,10 +12,11 @@ struct Session: Sendable {
     let state: StateDirectory
     var ownAddress: GlobalOptions.OwnAddressKind?
     /// What stands behind a virtual transport, also when it is opened again.
-    private let worlds = VirtualWorlds()
+    private let worlds: VirtualWorlds
 
     init(_ options: GlobalOptions, console: Console) {
         self.console = console
+        worlds = VirtualWorlds { console.note("replay: \($0)") }
         transport = options.transport
         capturePath = options.capture
         recordingName = options.record
