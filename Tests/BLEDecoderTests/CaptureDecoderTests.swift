@@ -195,8 +195,8 @@ struct CaptureDecoderTests {
         page.end()
         let text = unsafe page.output.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
         #expect(page.rowCount == 1)
-        #expect(text.split(separator: "</script>").count == 3)
-        #expect(text.contains("\\x3c/script>\\x3cb>"))
+        #expect(text.split(separator: "</script>").count == 5)
+        #expect(text.contains("\\u003c/script>\\u003cb>"))
     }
 
     @Test("the summary and the text agree on what is malformed; nothing traps or grows without bound, whatever comes")

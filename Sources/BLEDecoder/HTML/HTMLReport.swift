@@ -38,9 +38,10 @@ public struct HTMLReport: ~Copyable {
         buffer.append("</title>\n")
         buffer.append(HTMLPage.style)
         buffer.append(HTMLPage.body)
-        buffer.append("<script>\nconst NAME=")
+        buffer.append("<script>const NAME=")
         Self.appendString(Array(title.utf8).span.bytes, to: &buffer)
-        buffer.append(";\nconst ROWS=[\n")
+        // Data are read faster than a program that holds them.
+        buffer.append("</script>\n<script type=\"application/json\" id=\"rows\">[\n")
     }
 
     /// Writes a record if it passes the filter.
@@ -49,6 +50,7 @@ public struct HTMLReport: ~Copyable {
         guard decoder.decode(record) else { return }
         let facts = decoder.facts
         if firstTime == nil { firstTime = facts.timestampMicroseconds }
+        if rowCount > 0 { buffer.append(",\n") }
         rowCount += 1
         buffer.append(UInt8(ascii: "["))
         buffer.append(decimal: UInt64(facts.frame))
@@ -62,7 +64,7 @@ public struct HTMLReport: ~Copyable {
         buffer.append(signed: Int64(facts.connection ?? -1))
         buffer.append(UInt8(ascii: ","))
         Self.appendTexts(of: decoder, to: &buffer)
-        buffer.append("],\n")
+        buffer.append(UInt8(ascii: "]"))
     }
 
     /// Appends the headline without its time and kind, and the fields.
@@ -75,10 +77,11 @@ public struct HTMLReport: ~Copyable {
 
     /// Writes the rest of the page.
     public mutating func end() {
-        buffer.append("];\nconst START=")
+        buffer.append("\n]</script>\n<script>const START=")
         buffer.append(signed: firstTime ?? 0)
-        buffer.append(";\n</script>\n<script>\n")
+        buffer.append("</script>\n<script>\n")
         buffer.append(HTMLPage.script)
+        buffer.append(HTMLPage.overview)
         buffer.append("</script>\n</body>\n</html>\n")
     }
 
@@ -92,7 +95,7 @@ public struct HTMLReport: ~Copyable {
         }
     }
 
-    /// Appends a JavaScript string that cannot end a script element.
+    /// A string of JSON, and of JavaScript, that ends no script element.
     private static func appendString(_ bytes: RawSpan, to buffer: inout TextBuffer) {
         buffer.append(UInt8(ascii: "\""))
         for index in 0..<bytes.byteCount {
@@ -102,9 +105,9 @@ public struct HTMLReport: ~Copyable {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 buffer.append(UInt8(ascii: "\\"))
                 buffer.append(octet)
-            case UInt8(ascii: "<"): buffer.append("\\x3c")
+            case UInt8(ascii: "<"): buffer.append("\\u003c")
             case 0..<0x20:
-                buffer.append("\\x")
+                buffer.append("\\u00")
                 buffer.append(hexadecimal: UInt64(octet), digits: 2)
             default: buffer.append(octet)
             }

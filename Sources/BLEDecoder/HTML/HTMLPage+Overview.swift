@@ -1,0 +1,83 @@
+extension HTMLPage {
+    /// The overview, its plots, and what the address of the page says; behind `script`.
+    static let overview: StaticString = #"""
+        // The overview: what happened, who was there, what went wrong, and how it went over time.
+        const SERIES=["#3b7ddd","#e08a1e","#3fa34d","#c2447c","#7a5cc7","#1f9e9e","#b5651d","#808a9b"];
+        const make=(tag,text,name)=>{const e=document.createElement(tag);if(text!==undefined)e.textContent=text;if(name)e.className=name;return e};
+        function table(heads,rows){const wrap=make("div",undefined,"wide"),t=make("table"),h=make("tr");
+          for(const [text,name] of heads)h.append(make("th",text,name));t.append(h);
+          for(const row of rows){const tr=make("tr");for(const key of ["row","link"])if(row[key]!==undefined)tr.dataset[key]=row[key];
+            if(row.row!==undefined)tr.onclick=()=>reveal(row.row);if(row.link!==undefined)tr.onclick=()=>show(row.link);
+            row.cells.forEach((c,j)=>tr.append(make("td",c,[heads[j][1],row.bad===j?"bad":""].join(" ").trim())));t.append(tr)}
+          wrap.append(t);return wrap}
+        function plot(title,series,unit,floor){
+          const f=make("figure"),c=make("canvas"),g=make("div",undefined,"legend");f.append(make("figcaption",title),c,g);
+          series.forEach((s,j)=>{s.colour=SERIES[j%SERIES.length];if(series.length>1){const e=make("span",s.name),d=make("span",undefined,"dot");d.style.background=s.colour;d.style.marginRight="5px";e.prepend(d);g.append(e)}});
+          let low=floor===undefined?Infinity:floor,high=-Infinity;for(const s of series)for(const p of s.points){if(p[1]<low)low=p[1];if(p[1]>high)high=p[1]}
+          if(!(high>low))high=low+1;
+          const x=(t,w)=>44+(t-firstTime)/whole*(w-52),y=v=>146-(v-low)/(high-low)*134;
+          const paint=()=>{const w=c.clientWidth||400,q=fit(c,w,170);c.style.width="100%";q.font="11px system-ui,DejaVu Sans,sans-serif";q.textBaseline="middle";
+            for(let n=0;n<=3;n++){const v=low+(high-low)*n/3;q.strokeStyle=rule;q.lineWidth=1;q.beginPath();q.moveTo(44,y(v));q.lineTo(w-8,y(v));q.stroke();
+              q.fillStyle=dim;q.textAlign="right";q.fillText(Math.abs(v)>=100||Number.isInteger(v)?Math.round(v):v.toFixed(1),40,y(v))}
+            q.textAlign="left";q.fillText("0 s",44,161);q.textAlign="right";q.fillText(nice(whole),w-8,161);
+            for(const s of series){q.fillStyle=q.strokeStyle=s.colour;q.lineWidth=1.5;
+              // By pixel, the least and the greatest: no more is seen.
+              const cols=new Map();for(const p of s.points){const at=x(p[0],w)|0,m=cols.get(at);if(!m)cols.set(at,[p[1],p[1]]);else{if(p[1]<m[0])m[0]=p[1];if(p[1]>m[1])m[1]=p[1]}}
+              if(s.line){q.beginPath();let first=true;for(const [at,m] of [...cols].sort((a,b)=>a[0]-b[0])){first?q.moveTo(at,y(m[1])):q.lineTo(at,y(m[1]));first=false}q.stroke()}
+              else for(const [at,m] of cols){q.fillRect(at-1,y(m[1])-1,2.5,Math.max(2.5,y(m[0])-y(m[1])))}}};
+          const near=e=>{const b=c.getBoundingClientRect(),t=firstTime+(e.clientX-b.left-44)/(b.width-52)*whole,v=low+(146-(e.clientY-b.top))/134*(high-low);let best=null,d=Infinity;
+            for(const s of series)for(const p of s.points){const n=Math.abs(p[0]-t)/whole*3+Math.abs(p[1]-v)/(high-low);if(n<d){d=n;best=[s,p]}}return best};
+          c.onmousemove=e=>{const b=near(e);if(!b)return;const tip=$("tip");tip.style.display="block";tip.textContent=(b[0].name?b[0].name+": ":"")+b[1][1]+" "+unit+" at "+nice(b[1][0]-firstTime);
+            tip.style.left=Math.min(innerWidth-tip.offsetWidth-8,e.clientX+12)+"px";tip.style.top=e.clientY+14+"px"};
+          c.onmouseleave=()=>$("tip").style.display="none";c.onclick=e=>{const b=near(e);$("tip").style.display="none";if(b&&b[1][2]!==undefined)reveal(b[1][2])};
+          f.paint=paint;return f}
+        let built=null;
+        function drawOverview(){const o=$("overview");if(built){for(const p of built)p.paint();return}
+          const n=v=>v.toLocaleString("en"),cards=make("div",undefined,"cards"),add=(v,t,isBad)=>{const c=make("div",undefined,"card"+(isBad?" bad":""));c.append(make("b",v),make("span",t));cards.append(c)};
+          const octets=[...links.values()].reduce((s,l)=>s+l.octets,0);
+          add(n(ROWS.length),"packets");add(nice(whole),"duration");add((ROWS.length/(whole/1e6)).toFixed(1)+"/s","packets");add(n(devices.size),"devices heard");add(n(links.size),"connections");
+          if(octets)add(octets>9999?(octets/1000).toFixed(1)+" kB":n(octets)+" B","values over ATT");add(n(errors.length),errors.length===1?"error":"errors",errors.length>0);o.append(cards);
+          if(errors.length){o.append(make("h2","Errors"));
+            o.append(table([["packet","n"],["time","n hide"],["what"]],errors.slice(0,100).map(([i,e])=>({row:i,bad:2,cells:["#"+ROWS[i][0],seconds(ROWS[i][1]),e]}))));
+            if(errors.length>100)o.append(make("p","and "+n(errors.length-100)+" more, in red in the list of packets"))}
+          if(links.size){o.append(make("h2","Connections"));
+            o.append(table([["device"],["from","n"],["lasted","n"],["ended"],["MTU","n"],["interval","n hide"],["PHY","hide"],["requests","n"],["ATT errors","n"],["latency, worst","n"],["values","n hide"],["bytes/s","n hide"]],
+              [...links].slice(0,500).map(([c,l])=>{const a=times[l.rows[0]],z=times[l.rows[l.rows.length-1]],e=l.ended>=0&&sorts[l.ended]&128;
+                return {link:c,bad:e?3:l.errors?8:-1,cells:[l.address||l.name,seconds(a-firstTime),nice(z-a),l.end||"still open",l.mtu,l.interval,l.phy||"",n(l.requests),n(l.errors),
+                  l.answers?nice(l.latency/l.answers*1e3)+", "+nice(l.worst*1e3):"",n(l.values),z>a?n(Math.round(l.octets/((z-a)/1e6))):""]}})));
+            if(links.size>500)o.append(make("p","and "+n(links.size-500)+" more"))}
+          const ranked=[...devices.values()].sort((a,b)=>b.count-a.count);
+          const plots=make("div",undefined,"plots");built=[];
+          const put=p=>{plots.append(p);built.push(p)};
+          const steps=Math.max(60,Math.min(400,Math.ceil(whole/1e6))),width=whole/steps,sums=new Float64Array(steps);
+          for(let i=0;i<ROWS.length;i++)sums[Math.min(steps-1,Math.floor((times[i]-firstTime)/width))]++;
+          put(plot("Packets a second",[{name:"",line:true,points:[...sums].map((v,j)=>[firstTime+(j+.5)*width,Math.round(v/(width/1e6)*10)/10])}],"packets/s",0));
+          const heard=ranked.filter(d=>d.rssi.length).slice(0,8);
+          if(heard.length)put(plot("RSSI, dBm, of the devices heard most",heard.map(d=>({name:d.name||d.address,points:d.rssi})),"dBm"));
+          const of=(list,c)=>list.filter(p=>p[3]===c),name=c=>links.get(c).address||links.get(c).name;
+          if(latencies.length)put(plot("ATT latency, ms",[...new Set(latencies.map(p=>p[3]))].slice(0,8).map(c=>({name:name(c),points:of(latencies,c)})),"ms",0));
+          if(credits.length)put(plot("Credits given",[...new Set(credits.map(p=>p[3]))].slice(0,8).map(c=>({name:name(c),points:of(credits,c)})),"credits",0));
+          o.append(make("h2","Over time"),plots);
+          if(ranked.length){o.append(make("h2","Devices that advertised"));
+            o.append(table([["address"],["name"],["reports","n"],["strongest","n"]],ranked.slice(0,200).map(d=>({row:d.rssi.length?d.rssi[0][2]:undefined,
+              cells:[d.address+" "+d.type,d.name,n(d.count),d.rssi.length?d.rssi.reduce((m,p)=>Math.max(m,p[1]),-127)+" dBm":""]}))));
+            if(ranked.length>200)o.append(make("p","and "+n(ranked.length-200)+" more"))}
+          for(const p of built)p.paint()}
+        // The address of the page says what is shown, so that it can be kept and sent.
+        let linked=0;function link(){if(linked)return;linked=1;setTimeout(()=>{linked=0;const p=[];
+          if(tab>-2)p.push("tab="+(tab<0?"packets":"c"+(tab+1)));if(selected>=0)p.push("packet="+ROWS[selected][0]);if(query)p.push("search="+encodeURIComponent(query));
+          if(off.size)p.push("without="+[...off].map(k=>KINDS[k][0]).join(","));if(from>firstTime||to<lastTime)p.push("time="+Math.round(from)+","+Math.round(to));
+          try{history.replaceState(null,"","#"+p.join("&"))}catch(e){}},120)}
+        function follow(){const p=new Map(location.hash.slice(1).split("&").map(s=>s.split("=")));
+          const t=p.get("tab")||"",w=(p.get("time")||"").split(",").map(Number);
+          if(w.length===2&&w[0]<w[1]){from=Math.max(firstTime,w[0]);to=Math.min(lastTime,w[1])}
+          try{query=decodeURIComponent(p.get("search")||"").toLowerCase()}catch(e){query=""}
+          $("search").value=query;off.clear();for(const k of (p.get("without")||"").split(",")){const i=KINDS.findIndex(x=>x[0]===k);if(i>=0)off.add(i)}
+          for(const b of $("kinds").children)b.setAttribute("aria-pressed",String(!off.has(+b.dataset.kind)));
+          tab=t==="packets"?-1:/^c\d+$/.test(t)&&links.has(+t.slice(1)-1)?+t.slice(1)-1:p.has("packet")||query?-1:-2;
+          mark();select();const i=p.has("packet")?ROWS.findIndex(r=>r[0]===+p.get("packet")):-1;if(i>=0)reveal(i)}
+        addEventListener("hashchange",follow);
+        readColours();follow();
+
+        """#
+}
