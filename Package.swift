@@ -217,7 +217,8 @@ let package = Package(
         .testTarget(
             name: "bletoolTests",
             dependencies: [
-                "bletool", "BLE", "BLEDaemon", "BLEJSON", "BLESecurity", "BLETransport", "BLEVirtualTransports",
+                "bletool", "BLE", "BLEDaemon", "BLEHost", "BLEJSON", "BLESecurity", "BLETransport",
+                "BLEVirtualTransports",
             ], swiftSettings: strict),
     ]
 )

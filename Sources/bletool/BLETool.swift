@@ -25,7 +25,9 @@ struct BLETool: CommandGroupHelp {
                 subcommands: [ScanCommand.self, GATTCommand.self, ServeCommand.self, AdvertiseCommand.self]),
             CommandGroup(
                 name: "Bonds", subcommands: [PairCommand.self, BondsCommand.self, UnpairCommand.self]),
-            CommandGroup(name: "Controllers", subcommands: [DevCommand.self, InfoCommand.self, CmdCommand.self]),
+            CommandGroup(
+                name: "Controllers",
+                subcommands: [DevCommand.self, InfoCommand.self, PowerCommand.self, CmdCommand.self]),
             CommandGroup(
                 name: "Connections",
                 subcommands: [
@@ -43,7 +45,7 @@ struct BLETool: CommandGroupHelp {
             CommandGroup(
                 name: "Data",
                 subcommands: [
-                    DecodeCommand.self, ConvertCommand.self, AdCommand.self, ReplayCommand.self,
+                    DecodeCommand.self, MonitorCommand.self, ConvertCommand.self, AdCommand.self, ReplayCommand.self,
                     AttributeServerCommand.self,
                 ]),
         ])

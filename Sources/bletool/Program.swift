@@ -32,8 +32,10 @@ enum Program {
     ) async -> Int32 {
         let help = Console(isJSON: false, output: output, errors: errors, interruption: interruption)
         let command: any ToolCommand
+        let (arguments, wantsAll) = HelpText.parserArguments(arguments)
         do {
-            var parsed = try BLETool.parseAsRoot(try ArgumentOrder.arranged(arguments))
+            var parsed = try BLETool.parseAsRoot(
+                try ArgumentOrder.arranged(arguments, isInteractive: output == 1 && TerminalMode.isPossible))
             switch parsed {
             case let found as any ToolCommand: command = found
             case let group as any CommandGroupHelp: return explain(type(of: group), on: help)
@@ -42,7 +44,7 @@ enum Program {
                 return 0
             }
         } catch {
-            return end(withParsing: error, on: help)
+            return end(withParsing: error, of: arguments, showsAll: wantsAll, on: help)
         }
         let console = Console(
             isJSON: command.global.json, output: output, errors: errors, interruption: interruption)
@@ -65,15 +67,23 @@ enum Program {
 
     /// A command that only holds others was called without one of them.
     private static func explain(_ group: any CommandGroupHelp.Type, on console: Console) -> Int32 {
-        console.explain(BLETool.helpMessage(for: group))
+        console.explain(HelpText.arranged(BLETool.helpMessage(for: group), showsAll: false))
         return Failure.Status.usage.rawValue
     }
 
     /// Help and version are no failures; all else is wrong usage.
-    private static func end(withParsing error: any Error, on console: Console) -> Int32 {
+    private static func end(
+        withParsing error: any Error, of arguments: [String], showsAll: Bool, on console: Console
+    ) -> Int32 {
         let isWanted = BLETool.exitCode(for: error) == .success
         let message = BLETool.fullMessage(for: error)
-        if !message.isEmpty { isWanted ? console.printHelp(message) : console.explain(message) }
+        if isWanted {
+            if !message.isEmpty { console.printHelp(HelpText.arranged(message, showsAll: showsAll)) }
+        } else {
+            let complaint = HelpText.complaint(message)
+            console.explain(complaint)
+            if arguments.contains("--json") { console.printUsageError(HelpText.cause(of: complaint)) }
+        }
         if let lost = console.outputFailure { return end(with: lost, on: console) }
         return isWanted ? 0 : Failure.Status.usage.rawValue
     }

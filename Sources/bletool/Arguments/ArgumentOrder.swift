@@ -5,15 +5,16 @@ import ArgumentParser
 /// The contract lets options of the program stand before the command (`bletool -t sim --json lescan`) and the peer
 /// before the verb (`gatt PEER read TARGET`). The parser wants each behind the command that declares it.
 enum ArgumentOrder {
-    static let gattVerbs = ["discover", "read", "write", "subscribe", "script"]
-    private static let shortOptionsWithValue = ["-t", "-w"]
+    static let gattVerbs = ["discover", "read", "write", "subscribe", "script", "shell"]
+    private static let shortOptionsWithValue = ["-t", "-i", "-w"]
     private static let optionsWithValue =
         shortOptionsWithValue + ["--transport", "--capture", "--record", "--state", "--own-address"]
     private static let gattOptionsWithValue = optionsWithValue + ["--connect-timeout"]
     private static let flags = ["--json"]
 
+    /// - Parameter isInteractive: whether somebody at a terminal can type what to do with a device.
     /// - Throws: `ValidationError` when a command does not exist, and when a peer is named and not what to do with it.
-    static func arranged(_ arguments: [String]) throws -> [String] {
+    static func arranged(_ arguments: [String], isInteractive: Bool = false) throws -> [String] {
         var rest = arguments[...]
         var leading: [String] = []
         while let argument = rest.first, argument.hasPrefix("-") {
@@ -33,9 +34,10 @@ enum ArgumentOrder {
         guard let command = rest.popFirst() else { return arguments }
         try checkCommand(command == "help" ? rest : [command])
         switch command {
-        case "gatt": return try gatt(Array(rest), leading: leading)
+        case "gatt": return try gatt(Array(rest), leading: leading, isInteractive)
         case "ad":
             guard let verb = rest.popFirst() else { return [command] }
+            try checkCommand([command, verb])
             return [command, verb] + leading + rest
         case "lecup":
             // There `-t` is hcitool's supervision timeout.
@@ -52,12 +54,14 @@ enum ArgumentOrder {
             let found = group.configuration.subcommands.first {
                 $0.configuration.commandName == word || $0.configuration.aliases.contains(word)
             }
-            guard let found else { throw ValidationError("‘\(word)’ is not a command; see ‘bletool --help’.") }
+            guard let found else { throw UnknownCommand(word, in: group) }
             group = found
         }
     }
 
-    private static func gatt(_ arguments: [String], leading: [String]) throws -> [String] {
+    private static func gatt(
+        _ arguments: [String], leading: [String], _ isInteractive: Bool
+    ) throws -> [String] {
         var positions: [Int] = []
         var index = 0
         while index < arguments.count, positions.count < 2 {
@@ -75,10 +79,14 @@ enum ArgumentOrder {
             let verb = others.remove(at: position)
             return ["gatt", verb] + leading + others
         }
-        let verbs = "discover, read, write, subscribe and script"
+        let verbs = "discover, read, write, subscribe, script and shell"
         let words = positions.map { arguments[$0] }
-        if words.count == 2 { throw ValidationError("‘\(words[1])’ is not one of \(verbs).") }
+        if words.count == 2 {
+            throw ValidationError(
+                "‘\(words[1])’ is not one of \(verbs)\(Suggestion(for: words[1], among: gattVerbs).text).")
+        }
         if let peer = words.first, peer != "help", !arguments.contains(where: { $0 == "-h" || $0 == "--help" }) {
+            if isInteractive { return ["gatt", "shell"] + leading + arguments }
             throw ValidationError("Add a verb for ‘\(peer)’: one of \(verbs).")
         }
         return ["gatt"] + arguments

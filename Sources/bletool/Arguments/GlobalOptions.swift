@@ -12,14 +12,14 @@ struct GlobalOptions: ParsableArguments {
     }
 
     @Option(
-        name: [.short, .long],
+        name: [.short, .long, .customShort("i")],
         help: ArgumentHelp(
             "How to reach the controller (default: the first adapter).",
             discussion:
-                "user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim, sim:SCENARIO, replay:RECORDING, bled or bled:SOCKET",
+                "hciN or user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim, sim:FILE or replay:FILE",
             valueName: "transport"),
-        completion: .list(["user:0", "raw:0", "unix:", "tcp:", "uart:", "sim", "sim:", "replay:", "bled"]),
-        transform: { try TransportAddress($0) })
+        completion: .list(["user:0", "raw:0", "unix:", "tcp:", "uart:", "sim", "sim:", "replay:"]),
+        transform: Self.transport)
     var transport: TransportAddress?
 
     @Flag(name: .long, help: "Print one JSON object per line and nothing else to standard output.")
@@ -56,6 +56,13 @@ struct GlobalOptions: ParsableArguments {
                 """,
             valueName: "kind"))
     var ownAddress: OwnAddressKind?
+
+    /// An adapter may be called as `hciconfig` does, or by its number alone.
+    private static func transport(_ text: String) throws -> TransportAddress {
+        let number = text.hasPrefix("hci") ? text.dropFirst(3) : text[...]
+        let isNumber = !number.isEmpty && number.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return try TransportAddress(isNumber ? "user:\(number)" : text)
+    }
 
     func validate() throws {
         if ownAddress == .resolvable, case .rawChannel = transport {

@@ -6,8 +6,10 @@ struct ScanCommand: ToolCommand {
         commandName: "lescan",
         abstract: "Discover advertising devices.",
         discussion: """
-            Prints a line for each device, and another when its data changes; with --duplicates, a line for each \
-            packet. Scans until ^C unless --duration or --count is given.
+            On a terminal, a table of the devices: name, address, RSSI with its trend, when each was last heard, how \
+            often it advertises, and what it offers. Keys sort and filter it; ? lists them, q ends the scan. Into a \
+            pipe, and with --lines, --duplicates or --count, a line for each device, and another when its data \
+            changes; with --duplicates, a line for each packet. Scans until ^C unless --duration or --count is given.
 
               bletool lescan --duration 5
               bletool --json lescan --service 180D --rssi -70 --count 1
@@ -39,7 +41,22 @@ struct ScanCommand: ToolCommand {
     @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many reports.", valueName: "n"))
     var count: Count?
 
+    func validate() throws {
+        if let rssi, rssi > 20 {
+            throw ValidationError("No device is received at +\(rssi) dBm; RSSI is negative: --rssi -\(rssi).")
+        }
+        if let duration, duration.value == 0 { throw ValidationError("A scan of 0 seconds hears nothing.") }
+    }
+
+    @Flag(help: "Print lines on a terminal too, instead of a table.")
+    var lines = false
+
     @OptionGroup var keys: DeviceKeyArguments
+
+    /// A person looks on, and asked for nothing that only lines can give.
+    private func showsTable(on console: Console) -> Bool {
+        !lines && !duplicates && count == nil && console.showsProgress && TerminalMode.isPossible
+    }
 
     var request: ScanRequest {
         ScanRequest(
@@ -47,11 +64,19 @@ struct ScanCommand: ToolCommand {
     }
 
     func run(in session: Session) async throws {
+        let duration = duration?.duration
+        if showsTable(on: session.console) {
+            let screen = ScanScreen(
+                console: session.console, request: request, keys: keys.sensorKeys, name: name, duration: duration)
+            return try await screen.run {
+                try await withDeadline(after: duration) { try await session.reopening(screen.listen) }
+            }
+        }
         let printer = ScanPrinter(
             console: session.console, request: request, keys: keys.sensorKeys, name: name, limit: count?.value)
-        try await withDeadline(after: duration?.duration) { [duration] in
+        try await withDeadline(after: duration) {
             try await session.reopening { adapter in
-                let progress = ScanProgress.start(adapter, console: session.console, duration: duration?.duration)
+                let progress = ScanProgress.start(adapter, console: session.console, duration: duration)
                 defer { progress?.cancel() }
                 try await printer.print(adapter)
             }

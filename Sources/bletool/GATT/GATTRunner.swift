@@ -7,8 +7,11 @@ struct GATTRunner: Sendable {
     let console: Console
     private let database: PeerDatabase
     private let mailbox: ValueMailbox
+    /// Told of each value that was printed.
+    private let arrived: (@Sendable () -> Void)?
 
-    init(_ peripheral: Peripheral, console: Console) {
+    init(_ peripheral: Peripheral, console: Console, arrived: (@Sendable () -> Void)? = nil) {
+        self.arrived = arrived
         self.peripheral = peripheral
         self.console = console
         database = PeerDatabase(peripheral)
@@ -79,6 +82,17 @@ struct GATTRunner: Sendable {
             text: "subscribed to \(characteristic.uuid.attributeText)")
     }
 
+    /// Takes nothing more of what the device sends of a characteristic.
+    func unsubscribe(_ target: TargetArgument) async throws {
+        let characteristic = try await database.characteristic(at: target)
+        guard await mailbox.drop(characteristic) else {
+            throw Failure("there is no subscription to \(characteristic.uuid.attributeText)", code: .notSubscribable)
+        }
+        console.print(
+            event("unsubscribed", characteristic.valueHandle, characteristic.uuid, nil),
+            text: "unsubscribed from \(characteristic.uuid.attributeText)")
+    }
+
     /// The device has changed its services: what was subscribed to is sought again, since it may stand elsewhere now.
     private func renew(_ old: Characteristic) async throws {
         console.note("the device has changed its services: subscribing to \(old.uuid.attributeText) again")
@@ -89,7 +103,7 @@ struct GATTRunner: Sendable {
     }
 
     private func wait(count: Int?, duration: Duration?, _ form: ValueForm?) async throws {
-        let console = console
+        let (console, arrived) = (console, arrived)
         try await mailbox.wait(count: count, duration: duration, renew: renew) { arrival in
             let name = arrival.value.isIndication ? "indicated" : "notified"
             let characteristic = arrival.characteristic
@@ -98,6 +112,7 @@ struct GATTRunner: Sendable {
             console.print(
                 meaning.adding(to: event.naming(characteristic.uuid)),
                 text: "\(characteristic.uuid.attributeText) \(name) \(meaning.text)")
+            arrived?()
         }
     }
 

@@ -51,7 +51,7 @@ struct GATTScript: Equatable, Sendable {
     }
 
     /// The words of a line before a comment; what stands between quotation marks is one.
-    private static func words(_ line: Substring) throws -> [String] {
+    static func words(_ line: Substring) throws -> [String] {
         var words: [String] = []
         var word: String?
         var quotation: Character?
@@ -72,6 +72,27 @@ struct GATTScript: Equatable, Sendable {
         }
         guard quotation == nil else { throw Failure("a quotation mark is missing") }
         return words + (word.map { [$0] } ?? [])
+    }
+
+    /// What a line of the shell asks for: like a line of a script, but several targets may be read or subscribed to.
+    static func steps(_ words: [String]) throws -> [GATTStep] {
+        guard let verb = words.first, verb == "read" || verb == "subscribe" else { return [try step(words)] }
+        let options = words.dropFirst().filter { $0.hasPrefix("--") }
+        let targets = words.dropFirst().filter { !$0.hasPrefix("--") }
+        guard targets.count > 1 else { return [try step(words)] }
+        return try targets.map { target in
+            let step = try step([verb, target] + options)
+            guard case .read(let target, let form, _) = step else { return step }
+            return .read(target, form: form, isNamed: true)
+        }
+    }
+
+    /// The targets behind a verb.
+    static func targets(_ words: [String]) throws -> [TargetArgument] {
+        var words = Words(Array(words.dropFirst()))
+        var targets = [try words.target()]
+        while !words.isEmpty { targets.append(try words.target()) }
+        return targets
     }
 
     private static func step(_ words: [String]) throws -> GATTStep {
@@ -110,6 +131,8 @@ struct GATTScript: Equatable, Sendable {
         private var words: [String]
 
         init(_ words: [String]) { self.words = words }
+
+        var isEmpty: Bool { words.isEmpty }
 
         mutating func popFirst() -> String? { words.isEmpty ? nil : words.removeFirst() }
 

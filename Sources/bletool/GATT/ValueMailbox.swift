@@ -23,6 +23,7 @@ actor ValueMailbox {
     private let continuation: AsyncStream<Event>.Continuation
     private var tasks: [Task<Void, Never>] = []
     private var handles: Set<AttributeHandle> = []
+    private var subscriptions: [AttributeHandle: Task<Void, Never>] = [:]
     private var isWatchingChanges = false
     private var waitCount = 0
     private var end: Failure?
@@ -39,6 +40,7 @@ actor ValueMailbox {
 
     deinit {
         for task in tasks { task.cancel() }
+        for task in subscriptions.values { task.cancel() }
         continuation.finish()
     }
 
@@ -49,7 +51,7 @@ actor ValueMailbox {
     func collect(_ notifications: Notifications, of characteristic: Characteristic) {
         handles.insert(characteristic.valueHandle)
         let continuation = continuation
-        tasks.append(
+        subscriptions[characteristic.valueHandle] =
             Task {
                 do {
                     for try await value in notifications {
@@ -60,7 +62,15 @@ actor ValueMailbox {
                 } catch {
                     // The end of the link is told once, by the link itself.
                 }
-            })
+            }
+    }
+
+    /// Ends a subscription.
+    /// - Returns: `false` where there is none.
+    func drop(_ characteristic: Characteristic) -> Bool {
+        guard handles.remove(characteristic.valueHandle) != nil else { return false }
+        subscriptions.removeValue(forKey: characteristic.valueHandle)?.cancel()
+        return true
     }
 
     /// Asks the device to tell when its services change, once: one that has no way to tell never changes them.

@@ -63,6 +63,28 @@ struct DiscoveryOutput {
     /// Address and type, strength, name, then what else there is.
     var text: String { "\(addressColumns)  \(strengthColumn)  \(details)" }
 
+    /// What the device offers or says, in few words.
+    var offers: String {
+        var parts = reports.map(\.text)
+        parts += data.serviceUUIDs.map { $0.assignedName ?? $0.description }
+        if !hashed.isEmpty { parts.append("hashed " + hashed.map(\.description).joined(separator: ",")) }
+        if reports.isEmpty {
+            parts += data.manufacturerData.map { entry in
+                AssignedNumbers.company(entry.company)?.description.printable(limit: 48)
+                    ?? Hexadecimal.number(entry.company, digits: 4)
+            }
+            parts += data.serviceData.map { $0.uuid.assignedName ?? $0.uuid.description }
+        }
+        if !discovery.isConnectable { parts.append("not connectable") }
+        return parts.joined(separator: ", ").printable(limit: 512)
+    }
+
+    /// All that was heard, a line each.
+    var lines: [String] {
+        AdvertisingDataOutput(data, scanFor: hashed, from: discovery.address).text.split(separator: "\n").map(
+            String.init)
+    }
+
     /// Everything but the strength: when it is the same, the device says nothing new.
     var details: String {
         let name = data.localNameWithoutPadding ?? ""

@@ -25,6 +25,9 @@ final class Console: Sendable {
     private struct State {
         var progress = ""
         var adapter: String?
+        /// Notes wait for the end of a screen that the program draws.
+        var holdsNotes = false
+        var heldNotes: [String] = []
         /// Why standard output takes nothing more.
         var outputError: Int32?
     }
@@ -74,6 +77,9 @@ final class Console: Sendable {
     /// Prints what the user asked to be told: help, a version, a completion script.
     func printHelp(_ text: String) { line(text) }
 
+    /// Tells a program that it called this one wrongly.
+    func printUsageError(_ text: String) { line(stamped(Failure(text, status: .usage).event).text) }
+
     /// Says something that is no result.
     func note(_ text: String) { writeError("bletool: \(text.printable)\n") }
 
@@ -99,6 +105,14 @@ final class Console: Sendable {
         }
     }
 
+    /// Shows the line that is being typed, with the way back to its cursor; `nil` takes it away.
+    func setInput(_ text: String?) {
+        state.withLock { state in
+            state.progress = text ?? ""
+            write(errors, "\r\u{1B}[K" + (text ?? ""))
+        }
+    }
+
     /// What was lost of the results; `nil` when all were written, and when the reader wanted no more of them.
     var outputFailure: Failure? {
         guard let number = state.withLock({ $0.outputError }), number != EPIPE else { return nil }
@@ -117,8 +131,34 @@ final class Console: Sendable {
         if hasEnded { interruption.request() }
     }
 
+    /// Whether notes wait, because a screen is drawn over them; the last few of them are printed afterwards.
+    var holdsNotes: Bool {
+        get { state.withLock { $0.holdsNotes } }
+        set {
+            let held = state.withLock { state in
+                state.holdsNotes = newValue
+                defer { state.heldNotes = [] }
+                return state.heldNotes
+            }
+            for text in held { writeError(text) }
+        }
+    }
+
+    /// The last note that waits.
+    var lastHeldNote: String {
+        state.withLock { state in
+            let line = (state.heldNotes.last ?? "").prefix { $0 != "\n" }
+            return String(line.hasPrefix("bletool: ") ? line.dropFirst(9) : line)
+        }
+    }
+
     private func writeError(_ text: String) {
         state.withLock { state in
+            if state.holdsNotes {
+                state.heldNotes.append(text)
+                if state.heldNotes.count > 8 { state.heldNotes.removeFirst() }
+                return
+            }
             _ = write(errors, (state.progress.isEmpty ? "" : "\r\u{1B}[K") + text + state.progress)
         }
     }

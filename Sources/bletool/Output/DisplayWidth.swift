@@ -39,3 +39,12 @@ extension Unicode.Scalar {
         }
     }
 }
+
+extension String {
+    /// The text without spaces at its end.
+    var trimmedEnd: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

@@ -85,9 +85,12 @@ final class TerminalAgent: PairingAgent {
 
     /// - Returns: `nil` at the end of the input, and when the pairing has ended in the meantime.
     private func ask(_ question: String) -> String? {
-        console.ask(question)
-        var input = StandardInput()
-        let line = input.nextLine()
+        // A line is answered, and no key of a shell.
+        let line = TerminalMode.paused {
+            console.ask(question)
+            var input = StandardInput()
+            return input.nextLine()
+        }
         if Task.isCancelled {
             // The user's late answer must not answer the next question instead.
             console.explain("\nthe pairing has ended; this question no longer needs an answer")

@@ -39,7 +39,10 @@ final class Interruption: Sendable {
                 pause()
                 continue
             }
-            if takeSignal(at: .now) { _exit(128 + number) }
+            if takeSignal(at: .now) {
+                TerminalMode.end()
+                _exit(128 + number)
+            }
         }
     }
 

@@ -54,7 +54,8 @@ enum SummaryOutput {
         return row(
             advertiser.reports,
             address.padded(to: 24) + "  " + strength.padded(to: 8)
-                + (advertiser.isConnectable ? name : name + "  not connectable"))
+                + (advertiser.isConnectable ? name : name + "  not connectable")
+        ).trimmedEnd
     }
 
     static func text(_ summary: borrowing CaptureSummary, format: CaptureFormat) -> String {

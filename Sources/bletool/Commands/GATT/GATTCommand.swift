@@ -6,8 +6,10 @@ struct GATTCommand: CommandGroupHelp {
     static let configuration = CommandConfiguration(
         commandName: "gatt",
         abstract: "Connect to a device and use its services.",
-        usage: "bletool gatt PEER discover|read|write|subscribe|script …",
+        usage: "bletool gatt PEER [discover|read|write|subscribe|script|shell …]",
         discussion: """
+            Without a verb, on a terminal, a shell begins: operations are typed one after the other.
+
             PEER is ADDRESS, ADDRESS/random or a name. TARGET is a UUID or its assigned name, such as 'Battery Level', \
             SERVICE/UUID or 0xHANDLE. For a name, or an address without a type, bletool scans first. The name under \
             which a device was paired means that device only. The address that was chosen goes to standard error. The \
@@ -21,7 +23,7 @@ struct GATTCommand: CommandGroupHelp {
             """,
         subcommands: [
             GATTDiscoverCommand.self, GATTReadCommand.self, GATTWriteCommand.self, GATTSubscribeCommand.self,
-            GATTScriptCommand.self,
+            GATTScriptCommand.self, GATTShellCommand.self,
         ])
 }
 
@@ -39,13 +41,7 @@ extension GATTVerb {
         let peer = peer
         let (search, strength) = (connection.search, strength)
         let lines = try lines()
-        let adjust: (inout AdapterConfiguration) throws -> Void = { configuration in
-            // On a raw socket the kernel's stack pairs.
-            guard session.rawAdapter == nil else { return }
-            try session.secure(&configuration, pairing: nil)
-            if isatty(0) == 1 { configuration.security.pairing.ioCapability = .keyboardDisplay }
-            strength.apply(to: &configuration.security.pairing)
-        }
+        let adjust: (inout AdapterConfiguration) throws -> Void = { try session.prepareGATT(&$0, strength) }
         try await session.withAdapter(adjusting: adjust) { adapter in
             let peripheral = try await session.connect(to: peer, through: adapter, search)
             let runner = GATTRunner(peripheral, console: session.console)
@@ -64,6 +60,15 @@ extension GATTVerb {
 }
 
 extension Session {
+    /// Lets an adapter pair where a device demands it.
+    func prepareGATT(_ configuration: inout AdapterConfiguration, _ strength: KeyStrengthArguments) throws {
+        // On a raw socket the kernel's stack pairs.
+        guard rawAdapter == nil else { return }
+        try secure(&configuration, pairing: nil)
+        if isatty(0) == 1 { configuration.security.pairing.ioCapability = .keyboardDisplay }
+        strength.apply(to: &configuration.security.pairing)
+    }
+
     /// Adds what helps where the kernel's own stack, and a daemon above it, speak on the same link as we do.
     fileprivate func explaining(_ error: any Error) -> Failure {
         var failure = Failure(error)

@@ -1,0 +1,74 @@
+/// The parser's texts in the form of this program.
+enum HelpText {
+    private static let commonTitle = "OPTIONS OF EVERY COMMAND:"
+    private static let allOption = "--help-all"
+
+    /// What the user typed, with `--help-all` as the parser knows it.
+    static func parserArguments(_ arguments: [String]) -> (arguments: [String], wantsAll: Bool) {
+        guard let end = arguments.firstIndex(of: "--") ?? Optional(arguments.endIndex),
+            arguments[..<end].contains(allOption)
+        else { return (arguments, false) }
+        return (arguments.map { $0 == allOption ? "--help" : $0 }, true)
+    }
+
+    /// Help with a command's own options first. Those of every command follow where they are asked for, and in the help
+    /// of the program itself.
+    static func arranged(_ help: String, showsAll: Bool) -> String {
+        var help = withoutCommonUsage(help)
+        while help.hasSuffix("\n") { help.removeLast() }
+        var paragraphs = help.split(separator: "\n\n", omittingEmptySubsequences: false).map(String.init)
+        guard let place = paragraphs.firstIndex(where: { $0.hasPrefix(commonTitle) }) else { return help }
+        let common = paragraphs.remove(at: place)
+        let isRoot = paragraphs.contains { $0.contains("SUBCOMMANDS:") }
+        if showsAll || isRoot {
+            // Behind everything but the parser's last word.
+            let isLastWord = paragraphs.last?.trimmedStart.hasPrefix("See ") ?? false
+            let end = paragraphs.count - (isLastWord ? 1 : 0)
+            paragraphs.insert(common, at: end)
+        } else if let options = paragraphs.lastIndex(where: { $0.hasPrefix("OPTIONS:") }) {
+            paragraphs[options] +=
+                "\n  --help-all              Show also the options of every command: -t, --json, -w …"
+        }
+        return paragraphs.joined(separator: "\n\n")
+    }
+
+    /// A usage line that names a command's own options only.
+    private static func withoutCommonUsage(_ text: String) -> String {
+        let common =
+            " [--transport <transport>] [--json] [--capture <file>] [--record <name>] [--state <dir>] [--own-address <kind>]"
+        guard let range = text.firstRange(of: common) else { return text }
+        return text.replacingSubrange(range)
+    }
+
+    /// A complaint of the parser under the prefix that all errors have.
+    /// - Parameter message: what went wrong, then how the command is used.
+    static func complaint(_ message: String) -> String {
+        let prefix = "Error: "
+        guard message.hasPrefix(prefix) else { return message }
+        let message = withoutCommonUsage(message)
+        var lines = message.dropFirst(prefix.count).split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init)
+        var first = lines[0]
+        if first.hasSuffix("."), !first.hasSuffix("..") { first.removeLast() }
+        if let letter = first.first, letter.isUppercase, first.dropFirst().first?.isLowercase == true {
+            first = letter.lowercased() + first.dropFirst()
+        }
+        lines[0] = "bletool: error: " + first
+        return lines.joined(separator: "\n")
+    }
+
+    /// The first line of a complaint, without its prefix.
+    static func cause(of complaint: String) -> String {
+        let line = complaint.prefix { $0 != "\n" }
+        let prefix = "bletool: error: "
+        return String(line.hasPrefix(prefix) ? line.dropFirst(prefix.count) : line)
+    }
+}
+
+extension String {
+    fileprivate func replacingSubrange(_ range: Range<String.Index>) -> String {
+        String(self[..<range.lowerBound] + self[range.upperBound...])
+    }
+
+    fileprivate var trimmedStart: Substring { drop { $0 == " " || $0 == "\n" } }
+}

@@ -1,0 +1,189 @@
+import BLE
+import BLEText
+
+extension ScanTable {
+    /// How the table is drawn.
+    struct Canvas {
+        var columns: Int
+        var rows: Int
+        var isColoured: Bool
+        var isUnicode: Bool
+        /// The scan's clock, in seconds.
+        var now: Double
+        /// Packets a second.
+        var rate: Int
+        /// Seconds until the scan is over; `nil`: no limit.
+        var left: Int?
+        /// What was said on the side.
+        var note = ""
+    }
+
+    /// Lines of a whole screen, none wider than it.
+    func screen(_ canvas: Canvas) -> [String] {
+        var lines = [canvas.bold(headline(canvas).fitted(to: canvas.columns))]
+        let columns = Columns(width: canvas.columns)
+        lines.append(canvas.dim(columns.header(order, isReversed, canvas).fitted(to: canvas.columns)))
+        let shown = visibleRows
+        let details = showsDetails ? detailLines(shown, canvas) : []
+        let space = max(1, canvas.rows - lines.count - 1 - details.count)
+        if showsHelp {
+            lines += Self.help.prefix(space).map { $0.fitted(to: canvas.columns) }
+        } else {
+            // The selected row stays in sight.
+            let place = selection.flatMap { address in shown.firstIndex { $0.address == address } } ?? 0
+            let first = max(0, min(place - space / 2, shown.count - space))
+            for row in shown[first...].prefix(space) {
+                let line = columns.line(row, canvas)
+                lines.append(row.address == selection ? canvas.selected(line) : columns.coloured(line, row, canvas))
+            }
+            if shown.isEmpty {
+                lines.append(
+                    canvas.dim((rows.isEmpty ? "no device heard yet" : "no device matches").fitted(to: canvas.columns)))
+            }
+        }
+        while lines.count < canvas.rows - 1 - details.count { lines.append("") }
+        lines += details
+        lines.append(canvas.dim(footer(canvas).fitted(to: canvas.columns)))
+        return lines
+    }
+
+    /// All rows for a terminal that goes on behind them.
+    func report(_ canvas: Canvas) -> [String] {
+        let columns = Columns(width: canvas.columns)
+        return [columns.header(order, isReversed, canvas)] + visibleRows.map { columns.line($0, canvas) }
+    }
+
+    private func headline(_ canvas: Canvas) -> String {
+        let shown = visibleRows.count
+        var parts = [shown == rows.count ? "\(shown) devices" : "\(shown) of \(rows.count) devices"]
+        parts.append("\(canvas.rate)/s")
+        parts.append("by \(order.title)\(isReversed ? ", reversed" : "")")
+        if showsConnectableOnly { parts.append("connectable only") }
+        if isTypingFilter || !filter.isEmpty { parts.append("filter: \(filter)\(isTypingFilter ? "_" : "")") }
+        if isPaused { parts.append("PAUSED") }
+        if let left = canvas.left { parts.append("\(left) s left") }
+        if !canvas.note.isEmpty { parts.append(canvas.note) }
+        return parts.joined(separator: canvas.isUnicode ? " · " : " | ")
+    }
+
+    private func footer(_ canvas: Canvas) -> String {
+        isTypingFilter
+            ? "type a part of a name, address or service; Enter keeps the filter, Esc takes it away"
+            : "sort: n a r s i, R reverse   / filter   c connectable   arrows + Enter details   p pause   x clear   q quit"
+    }
+
+    private static let help = [
+        "", "  n a r s i   sort by name, address, RSSI, last seen, interval; again: the other way round",
+        "  R           reverse the order",
+        "  /           filter by a part of name, address or offer; Esc takes it away",
+        "  c           only devices that accept connections",
+        "  arrows      choose a device; Page Up, Page Down, Home, End",
+        "  Enter       what the device advertises", "  p, space    hold the table still; the scan goes on",
+        "  x           forget all devices", "  q           end the scan", "",
+    ]
+
+    private func detailLines(_ shown: [ScanRow], _ canvas: Canvas) -> [String] {
+        guard let row = shown.first(where: { $0.address == selection }) else { return [] }
+        let limit = max(1, canvas.rows / 2 - 2)
+        let line = String(repeating: canvas.isUnicode ? "─" : "-", count: canvas.columns)
+        return [canvas.dim(line)]
+            + (["\(row.address)  \(row.reports) packets"] + row.details).prefix(limit).map {
+                $0.fitted(to: canvas.columns)
+            }
+    }
+
+    /// Where the columns stand; on narrow terminals some are left out.
+    private struct Columns {
+        let name: Int
+        let offers: Int
+        let showsInterval: Bool
+        let showsType: Bool
+        let showsSeen: Bool
+
+        init(width: Int) {
+            showsSeen = width >= 50
+            showsType = width >= 64
+            showsInterval = width >= 76
+            // Address, RSSI with bar and trend, and what is chosen above, each with a space behind it.
+            let fixed = 18 + 11 + (showsSeen ? 6 : 0) + (showsType ? 7 : 0) + (showsInterval ? 8 : 0)
+            let left = max(0, width - fixed)
+            name = min(max(8, left * 2 / 5), 26)
+            offers = max(0, left - name - 1)
+        }
+
+        func header(_ order: Order, _ isReversed: Bool, _ canvas: Canvas) -> String {
+            func title(_ text: String, _ column: Order) -> String {
+                guard column == order else { return text }
+                return text + (canvas.isUnicode ? (isReversed ? "▲" : "▼") : (isReversed ? "^" : "v"))
+            }
+            var parts = [
+                title("NAME", .name).fitted(to: name), title("ADDRESS", .address).fitted(to: showsType ? 24 : 17),
+            ]
+            parts.append(title("RSSI", .rssi).fitted(to: 10))
+            if showsSeen { parts.append(title("SEEN", .seen).fitted(to: 5)) }
+            if showsInterval { parts.append(title("EVERY", .interval).fitted(to: 7)) }
+            if offers > 3 { parts.append("OFFERS".fitted(to: offers)) }
+            return parts.joined(separator: " ")
+        }
+
+        func line(_ row: ScanRow, _ canvas: Canvas) -> String {
+            var parts = [(row.name.isEmpty ? "(no name)" : row.name).fitted(to: name)]
+            parts.append(row.address.addressText + (showsType ? " " + row.address.kindText.padded(to: 6) : ""))
+            let strength = row.strength.map(String.init) ?? "?"
+            parts.append(
+                String(repeating: " ", count: max(0, 4 - strength.count)) + strength + " " + canvas.bar(row.strength)
+                    + canvas.arrow(row.trend))
+            if showsSeen { parts.append(Self.age(canvas.now - row.lastSeen).fitted(to: 5)) }
+            if showsInterval { parts.append(Self.interval(row.interval).fitted(to: 7)) }
+            if offers > 3 { parts.append(row.offers.fitted(to: offers)) }
+            return parts.joined(separator: " ")
+        }
+
+        func coloured(_ line: String, _ row: ScanRow, _ canvas: Canvas) -> String {
+            // What was not heard for long is on its way out.
+            if canvas.now - row.lastSeen > 10 { return canvas.dim(line) }
+            switch row.strength {
+            case nil: return line
+            case let strength? where strength >= -60: return canvas.colour(32, line)
+            case let strength? where strength >= -80: return canvas.colour(33, line)
+            default: return canvas.colour(31, line)
+            }
+        }
+
+        private static func age(_ seconds: Double) -> String {
+            switch seconds {
+            case ..<1: "now"
+            case ..<60: "\(Int(seconds)) s"
+            case ..<3600: "\(Int(seconds) / 60) min"
+            default: "\(Int(seconds) / 3600) h"
+            }
+        }
+
+        private static func interval(_ seconds: Double?) -> String {
+            guard let seconds else { return "" }
+            return seconds < 10 ? "\(Int((seconds * 1000).rounded())) ms" : "\(Int(seconds.rounded())) s"
+        }
+    }
+}
+
+extension ScanTable.Canvas {
+    func bold(_ text: String) -> String { "\u{1B}[1m\(text)\u{1B}[0m" }
+    func dim(_ text: String) -> String { isColoured ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+    func selected(_ text: String) -> String { "\u{1B}[7m\(text)\u{1B}[0m" }
+    func colour(_ number: Int, _ text: String) -> String { isColoured ? "\u{1B}[\(number)m\(text)\u{1B}[0m" : text }
+
+    /// Four bars, of which more stand the stronger the signal is.
+    func bar(_ strength: Int?) -> String {
+        let bars: [Character] = isUnicode ? ["▂", "▄", "▆", "█"] : ["#", "#", "#", "#"]
+        let count = strength.map { min(4, max(0, ($0 + 110) / 15)) } ?? 0
+        return String(bars[..<count]) + String(repeating: isUnicode ? "·" : ".", count: 4 - count)
+    }
+
+    func arrow(_ trend: Int) -> String {
+        switch trend {
+        case 1: isUnicode ? "↑" : "^"
+        case -1: isUnicode ? "↓" : "v"
+        default: " "
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import BLE
+
+/// Frames of the monitor channel as records of btsnoop, datalink 2001.
+enum MonitorRecord {
+    /// Microseconds from the year 0 to 1970, by which btsnoop counts.
+    private static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
+    private static let noAdapter: UInt16 = 0xFFFF
+
+    static let fileHeader: [UInt8] = Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x07, 0xD1]
+
+    /// - Parameters:
+    ///   - frame: opcode, adapter and length, then the payload.
+    ///   - adapter: whose frames are wanted, beside those of no adapter; `nil`: all.
+    ///   - bytes: becomes the record.
+    /// - Returns: `false` for a frame that is cut short or not wanted; `bytes` holds nothing then.
+    static func write(
+        _ frame: RawSpan, at unixMicroseconds: Int64, of adapter: UInt16?, into bytes: inout [UInt8]
+    ) -> Bool {
+        bytes.removeAll(keepingCapacity: true)
+        guard frame.byteCount >= 6, let opcode = word(frame, 0), let index = word(frame, 2),
+            let length = word(frame, 4),
+            frame.byteCount >= 6 + Int(length), adapter == nil || index == adapter || index == noAdapter
+        else { return false }
+        let count = UInt32(length)
+        append(count, to: &bytes)
+        append(count, to: &bytes)
+        append(UInt32(index) << 16 | UInt32(opcode), to: &bytes)
+        append(UInt32(0), to: &bytes)
+        append(UInt64(bitPattern: unixMicroseconds &+ epoch), to: &bytes)
+        for offset in 6..<6 + Int(length) { bytes.append(frame.byte(at: offset) ?? 0) }
+        return true
+    }
+
+    private static func word(_ frame: RawSpan, _ offset: Int) -> UInt16? {
+        guard let low = frame.byte(at: offset), let high = frame.byte(at: offset + 1) else { return nil }
+        return UInt16(high) << 8 | UInt16(low)
+    }
+
+    /// Most significant octet first.
+    private static func append<Value: FixedWidthInteger>(_ value: Value, to bytes: inout [UInt8]) {
+        var shift = Value.bitWidth
+        while shift > 0 {
+            shift -= 8
+            bytes.append(UInt8(truncatingIfNeeded: value >> Value(shift)))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Glibc
+import Synchronization
+
+/// The mode of the terminal for a program that draws, or edits a line, and takes each key as it is pressed.
+///
+/// There is one terminal, and it is given back as it was also when a second signal ends the program at once.
+enum TerminalMode {
+    private struct State {
+        var saved: termios?
+        var isOnScreen = false
+        var isPaused = false
+    }
+
+    private static let state = Mutex(State())
+
+    /// Whether keys can be read and answers be seen: both sides are a terminal that moves its cursor.
+    static var isPossible: Bool {
+        guard isatty(0) == 1, isatty(1) == 1 else { return false }
+        guard let name = unsafe getenv("TERM") else { return false }
+        return unsafe String(cString: name) != "dumb"
+    }
+
+    /// Whether the terminal shows more than ASCII, by the locale.
+    static var showsUnicode: Bool {
+        for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+            guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { continue }
+            let text = unsafe String(cString: value).lowercased()
+            return text.contains("utf-8") || text.contains("utf8")
+        }
+        return false
+    }
+
+    /// Columns and rows of the terminal.
+    static var size: (columns: Int, rows: Int) {
+        var size = winsize()
+        guard unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    /// Takes single keys from now on, unseen.
+    /// - Parameters:
+    ///   - takesControlC: whether ^C is a key; else it is the signal that it was.
+    ///   - screen: whether to draw on a screen of its own, which is gone afterwards.
+    static func begin(takesControlC: Bool, screen: Bool) {
+        state.withLock { state in
+            guard state.saved == nil else { return }
+            var mode = termios()
+            guard unsafe tcgetattr(0, &mode) == 0 else { return }
+            state.saved = mode
+            mode.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
+            mode.c_iflag &= ~tcflag_t(IXON | ICRNL)
+            if takesControlC { mode.c_lflag &= ~tcflag_t(ISIG) }
+            unsafe withUnsafeMutableBytes(of: &mode.c_cc) { keys in
+                // A program that was stopped would leave the terminal in this mode.
+                unsafe keys[Int(VSUSP)] = 0
+                unsafe keys[Int(VMIN)] = 1
+                unsafe keys[Int(VTIME)] = 0
+            }
+            unsafe tcsetattr(0, TCSANOW, &mode)
+            guard screen else { return }
+            state.isOnScreen = true
+            write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J")
+        }
+    }
+
+    /// Gives the terminal back as it was; a second time changes nothing.
+    static func end() {
+        state.withLock { state in
+            guard var saved = state.saved else { return }
+            state.saved = nil
+            if state.isOnScreen { write("\u{1B}[?25h\u{1B}[?1049l") }
+            state.isOnScreen = false
+            unsafe tcsetattr(0, TCSANOW, &saved)
+        }
+    }
+
+    /// Whether somebody else reads the terminal now.
+    static var isPaused: Bool { state.withLock { $0.isPaused } }
+
+    /// Gives the terminal back as it was for as long as `body` reads a line from it.
+    static func paused<Result>(_ body: () -> Result) -> Result {
+        var raw = termios()
+        let wasRaw = state.withLock { state in
+            guard var saved = state.saved, unsafe tcgetattr(0, &raw) == 0 else { return false }
+            state.isPaused = true
+            unsafe tcsetattr(0, TCSANOW, &saved)
+            return true
+        }
+        defer {
+            if wasRaw {
+                state.withLock { state in
+                    state.isPaused = false
+                    if state.saved != nil { unsafe tcsetattr(0, TCSANOW, &raw) }
+                }
+            }
+        }
+        return body()
+    }
+
+    private static func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = unsafe Glibc.write(1, bytes, bytes.count)
+    }
+}
