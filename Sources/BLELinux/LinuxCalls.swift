@@ -46,6 +46,9 @@ public enum EpollReadiness {
 public enum HCIChannel {
     public static let raw: UInt16 = 0
     public static let user: UInt16 = 1
+    public static let monitor: UInt16 = 2
+    /// The number of no adapter, which the monitor channel is bound to.
+    public static let noAdapter: UInt16 = 0xFFFF
 }
 
 /// Of `clinux_hci_list_adapters` and `clinux_hci_list_connections`.
@@ -109,6 +112,8 @@ public struct CLinuxConnection {
 
 @_extern(c) public func clinux_hci_is_taken_by_user_channel(_ descriptor: Int32) -> Int32
 
+@_extern(c) public func clinux_hci_set_power(_ descriptor: Int32, _ adapter: UInt16, _ isOn: Int32) -> Int32
+
 // MARK: Serial ports
 
 /// The settings of a port, as many octets as `struct clinux_serial_settings` has.
@@ -144,3 +149,12 @@ public struct CLinuxSerialSettings {
 
 @_extern(c) public func clinux_describe_error(
     _ code: Int32, _ text: UnsafeMutablePointer<CChar>, _ capacity: Int)
+
+// MARK: Unix sockets
+
+@_extern(c) public func clinux_accept(_ listener: Int32) -> Int32
+
+@_extern(c) public func clinux_peer_credentials(
+    _ descriptor: Int32, _ user: UnsafeMutablePointer<UInt32>, _ group: UnsafeMutablePointer<UInt32>,
+    _ process: UnsafeMutablePointer<Int32>
+) -> Int32

@@ -124,3 +124,7 @@ int clinux_hci_is_taken_by_user_channel(int descriptor) {
     question.request.type = ACL_LINK;
     return ioctl(descriptor, HCIGETCONNINFO, &question) < 0 && errno == EBUSY;
 }
+
+int clinux_hci_set_power(int descriptor, uint16_t adapter, int on) {
+    return ioctl(descriptor, on ? HCIDEVUP : HCIDEVDOWN, (int)adapter);
+}

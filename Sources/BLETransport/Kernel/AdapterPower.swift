@@ -1,4 +1,4 @@
-import CLinux
+import BLELinux
 import Glibc
 
 /// Brings the kernel's adapters up and takes them down.

@@ -1,4 +1,4 @@
-import CLinux
+import BLELinux
 import Glibc
 
 /// The kernel's monitor channel: a copy of what crosses HCI of every adapter, whoever uses it.
@@ -18,7 +18,7 @@ public struct MonitorSocket: ~Copyable {
 
     private static func bound() throws(TransportError) -> Int32 {
         let descriptor = try AdapterList.openSocket()
-        guard clinux_hci_bind(descriptor, UInt16(CLINUX_HCI_NO_ADAPTER), UInt16(CLINUX_HCI_MONITOR)) < 0 else {
+        guard clinux_hci_bind(descriptor, HCIChannel.noAdapter, HCIChannel.monitor) < 0 else {
             return descriptor
         }
         let code = errno

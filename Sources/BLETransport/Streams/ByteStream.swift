@@ -1,4 +1,4 @@
-import CLinux
+import BLELinux
 import Glibc
 
 /// A connected Unix stream socket on a loop, for what is not H4. Used on the loop's thread only.

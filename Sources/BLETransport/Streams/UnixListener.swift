@@ -1,4 +1,4 @@
-import CLinux
+import BLELinux
 import Glibc
 
 /// Who is at the other end of a Unix socket, as the kernel says (unix(7), SO_PEERCRED).

@@ -9,7 +9,7 @@
 
 int clinux_hci_socket(void);
 
-/// - channel: 0 for raw, 1 for the user channel.
+/// - channel: 0 for raw, 1 for the user channel, 2 for the monitor.
 int clinux_hci_bind(int descriptor, uint16_t adapter, uint16_t channel);
 
 /// Lets all events and ACL data through. `*narrowed` becomes 1 when the kernel took less than it was asked for, as it
@@ -58,31 +58,9 @@ int clinux_hci_list_connections(int descriptor, uint16_t index, struct clinux_co
 
 /// 1 when a user channel has taken the adapter that this raw socket is bound to: requests about a bound adapter are
 /// refused with EBUSY then. The question, about a connection to nobody, changes nothing.
-static inline int clinux_hci_is_taken_by_user_channel(int descriptor) {
-    union {
-        struct hci_conn_info_req request;
-        char bytes[sizeof(struct hci_conn_info_req) + sizeof(struct hci_conn_info)];
-    } question;
-    memset(&question, 0, sizeof question);
-    question.request.type = ACL_LINK;
-    return ioctl(descriptor, HCIGETCONNINFO, &question) < 0 && errno == EBUSY;
-}
+int clinux_hci_is_taken_by_user_channel(int descriptor);
 
 /// Brings an adapter up or takes it down, as the kernel's own stack uses it.
-static inline int clinux_hci_set_power(int descriptor, uint16_t adapter, int on) {
-    return ioctl(descriptor, on ? HCIDEVUP : HCIDEVDOWN, (int)adapter);
-}
-
-/// The number that means no adapter, or all of them.
-enum { CLINUX_HCI_NO_ADAPTER = HCI_DEV_NONE, CLINUX_HCI_MONITOR = HCI_CHANNEL_MONITOR };
-
-/// The six octets of an address as a number, most significant first as printed.
-static inline uint64_t clinux_hci_address(const bdaddr_t *address) {
-    uint64_t value = 0;
-    for (int i = 5; i >= 0; i--) value = value << 8 | address->b[i];
-    return value;
-}
-
-static inline int clinux_hci_is_up(const struct hci_dev_info *info) { return (info->flags >> HCI_UP) & 1; }
+int clinux_hci_set_power(int descriptor, uint16_t adapter, int on);
 
 #endif

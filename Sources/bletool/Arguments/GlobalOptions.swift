@@ -16,9 +16,9 @@ struct GlobalOptions: ParsableArguments {
         help: ArgumentHelp(
             "How to reach the controller (default: the first adapter).",
             discussion:
-                "hciN or user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim, sim:FILE or replay:FILE",
+                "hciN or user:N, raw:N, unix:PATH, tcp:HOST:PORT, uart:DEVICE@BAUD, sim, sim:FILE, replay:FILE, bled or bled:SOCKET",
             valueName: "transport"),
-        completion: .list(["user:0", "raw:0", "unix:", "tcp:", "uart:", "sim", "sim:", "replay:"]),
+        completion: .list(["user:0", "raw:0", "unix:", "tcp:", "uart:", "sim", "sim:", "replay:", "bled"]),
         transform: Self.transport)
     var transport: TransportAddress?
 
