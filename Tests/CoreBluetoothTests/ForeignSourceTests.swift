@@ -145,14 +145,15 @@ struct ForeignSourceTests {
         case CBATTError.insufficientEncryption: Issue.record("not this one")
         default: break
         }
-        #expect(CBError(_nsError: NSError(domain: CBErrorDomain, code: octet)).code == .unknown)
+        #expect(CBError(_nsError: NSError(domain: CBErrorDomain, code: 100 + octet)).code == .unknown)
     }
 
     @Test("every named octet stays what it was")
     func named() {
         for octet in 0x00...0x11 {
             let code = CBATTError.Code(rawValue: octet)
-            #expect(code?.rawValue == octet && code != .unnamed(octet))
+            #expect(code?.rawValue == octet)
+            if case .unnamed? = code { Issue.record("\(octet) has a name") }
         }
     }
 }
