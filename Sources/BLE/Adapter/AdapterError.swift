@@ -16,6 +16,10 @@ public enum AdapterError: Error, Equatable, Sendable {
     case notFound(BluetoothUUID)
     /// The characteristic neither notifies nor indicates (SPEC CEN-16).
     case notSubscribable(BluetoothUUID)
+    /// An anonymous advertisement: a device without an address cannot be connected to.
+    case noAddress
+    /// The operation took longer than the limit that was given.
+    case timedOut(Duration)
     /// Bonds could not be read or saved.
     case bondStore(BondStoreError)
     /// The engine ended an operation with the result of another: a defect of this library.
@@ -32,6 +36,9 @@ extension AdapterError: CustomStringConvertible {
         case .closed: "the adapter has been closed"
         case .notFound(let uuid): "the peer has no attribute \(uuid)"
         case .notSubscribable(let uuid): "\(uuid) neither notifies nor indicates"
+        case .noAddress: "the advertisement is anonymous; wait for one with an address"
+        case .timedOut(let limit):
+            "nothing came of it within \(limit); check that the device is switched on, in range and not connected elsewhere"
         case .bondStore(let error): error.description
         case .unexpectedResult(let result):
             "an operation ended with the result of another, \(result): this is a defect; please report it"
@@ -66,7 +73,7 @@ extension HostFailure: CustomStringConvertible {
         case .invalidRequest(.stopped): "the adapter has been stopped"
         case .invalidRequest(.notAvailableOnSharedController):
             "this controller is shared, with the kernel (raw:) or with other programs (bled); this needs one of its own "
-                + "(-t user:N)"
+                + "(user:N)"
         case .procedureTimeout: "the controller did not report the end of the procedure"
         case .rejectedByPeer: "the peer refused the connection parameters"
         case .limitReached: "too many links or operations at the same time"
@@ -140,17 +147,16 @@ extension SecurityFailure: CustomStringConvertible {
         case .refusedByPeer(let reason): "the device aborted pairing: \(reason)"
         case .timedOut: "the device stopped answering during pairing; disconnect before you try again"
         case .keyMissingAtPeer:
-            "the device has lost the keys of the bond; if you know why, replace it (bletool pair PEER --replace), or "
-                + "remove it (bletool unpair PEER) and pair again"
+            "the device has lost the keys of the bond; if you know why, replace the bond or "
+                + "remove it, and pair again"
         case .wouldReplaceBond:
             "the device claims to be a bonded device without proof; if it has lost its keys, replace the bond "
-                + "(bletool pair PEER --replace), or remove it (bletool unpair PEER) and pair again"
+                + "or remove it, and pair again"
         case .keyTooWeak:
-            "the key of the link is weaker than required; pair again, or require less (--mitm, --min-key-size, "
-                + "--secure-connections-only)"
+            "the key of the link is weaker than required; pair again, or require less"
         case .encryptionFailed(let status):
             "the link could not be encrypted: \(status.text); if the device has lost its keys, replace the bond "
-                + "(bletool pair PEER --replace), or remove it (bletool unpair PEER) and pair again"
+                + "or remove it, and pair again"
         case .noKey: "there is no key to encrypt the link with; pair first"
         case .notAvailable: "pairing is not available: no cryptography is configured, or the controller is shared"
         case .alreadyPairing: "pairing is already in progress"
@@ -159,7 +165,7 @@ extension SecurityFailure: CustomStringConvertible {
         case .passkeyLocked:
             "too many pairings with this fixed passkey failed, so it is locked; choose another one, or unlock it "
                 + "once the attempts have stopped"
-        case .tooManyBonds: "the bond store is full; remove a bond (bletool unpair) and pair again"
+        case .tooManyBonds: "the bond store is full; remove a bond and pair again"
         case .linkLost: "the link ended"
         case .cancelled: "pairing was cancelled"
         }

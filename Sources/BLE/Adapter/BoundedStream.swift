@@ -32,10 +32,15 @@ struct BoundedStream<Element: Sendable>: Sendable {
         fileprivate let buffer: Buffer
         fileprivate var signals: AsyncThrowingStream<Void, any Error>.Iterator
 
-        mutating func next() async throws -> Element? {
+        mutating func next() async throws(AdapterError) -> Element? {
             while !Task.isCancelled {
                 if let element = buffer.popFirst() { return element }
-                guard try await signals.next() != nil else { break }
+                do {
+                    guard try await signals.next() != nil else { break }
+                } catch {
+                    // Nothing else ends a sequence: see `Source.finish`.
+                    throw error as? AdapterError ?? .closed
+                }
             }
             return nil
         }
@@ -56,7 +61,7 @@ struct BoundedStream<Element: Sendable>: Sendable {
         }
 
         /// Ends the sequence, with an error or normally.
-        func finish(throwing error: (any Error)? = nil) { continuation.finish(throwing: error) }
+        func finish(throwing error: AdapterError? = nil) { continuation.finish(throwing: error) }
 
         func onTermination(_ body: @escaping @Sendable () -> Void) { continuation.onTermination = { _ in body() } }
     }

@@ -42,7 +42,7 @@ public struct Scan: AsyncSequence, Sendable {
         var base: BoundedStream<Discovery>.Iterator
 
         /// - Throws: `AdapterError` when scanning is not possible or the adapter is lost.
-        public mutating func next() async throws -> Discovery? { try await base.next() }
+        public mutating func next() async throws(AdapterError) -> Discovery? { try await base.next() }
     }
 
     /// Receives the adapter's discoveries.

@@ -39,7 +39,7 @@ public struct Notifications: AsyncSequence, Sendable {
 
         /// - Throws: `AdapterError.host(.linkLost)` when the link ends, `AdapterError.host(.gatt(.notSubscribed))` when
         ///   the device reports that the characteristic's service has changed.
-        public mutating func next() async throws -> Value? { try await base.next() }
+        public mutating func next() async throws(AdapterError) -> Value? { try await base.next() }
     }
 
     /// Receives the values.

@@ -1,0 +1,60 @@
+import BLEHost
+import BLEPackets
+import BLETransport
+
+// How what the library gives looks in a print or a log.
+
+extension Discovery: CustomStringConvertible {
+    /// Address, name, strength and services, such as `C0:11:22:33:44:55/random “Belt” -61 dBm, 180D`.
+    public var description: String {
+        let data = advertisingData
+        var text = address.map { "\($0)" } ?? "anonymous"
+        if let name = data.localName { text += " “\(name.filter { !$0.isNewline && $0 != "\0" })”" }
+        text += rssi == 127 ? "" : " \(rssi) dBm"
+        if !isConnectable { text += ", not connectable" }
+        if !data.serviceUUIDs.isEmpty { text += ", " + data.serviceUUIDs.map(\.description).joined(separator: " ") }
+        return text
+    }
+
+    /// The power at which the device says that it sends, in dBm: in its advertising data, or in the header of an extended
+    /// advertisement; `nil` where it says nothing.
+    public var statedTxPower: Int8? { advertisingData.txPower ?? (txPower == 127 ? nil : txPower) }
+}
+
+extension Peripheral: CustomStringConvertible {
+    public var description: String { "peripheral \(address)" }
+}
+
+extension Service: CustomStringConvertible {
+    public var description: String { "\(isPrimary ? "service" : "secondary service") \(uuid)" }
+}
+
+extension Characteristic: CustomStringConvertible {
+    /// The type and what may be done with it, such as `characteristic 2A37 (notify)`.
+    public var description: String {
+        let names: [(CharacteristicProperties, String)] = [
+            (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),
+            (.write, "write"), (.notify, "notify"), (.indicate, "indicate"),
+            (.authenticatedSignedWrites, "signed write"),
+        ]
+        let allowed = names.filter { properties.contains($0.0) }.map(\.1)
+        return "characteristic \(uuid)" + (allowed.isEmpty ? "" : " (\(allowed.joined(separator: ", ")))")
+    }
+}
+
+extension Descriptor: CustomStringConvertible {
+    public var description: String { "descriptor \(uuid)" }
+}
+
+extension Notifications.Value: CustomStringConvertible {
+    /// The octets in hexadecimal.
+    public var description: String { bytes.map { hexadecimal($0, digits: 2).dropFirst(2) }.joined(separator: " ") }
+}
+
+extension Instant {
+    /// The same moment on the clock on the wall: microseconds since 1970-01-01 00:00 UTC, as that clock stands now. The
+    /// engine's own clock never jumps and goes on while the machine sleeps.
+    public var unixMicroseconds: Int64 {
+        Int64(EventLoop.unixMicroseconds) - (Int64(EventLoop.nowMicroseconds) - microseconds)
+    }
+}

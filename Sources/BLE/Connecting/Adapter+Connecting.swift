@@ -1,0 +1,116 @@
+import BLEHost
+import BLEPackets
+import Synchronization
+
+extension Adapter {
+    /// Connects to a device by its address, also a bonded one by its identity.
+    /// - Parameter timeout: how long the device may take to come into range; `nil` waits without limit (SPEC CEN-9).
+    /// - Throws: `AdapterError.timedOut`, and the errors of `connect(to:)` without a limit.
+    nonisolated public func connect(to peer: DeviceAddress, timeout: Duration?) async throws(AdapterError) -> Peripheral
+    {
+        try await withTimeout(timeout) { () async throws(AdapterError) in try await self.connect(to: peer) }
+    }
+
+    /// Connects to a device that was discovered.
+    /// - Throws: `AdapterError.noAddress` for an anonymous advertisement, and the errors of `connect(to:timeout:)`.
+    nonisolated public func connect(
+        to discovery: Discovery, timeout: Duration? = nil
+    ) async throws(AdapterError) -> Peripheral {
+        guard let address = discovery.address else { throw .noAddress }
+        return try await connect(to: address, timeout: timeout)
+    }
+
+    /// Scans for a connectable device of this name, and connects to it.
+    /// - Parameters:
+    ///   - name: the complete or the shortened name that the device advertises.
+    ///   - timeout: for the search and the connection together; `nil` waits without limit.
+    /// - Throws: the errors of `connect(to:timeout:)` and of a scan.
+    nonisolated public func connect(
+        to name: String, timeout: Duration? = nil
+    ) async throws(AdapterError) -> Peripheral {
+        try await withTimeout(timeout) { () async throws(AdapterError) in
+            for try await discovery in self.scan(ScanRequest(name: name)) where discovery.isConnectable {
+                guard let address = discovery.address else { continue }
+                return try await self.connect(to: address)
+            }
+            throw .host(.cancelled)
+        }
+    }
+
+    // MARK: Links that end by themselves
+
+    /// Connects to a device, works with it, and disconnects, whatever the end of the work.
+    ///
+    ///     let level = try await adapter.withConnection(to: address, timeout: .seconds(10)) { sensor in
+    ///         try await sensor.read(sensor.findCharacteristic(.batteryLevel))
+    ///     }
+    /// - Throws: the errors of `connect(to:timeout:)`, and what `body` throws.
+    nonisolated public func withConnection<Value: Sendable>(
+        to peer: DeviceAddress, timeout: Duration? = nil, _ body: @Sendable (Peripheral) async throws -> Value
+    ) async throws -> Value {
+        try await work(with: try await connect(to: peer, timeout: timeout), body)
+    }
+
+    /// As `withConnection(to:timeout:_:)` with an address.
+    nonisolated public func withConnection<Value: Sendable>(
+        to discovery: Discovery, timeout: Duration? = nil, _ body: @Sendable (Peripheral) async throws -> Value
+    ) async throws -> Value {
+        try await work(with: try await connect(to: discovery, timeout: timeout), body)
+    }
+
+    /// As `withConnection(to:timeout:_:)` with an address, for the device of this name.
+    nonisolated public func withConnection<Value: Sendable>(
+        to name: String, timeout: Duration? = nil, _ body: @Sendable (Peripheral) async throws -> Value
+    ) async throws -> Value {
+        try await work(with: try await connect(to: name, timeout: timeout), body)
+    }
+
+    nonisolated private func work<Value: Sendable>(
+        with peripheral: Peripheral, _ body: @Sendable (Peripheral) async throws -> Value
+    ) async throws -> Value {
+        do {
+            let value = try await body(peripheral)
+            await release(peripheral)
+            return value
+        } catch {
+            await release(peripheral)
+            throw error
+        }
+    }
+
+    /// Disconnects also where the task is cancelled; a link that has ended needs nothing.
+    nonisolated func release(_ peripheral: Peripheral) async {
+        await Task { _ = try? await peripheral.disconnect() }.value
+    }
+
+    // MARK: Timeouts
+
+    /// Ends an operation after this time by cancelling it.
+    nonisolated func withTimeout<Value: Sendable>(
+        _ limit: Duration?, _ body: @escaping @Sendable () async throws(AdapterError) -> Value
+    ) async throws(AdapterError) -> Value {
+        guard let limit else { return try await body() }
+        let work = Task<Result<Value, AdapterError>, Never> {
+            do throws(AdapterError) { return .success(try await body()) } catch { return .failure(error) }
+        }
+        let flag = TimeoutFlag()
+        let timer = Task {
+            do { try await Task.sleep(for: limit) } catch { return }
+            flag.isOver.store(true, ordering: .relaxed)
+            work.cancel()
+        }
+        let result = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        timer.cancel()
+        // What ended well in the last moment stays.
+        if case .failure = result, flag.isOver.load(ordering: .relaxed) { throw .timedOut(limit) }
+        return try result.get()
+    }
+}
+
+private final class TimeoutFlag: Sendable {
+    let isOver = Atomic(false)
+}

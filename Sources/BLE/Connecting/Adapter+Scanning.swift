@@ -1,0 +1,45 @@
+import BLEHost
+import BLEPackets
+
+extension Adapter {
+    /// Scans for a while.
+    ///
+    ///     for device in try await adapter.scan(for: .seconds(5)) { print(device) }
+    /// - Returns: each device once, by its address, with what it said last; in the order in which they were heard first.
+    ///   An anonymous advertisement counts as a device each time.
+    /// - Throws: `AdapterError` when scanning is not possible or the adapter is lost, `.host(.cancelled)` when the task is
+    ///   cancelled.
+    nonisolated public func scan(
+        for duration: Duration, _ request: ScanRequest = ScanRequest()
+    ) async throws(AdapterError) -> [Discovery] {
+        let scan = Task<Result<[Discovery], AdapterError>, Never> {
+            var found: [Discovery] = []
+            var places: [DeviceAddress: Int] = [:]
+            do throws(AdapterError) {
+                for try await discovery in self.scan(request) {
+                    if let address = discovery.address, let place = places[address] {
+                        found[place] = discovery
+                    } else {
+                        if let address = discovery.address { places[address] = found.count }
+                        found.append(discovery)
+                    }
+                }
+            } catch {
+                return .failure(error)
+            }
+            return .success(found)
+        }
+        let timer = Task {
+            try? await Task.sleep(for: duration)
+            scan.cancel()
+        }
+        let result = await withTaskCancellationHandler {
+            await scan.value
+        } onCancel: {
+            scan.cancel()
+        }
+        timer.cancel()
+        if Task.isCancelled { throw .host(.cancelled) }
+        return try result.get()
+    }
+}

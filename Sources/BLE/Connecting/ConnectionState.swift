@@ -1,0 +1,81 @@
+import BLEHost
+import BLEPackets
+
+/// How a connection stands that is made again whenever it is lost.
+public enum ConnectionState: Sendable {
+    /// The device is waited for, for as long as it takes. The first attempt is number 1.
+    case connecting(attempt: Int)
+    /// The device can be used; earlier values of it, their services and subscriptions are void.
+    case connected(Peripheral)
+    /// The link has ended. Another attempt follows, unless this side ended it: then the sequence ends.
+    case disconnected(DisconnectionReason)
+    /// An attempt failed; another one follows after a pause.
+    case failed(AdapterError)
+}
+
+extension ConnectionState: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .connecting(let attempt): attempt == 1 ? "connecting" : "connecting, attempt \(attempt)"
+        case .connected(let peripheral): "connected to \(peripheral.address)"
+        case .disconnected(let reason): "disconnected: \(reason)"
+        case .failed(let error): "failed: \(error)"
+        }
+    }
+}
+
+extension Adapter {
+    /// Connects to a device and connects again whenever the link is lost, until the loop ends.
+    ///
+    ///     for await state in adapter.reconnecting(to: address) {
+    ///         if case .connected(let sensor) = state { try await subscribe(to: sensor) }
+    ///     }
+    ///
+    /// The sequence ends when this side disconnects, when its task is cancelled, or with the adapter. Leaving the loop
+    /// disconnects.
+    /// - Parameter pause: after an attempt that failed: at first the shortest, twice as long after each further one, up to
+    ///   the longest. An attempt that only waits for the device does not fail.
+    nonisolated public func reconnecting(
+        to peer: DeviceAddress, pause: ClosedRange<Duration> = Duration.seconds(1)...Duration.seconds(60)
+    ) -> AsyncStream<ConnectionState> {
+        let (states, continuation) = AsyncStream<ConnectionState>.makeStream()
+        let work = Task {
+            await self.keepConnected(to: peer, pause: pause) { continuation.yield($0) }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in work.cancel() }
+        return states
+    }
+
+    nonisolated private func keepConnected(
+        to peer: DeviceAddress, pause: ClosedRange<Duration>, _ tell: (ConnectionState) -> Void
+    ) async {
+        var attempt = 0
+        var wait = pause.lowerBound
+        while !Task.isCancelled {
+            attempt += 1
+            tell(.connecting(attempt: attempt))
+            do throws(AdapterError) {
+                let peripheral = try await connect(to: peer)
+                (attempt, wait) = (0, pause.lowerBound)
+                tell(.connected(peripheral))
+                do throws(AdapterError) {
+                    let reason = try await peripheral.waitForDisconnection()
+                    tell(.disconnected(reason))
+                    if reason == .releasedByClient { return }
+                } catch {
+                    // The loop was left.
+                    return await release(peripheral)
+                }
+            } catch {
+                guard error.allowsRetry else {
+                    if !error.isCancellation { tell(.failed(error)) }
+                    return
+                }
+                tell(.failed(error))
+                do { try await Task.sleep(for: wait) } catch { return }
+                wait = min(wait * 2, pause.upperBound)
+            }
+        }
+    }
+}
