@@ -103,7 +103,8 @@ let package = Package(
         .target(
             name: "BLEDaemon",
             dependencies: [
-                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEDaemonProtocol", "BLEHost", "BLEPackets", "BLETransport",
+                "BLE", "BLEAppLifecycle", "BLEAppState", "BLEDaemonProtocol", "BLEHost", "BLELinux", "BLEPackets",
+                "BLETransport",
             ],
             swiftSettings: strict),
         .target(

@@ -10,6 +10,10 @@ final class Connection {
     let isOperator: Bool
     var tool: ToolSession
     var app: AppSession?
+    /// What it asks for as an operator.
+    var operating: OperatorSession?
+    /// When the process of an app may be stopped: one that has just begun makes its managers first.
+    var mayStopAt: UInt64 = 0
     /// Whether the life of apps counts it as a process.
     var isLaunched = false
     /// How its person pairs; `nil`: it asks nobody.
@@ -29,10 +33,19 @@ final class Connection {
         self.greetingDeadline = greetingDeadline
     }
 
+    func receive(_ bytes: RawSpan) {
+        if app != nil {
+            app?.receive(bytes)
+        } else if operating != nil {
+            operating?.receive(bytes)
+        } else {
+            tool.receive(bytes)
+        }
+    }
+
+    /// Whether it is a tool, as far as it has said.
+    var isTool: Bool { app == nil && operating == nil }
+
     /// The app that it is.
     var appID: AppID? { isLaunched ? app?.app : nil }
-
-    func refuse(_ reason: RefusalReason, _ text: String) {
-        if app == nil { tool.refuse(reason, text) } else { app?.refuse(reason, text) }
-    }
 }

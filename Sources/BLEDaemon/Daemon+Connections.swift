@@ -38,7 +38,7 @@ extension Daemon {
                 on: loop,
                 receive: { [weak self, weak connection] bytes in
                     guard let self, let connection else { return }
-                    if connection.app == nil { connection.tool.receive(bytes) } else { connection.app?.receive(bytes) }
+                    connection.receive(bytes)
                     look(at: connection)
                     pump()
                 },
@@ -81,12 +81,24 @@ extension Daemon {
                 connection.tool.submitted(number, as: runner.submit(command, from: connection.tool.client))
             case .send(let message): octets += message.framed()
             case .isApp(let hello, let frames): begin(connection, as: hello, frames)
+            case .isOperator(let frames):
+                connection.operating = OperatorSession(frames: frames)
+                octets += WireFromDaemon.with { $0.welcome.version = BledProtocol.version }.framed()
             case .close: isClosing = true
             }
         }
-        if isReady, connection.app == nil, connection.tool.beginIfWaiting(runner.information) {
+        if isReady, connection.isTool, connection.tool.beginIfWaiting(runner.information) {
             while case .send(let message)? = connection.tool.nextOutput() { octets += message.framed() }
             look(at: connection)
+        }
+        do throws(WireError) {
+            while let request = try connection.operating?.next() {
+                let answer = answer(request)
+                octets += WireFromDaemon.with { $0.operatorAnswer = answer }.framed()
+                drain()
+            }
+        } catch {
+            isClosing = true
         }
         while let output = connection.app?.nextOutput() {
             switch output {

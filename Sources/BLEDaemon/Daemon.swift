@@ -24,6 +24,8 @@ public final class Daemon {
         public var adapter: AdapterConfiguration
         /// Where programs connect.
         public var socketPath: String
+        /// A socket that listens already, instead of one that is made at `socketPath`.
+        public var listeningSocket: Int32?
         /// Of the socket file.
         public var socketMode: UInt32 = 0o600
         /// Who may connect, besides root.
@@ -34,6 +36,16 @@ public final class Daemon {
         public var lifecycle = LifecycleSettings()
         /// Where is written down what outlives the daemon; `nil`: nothing does.
         public var journalPath: String?
+        /// Where apps are installed; `nil`: nowhere.
+        public var appsFolder: String?
+        /// Where is written down which of them run; `nil`: nowhere.
+        public var processesPath: String?
+        /// How long an app that was launched, or found the daemon again, runs at least before it is suspended.
+        public var settlingMicroseconds: UInt64 = 2_000_000
+        /// How often `alive` is called on the loop, in microseconds; `nil`: never.
+        public var aliveMicroseconds: UInt64?
+        /// Says that the loop runs.
+        public var alive: @Sendable () -> Void = {}
         /// Gets lines for people.
         public var log: @Sendable (String) -> Void = { _ in }
 
@@ -67,6 +79,15 @@ public final class Daemon {
     var lastTool: UInt32 = 0x8000_0000
     /// Names of apps, by their users.
     var knownApps: [UInt32: Set<AppID>] = [:]
+    var installed = InstalledApps()
+    /// Of installed apps.
+    var processes: [AppID: AppProcess] = [:]
+    /// Whether those were in the foreground last.
+    var places: [AppID: Bool] = [:]
+    /// Those that are to be launched when their process has ended, unless it connects.
+    var wantedLaunches: [AppID: LaunchOptions] = [:]
+    /// Those whose connection has ended, and until when their process may take to do so too.
+    var dying: [AppID: UInt64] = [:]
     /// Who is asked in the pairings that are under way.
     var partners: [LinkID: PairingPartner] = [:]
     private(set) var isReady = false
@@ -74,6 +95,8 @@ public final class Daemon {
     var greetings: EventLoop.Deadline?
     private var deadline: EventLoop.Deadline?
     private var reopening: EventLoop.Deadline?
+    var processDeadline: EventLoop.Deadline?
+    private var aliveDeadline: EventLoop.Deadline?
     var accepting: EventLoop.Deadline?
     /// Called once, when the controller has been handed back.
     public var onStopped: () -> Void = {}
@@ -94,15 +117,28 @@ public final class Daemon {
         let seed = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
         lifecycle = LifecycleEngine(
             on: port, settings: configuration.lifecycle, seed: seed, restoring: journal?.read() ?? .init())
-        listener = try UnixListener(path: configuration.socketPath, mode: configuration.socketMode)
+        listener =
+            try configuration.listeningSocket.map { UnixListener(descriptor: $0) }
+            ?? UnixListener(path: configuration.socketPath, mode: configuration.socketMode)
         registration = try loop.register(listener.descriptor, for: .readable) { [unowned self] _ in accept() }
         greetings = loop.makeDeadline { [unowned self] in endSilentClients() }
         deadline = loop.makeDeadline { [unowned self] in advance() }
         reopening = loop.makeDeadline { [unowned self] in openController() }
         accepting = loop.makeDeadline { [unowned self] in registration?.setInterest(.readable) }
+        processDeadline = loop.makeDeadline { [unowned self] in advanceProcesses() }
+        aliveDeadline = loop.makeDeadline { [unowned self] in tellAlive() }
+        tellAlive()
+        readInstalledApps()
+        findProcesses()
         let (bonds, now) = (runner.bonds, now)
         lifecycle.withApps(at: now) { $0.restored(bonds) }
         openController()
+    }
+
+    private func tellAlive() {
+        guard let interval = configuration.aliveMicroseconds else { return }
+        configuration.alive()
+        aliveDeadline?.set(atMicroseconds: loop.nowMicroseconds + interval)
     }
 
     var now: Instant { Instant(microseconds: Int64(loop.nowMicroseconds)) }
@@ -127,7 +163,7 @@ public final class Daemon {
         let (wasReady, now) = (isReady, now)
         isReady = false
         configuration.log("no controller: \(reason)")
-        for connection in connections where connection.app == nil {
+        for connection in connections where connection.isTool {
             connection.tool.controllerIsLost(reason)
             look(at: connection)
         }
@@ -146,13 +182,17 @@ public final class Daemon {
         listener.close()
         for connection in connections { connection.stream.close() }
         connections = []
+        // Nobody else would.
+        for (_, process) in processes where process.isStopped { process.resume() }
         guard runner.isOpen else { return finish() }
         _ = runner.submit(.stop)
         runner.settle()
     }
 
     private func finish() {
-        for deadline in [greetings, deadline, reopening, accepting] { deadline?.cancel() }
+        for deadline in [greetings, deadline, reopening, accepting, processDeadline, aliveDeadline] {
+            deadline?.cancel()
+        }
         runner.shutDown()
         onStopped()
     }
@@ -168,6 +208,7 @@ public final class Daemon {
         }
         guard lifecycle.step(at: now) else { return false }
         carryOut()
+        arm()
         return true
     }
 
@@ -188,6 +229,10 @@ public final class Daemon {
         guard !isPumping, !isStopping else { return }
         carryOut()
         runner.settle()
+        arm()
+    }
+
+    private func arm() {
         if let next = lifecycle.nextDeadline {
             deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
         } else {
@@ -208,6 +253,7 @@ public final class Daemon {
                 connection.isPending = false
                 carryOut(connection)
             }
+            if pending.isEmpty { endWakes() }
         } while !pending.isEmpty
     }
 
@@ -243,7 +289,7 @@ public final class Daemon {
             .malformedPacket:
             break
         }
-        for connection in connections where connection.app == nil {
+        for connection in connections where connection.isTool {
             connection.tool.hear(event, waiting: connection.stream.waitingByteCount)
             look(at: connection)
         }
@@ -253,7 +299,7 @@ public final class Daemon {
 
     private func isLostTool(_ client: ClientID) -> Bool {
         client.rawValue >= 0x8000_0000 && client.rawValue != .max
-            && !connections.contains { $0.app == nil && $0.tool.client == client }
+            && !connections.contains { $0.isTool && $0.tool.client == client }
     }
 
     private func carryOut(_ output: LifecycleOutput) {

@@ -19,6 +19,8 @@ public struct ToolSession {
         case send(WireFromDaemon)
         /// It is an app: an `AppSession` goes on with what it says, and nothing follows here.
         case isApp(WireAppHello, FrameReader)
+        /// It is an operator: an `OperatorSession` goes on with what it says, and nothing follows here.
+        case isOperator(FrameReader)
         /// End the connection when what was sent is on its way.
         case close
     }
@@ -92,7 +94,7 @@ public struct ToolSession {
         case (.hello(let hello)?, .greeting): greet(hello)
         case (.request(let request)?, .open): try receive(request)
         case (.hello, _), (.request, _), (.appRequest, _), (.appReturned, _), (.appMove, _), (.appPairing, _),
-            (.appAnswer, _):
+            (.appAnswer, _), (.operatorRequest, _):
             throw .unexpectedMessage
         case (nil, _): throw .invalidField
         }
@@ -108,6 +110,10 @@ public struct ToolSession {
         case .app:
             phase = .ended
             outputs.append(.isApp(hello.app, frames))
+        case .operator:
+            guard isOperator else { return refuse(.notAllowed, "only root and this daemon's own user look after apps") }
+            phase = .ended
+            outputs.append(.isOperator(frames))
         case .unspecified, .UNRECOGNIZED: refuse(.protocol, "this daemon has no sessions of that kind")
         }
     }

@@ -143,8 +143,8 @@ final class DaemonRunner: EngineRunner {
         case .completed, .connected, .disconnected, .notification, .mtuChanged, .subscriptionsForgotten, .writeRoom,
             .recovering, .pairing, .encryptionChanged:
             try append(content)
-        // Of apps.
-        case .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing: break
+        // Of apps and operators.
+        case .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing, .operatorAnswer: break
         }
     }
 

@@ -158,3 +158,32 @@ public struct CLinuxSerialSettings {
     _ descriptor: Int32, _ user: UnsafeMutablePointer<UInt32>, _ group: UnsafeMutablePointer<UInt32>,
     _ process: UnsafeMutablePointer<Int32>
 ) -> Int32
+
+// MARK: Processes
+
+/// Laid out as `struct clinux_user`.
+public struct CLinuxUser {
+    public var isOther: Int32
+    public var user: UInt32
+    public var group: UInt32
+    public var groups: UnsafePointer<UInt32>?
+    public var groupCount: Int
+
+    public init(isOther: Int32, user: UInt32, group: UInt32, groups: UnsafePointer<UInt32>?, groupCount: Int) {
+        self.isOther = isOther
+        self.user = user
+        self.group = group
+        unsafe self.groups = groups
+        self.groupCount = groupCount
+    }
+}
+
+/// - Parameter user: a `CLinuxUser`.
+@_extern(c) public func clinux_launch(
+    _ arguments: UnsafePointer<UnsafePointer<CChar>?>, _ environment: UnsafePointer<UnsafePointer<CChar>?>,
+    _ folder: UnsafePointer<CChar>, _ user: UnsafeRawPointer
+) -> Int32
+
+@_extern(c) public func clinux_open_process(_ process: Int32) -> Int32
+@_extern(c) public func clinux_signal_process(_ descriptor: Int32, _ number: Int32) -> Int32
+@_extern(c) public func clinux_reap(_ process: Int32, _ status: UnsafeMutablePointer<Int32>) -> Int32

@@ -6,6 +6,7 @@ import BLEDaemonClient
 import BLESecurity
 import BLETransport
 import BLEVirtualTransports
+import Foundation
 import Glibc
 
 @main
@@ -15,7 +16,8 @@ struct Bled: ParsableCommand {
         abstract: "Share one Bluetooth controller among programs.",
         discussion: """
             Programs connect to a Unix socket: bletool -t bled lescan. Runs in the foreground until SIGINT or SIGTERM, and \
-            writes its log to standard error.
+            writes its log to standard error. Under systemd it takes the socket that a socket unit has opened, says when it \
+            is ready, and answers the watchdog.
 
               bled --adapter user:0
               bled --adapter sim --socket /tmp/bled.sock
@@ -40,6 +42,11 @@ struct Bled: ParsableCommand {
         completion: .directory)
     var state: String?
 
+    @Option(
+        help: ArgumentHelp("The folder of installed apps, a manifest NAME.json each.", valueName: "dir"),
+        completion: .directory)
+    var apps: String?
+
     @Option(help: ArgumentHelp("A user who may connect, besides root and this one; may be repeated.", valueName: "uid"))
     var allow: [UInt32] = []
 
@@ -53,19 +60,25 @@ struct Bled: ParsableCommand {
         unsafe sigemptyset(&signals)
         unsafe sigaddset(&signals, SIGINT)
         unsafe sigaddset(&signals, SIGTERM)
+        unsafe sigaddset(&signals, SIGHUP)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let manager = ServiceManager(ProcessInfo.processInfo.environment)
         let loop = try EventLoop(name: "bled")
-        nonisolated(unsafe) let daemon = try Daemon(configuration(), on: loop)
+        nonisolated(unsafe) let daemon = try Daemon(configuration(manager), on: loop)
         // The daemon is the loop's from here on; this thread only waits.
         unsafe daemon.onStopped = { loop.stop() }
         try loop.start()
+        manager.notify("READY=1")
         var signal: Int32 = 0
-        while unsafe sigwait(&signals, &signal) != 0 {}
+        while unsafe sigwait(&signals, &signal) != 0 || signal == SIGHUP {
+            if signal == SIGHUP { loop.run { unsafe daemon.readInstalledApps() } }
+        }
+        manager.notify("STOPPING=1")
         loop.run { unsafe daemon.stop() }
         loop.join()
     }
 
-    private func configuration() throws -> Daemon.Configuration {
+    private func configuration(_ manager: ServiceManager) throws -> Daemon.Configuration {
         let path = socket ?? DaemonClient.defaultSocketPath
         var engine = AdapterConfiguration(makeVirtualTransport: VirtualTransports.open)
         engine.toolbox = CryptoToolbox()
@@ -80,6 +93,12 @@ struct Bled: ParsableCommand {
             transport: try adapter ?? .userChannel(adapter: AdapterList.first().index), adapter: engine,
             socketPath: path, users: Set(allow + [geteuid()]))
         configuration.journalPath = journalPath
+        configuration.appsFolder = apps
+        configuration.listeningSocket = manager.listener
+        // Twice in the time that the manager waits.
+        configuration.aliveMicroseconds = manager.watchdogMicroseconds.map { max(1, $0 / 2) }
+        configuration.alive = { manager.notify("WATCHDOG=1") }
+        configuration.processesPath = state.map { $0 + "/processes" }
         // Others get through the door only where somebody else is allowed; who they are is asked then.
         if !allow.isEmpty { configuration.socketMode = 0o666 }
         configuration.log = { Self.write($0) }

@@ -25,6 +25,7 @@ struct BLETool: CommandGroupHelp {
                 subcommands: [ScanCommand.self, GATTCommand.self, ServeCommand.self, AdvertiseCommand.self]),
             CommandGroup(
                 name: "Bonds", subcommands: [PairCommand.self, BondsCommand.self, UnpairCommand.self]),
+            CommandGroup(name: "Apps", subcommands: [AppCommand.self]),
             CommandGroup(
                 name: "Controllers",
                 subcommands: [DevCommand.self, InfoCommand.self, PowerCommand.self, CmdCommand.self]),

@@ -24,6 +24,19 @@ extension AppLifecycle {
         app(id).map { apps[$0].launchOptions } ?? LaunchOptions()
     }
 
+    /// What the process of an app is at.
+    public func place(of id: AppID) -> AppPlace {
+        guard let index = app(id) else { return .notRunning }
+        switch apps[index].state {
+        case .notRunning: return .notRunning
+        case .relaunching: return .relaunching
+        case .foreground: return .foreground
+        case .background: return .background
+        case .woken: return .woken
+        case .suspended: return .suspended
+        }
+    }
+
     /// Whether the process of an app runs only because it was woken for an event (SPEC BGX-4).
     public func isWoken(_ id: AppID) -> Bool { app(id).map { apps[$0].isWoken } ?? false }
 

@@ -39,6 +39,22 @@ public enum ProcessAction: Hashable, Codable, Sendable {
     case relaunch(LaunchOptions)
 }
 
+/// What the process of an app is at (SPEC 5.4).
+public enum AppPlace: Hashable, Codable, Sendable {
+    /// It has none.
+    case notRunning
+    /// It is to be launched, and has not said yet that it runs.
+    case relaunching
+    /// The user looks at it.
+    case foreground
+    /// It runs on for a while after it left the foreground.
+    case background
+    /// It runs for an event.
+    case woken
+    /// It is stopped.
+    case suspended
+}
+
 /// How the process of an app ended.
 public enum ProcessEnd: Hashable, Codable, Sendable {
     /// It returned from its main function.

@@ -39,6 +39,9 @@ public nonisolated enum WireSessionKind: SwiftProtobuf.Enum, Swift.CaseIterable 
 
   /// The managers of one app, with the life of apps.
   case app // = 2
+
+  /// Of root and the daemon's own user alone: it looks after the apps that are installed.
+  case `operator` // = 3
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -50,6 +53,7 @@ public nonisolated enum WireSessionKind: SwiftProtobuf.Enum, Swift.CaseIterable 
     case 0: self = .unspecified
     case 1: self = .tool
     case 2: self = .app
+    case 3: self = .operator
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -59,6 +63,7 @@ public nonisolated enum WireSessionKind: SwiftProtobuf.Enum, Swift.CaseIterable 
     case .unspecified: return 0
     case .tool: return 1
     case .app: return 2
+    case .operator: return 3
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -68,6 +73,7 @@ public nonisolated enum WireSessionKind: SwiftProtobuf.Enum, Swift.CaseIterable 
     .unspecified,
     .tool,
     .app,
+    .operator,
   ]
 
 }
@@ -137,6 +143,15 @@ public nonisolated struct WireFromClient: Sendable {
     set {message = .appAnswer(newValue)}
   }
 
+  /// Of operators.
+  public var operatorRequest: WireOperatorRequest {
+    get {
+      if case .operatorRequest(let v)? = message {return v}
+      return WireOperatorRequest()
+    }
+    set {message = .operatorRequest(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Message: Equatable, Sendable {
@@ -149,6 +164,8 @@ public nonisolated struct WireFromClient: Sendable {
     case appMove(WireAppMove)
     case appPairing(WireAppPairing)
     case appAnswer(WireAnswerPairing)
+    /// Of operators.
+    case operatorRequest(WireOperatorRequest)
 
   }
 
@@ -327,6 +344,15 @@ public nonisolated struct WireFromDaemon: Sendable {
     set {message = .appPairing(newValue)}
   }
 
+  /// To operators.
+  public var operatorAnswer: WireOperatorAnswer {
+    get {
+      if case .operatorAnswer(let v)? = message {return v}
+      return WireOperatorAnswer()
+    }
+    set {message = .operatorAnswer(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Message: Equatable, Sendable {
@@ -355,6 +381,8 @@ public nonisolated struct WireFromDaemon: Sendable {
     case appTaken(UInt64)
     case appNotice(WireAppNotice)
     case appPairing(WireAppPairingProgress)
+    /// To operators.
+    case operatorAnswer(WireOperatorAnswer)
 
   }
 
@@ -4719,17 +4747,181 @@ public nonisolated struct WireAppRestoredSubscription: Sendable {
   public init() {}
 }
 
+public nonisolated struct WireOperatorRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var request: WireOperatorRequest.OneOf_Request? = nil
+
+  public var list: WireNothing {
+    get {
+      if case .list(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .list(newValue)}
+  }
+
+  /// To the foreground; it is launched where it does not run.
+  public var foreground: String {
+    get {
+      if case .foreground(let v)? = request {return v}
+      return String()
+    }
+    set {request = .foreground(newValue)}
+  }
+
+  public var background: String {
+    get {
+      if case .background(let v)? = request {return v}
+      return String()
+    }
+    set {request = .background(newValue)}
+  }
+
+  public var suspend: String {
+    get {
+      if case .suspend(let v)? = request {return v}
+      return String()
+    }
+    set {request = .suspend(newValue)}
+  }
+
+  /// By force: nothing of it goes on, and it is not launched again until somebody does (SPEC SPR-30).
+  public var quit: String {
+    get {
+      if case .quit(let v)? = request {return v}
+      return String()
+    }
+    set {request = .quit(newValue)}
+  }
+
+  /// Reads the manifests again.
+  public var reload: WireNothing {
+    get {
+      if case .reload(let v)? = request {return v}
+      return WireNothing()
+    }
+    set {request = .reload(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Request: Equatable, Sendable {
+    case list(WireNothing)
+    /// To the foreground; it is launched where it does not run.
+    case foreground(String)
+    case background(String)
+    case suspend(String)
+    /// By force: nothing of it goes on, and it is not launched again until somebody does (SPEC SPR-30).
+    case quit(String)
+    /// Reads the manifests again.
+    case reload(WireNothing)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireOperatorAnswer: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// For people; empty where it was done.
+  public var error: String = String()
+
+  public var apps: [WireInstalledApp] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireInstalledApp: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var identifier: String = String()
+
+  public var place: WireInstalledApp.Place = .notRunning
+
+  /// 0 where it does not run.
+  public var process: UInt32 = 0
+
+  public var user: UInt32 = 0
+
+  public var backgroundModes: [String] = []
+
+  public var isConnected: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Place: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case notRunning // = 0
+    case foreground // = 1
+    case background // = 2
+    case woken // = 3
+    case suspended // = 4
+    case relaunching // = 5
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .notRunning
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .notRunning
+      case 1: self = .foreground
+      case 2: self = .background
+      case 3: self = .woken
+      case 4: self = .suspended
+      case 5: self = .relaunching
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .notRunning: return 0
+      case .foreground: return 1
+      case .background: return 2
+      case .woken: return 3
+      case .suspended: return 4
+      case .relaunching: return 5
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireInstalledApp.Place] = [
+      .notRunning,
+      .foreground,
+      .background,
+      .woken,
+      .suspended,
+      .relaunching,
+    ]
+
+  }
+
+  public init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "jelling.bled"
 
 nonisolated extension WireSessionKind: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SESSION_KIND_UNSPECIFIED\0\u{1}SESSION_KIND_TOOL\0\u{1}SESSION_KIND_APP\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SESSION_KIND_UNSPECIFIED\0\u{1}SESSION_KIND_TOOL\0\u{1}SESSION_KIND_APP\0\u{1}SESSION_KIND_OPERATOR\0")
 }
 
 nonisolated extension WireFromClient: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FromClient"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}request\0\u{3}app_request\0\u{3}app_returned\0\u{3}app_move\0\u{3}app_pairing\0\u{3}app_answer\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}request\0\u{3}app_request\0\u{3}app_returned\0\u{3}app_move\0\u{3}app_pairing\0\u{3}app_answer\0\u{3}operator_request\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4828,6 +5020,19 @@ nonisolated extension WireFromClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.message = .appAnswer(v)
         }
       }()
+      case 8: try {
+        var v: WireOperatorRequest?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .operatorRequest(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .operatorRequest(v)
+        }
+      }()
       default: break
       }
     }
@@ -4867,6 +5072,10 @@ nonisolated extension WireFromClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .appAnswer(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
     }()
+    case .operatorRequest?: try {
+      guard case .operatorRequest(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -4881,7 +5090,7 @@ nonisolated extension WireFromClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FromDaemon"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{1}completed\0\u{1}discovered\0\u{1}connected\0\u{1}disconnected\0\u{1}notification\0\u{3}mtu_changed\0\u{3}subscriptions_forgotten\0\u{3}write_room\0\u{1}recovering\0\u{1}ready\0\u{1}lost\0\u{1}pairing\0\u{3}encryption_changed\0\u{3}app_welcome\0\u{3}app_event\0\u{3}app_taken\0\u{3}app_notice\0\u{3}app_pairing\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{1}completed\0\u{1}discovered\0\u{1}connected\0\u{1}disconnected\0\u{1}notification\0\u{3}mtu_changed\0\u{3}subscriptions_forgotten\0\u{3}write_room\0\u{1}recovering\0\u{1}ready\0\u{1}lost\0\u{1}pairing\0\u{3}encryption_changed\0\u{3}app_welcome\0\u{3}app_event\0\u{3}app_taken\0\u{3}app_notice\0\u{3}app_pairing\0\u{3}operator_answer\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5144,6 +5353,19 @@ nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.message = .appPairing(v)
         }
       }()
+      case 21: try {
+        var v: WireOperatorAnswer?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .operatorAnswer(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .operatorAnswer(v)
+        }
+      }()
       default: break
       }
     }
@@ -5234,6 +5456,10 @@ nonisolated extension WireFromDaemon: SwiftProtobuf.Message, SwiftProtobuf._Mess
     case .appPairing?: try {
       guard case .appPairing(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .operatorAnswer?: try {
+      guard case .operatorAnswer(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
     }()
     case nil: break
     }
@@ -12515,4 +12741,213 @@ nonisolated extension WireAppRestoredSubscription: SwiftProtobuf.Message, SwiftP
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
+}
+
+nonisolated extension WireOperatorRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OperatorRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}list\0\u{1}foreground\0\u{1}background\0\u{1}suspend\0\u{1}quit\0\u{1}reload\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .list(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .list(v)
+        }
+      }()
+      case 2: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .foreground(v)
+        }
+      }()
+      case 3: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .background(v)
+        }
+      }()
+      case 4: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .suspend(v)
+        }
+      }()
+      case 5: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .quit(v)
+        }
+      }()
+      case 6: try {
+        var v: WireNothing?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .reload(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .reload(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.request {
+    case .list?: try {
+      guard case .list(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    }()
+    case .foreground?: try {
+      guard case .foreground(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    }()
+    case .background?: try {
+      guard case .background(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    }()
+    case .suspend?: try {
+      guard case .suspend(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    }()
+    case .quit?: try {
+      guard case .quit(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 5)
+    }()
+    case .reload?: try {
+      guard case .reload(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOperatorRequest, rhs: WireOperatorRequest) -> Bool {
+    if lhs.request != rhs.request {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireOperatorAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OperatorAnswer"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}error\0\u{1}apps\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.error) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.apps) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.error.isEmpty {
+      try visitor.visitSingularStringField(value: self.error, fieldNumber: 1)
+    }
+    if !self.apps.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.apps, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOperatorAnswer, rhs: WireOperatorAnswer) -> Bool {
+    if lhs.error != rhs.error {return false}
+    if lhs.apps != rhs.apps {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireInstalledApp: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".InstalledApp"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{1}place\0\u{1}process\0\u{1}user\0\u{3}background_modes\0\u{3}is_connected\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.identifier) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.place) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.process) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.user) }()
+      case 5: try { try decoder.decodeRepeatedStringField(value: &self.backgroundModes) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.isConnected) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identifier.isEmpty {
+      try visitor.visitSingularStringField(value: self.identifier, fieldNumber: 1)
+    }
+    if self.place != .notRunning {
+      try visitor.visitSingularEnumField(value: self.place, fieldNumber: 2)
+    }
+    if self.process != 0 {
+      try visitor.visitSingularUInt32Field(value: self.process, fieldNumber: 3)
+    }
+    if self.user != 0 {
+      try visitor.visitSingularUInt32Field(value: self.user, fieldNumber: 4)
+    }
+    if !self.backgroundModes.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.backgroundModes, fieldNumber: 5)
+    }
+    if self.isConnected != false {
+      try visitor.visitSingularBoolField(value: self.isConnected, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireInstalledApp, rhs: WireInstalledApp) -> Bool {
+    if lhs.identifier != rhs.identifier {return false}
+    if lhs.place != rhs.place {return false}
+    if lhs.process != rhs.process {return false}
+    if lhs.user != rhs.user {return false}
+    if lhs.backgroundModes != rhs.backgroundModes {return false}
+    if lhs.isConnected != rhs.isConnected {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireInstalledApp.Place: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PLACE_NOT_RUNNING\0\u{1}PLACE_FOREGROUND\0\u{1}PLACE_BACKGROUND\0\u{1}PLACE_WOKEN\0\u{1}PLACE_SUSPENDED\0\u{1}PLACE_RELAUNCHING\0")
 }

@@ -253,7 +253,9 @@ extension HostEvent {
     /// - Throws: `WireError.invalidField`.
     public init?(_ message: WireFromDaemon.OneOf_Message, for client: ClientID) throws(WireError) {
         switch message {
-        case .welcome, .refusal, .lost, .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing: return nil
+        case .welcome, .refusal, .lost, .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing,
+            .operatorAnswer:
+            return nil
         case .completed(let end): self = .completed(OperationID(rawValue: end.operation), try end.outcome)
         case .discovered(let discovery): self = .discovered(try discovery.discovery(by: client))
         case .connected(let link): self = .connected(try LinkInformation(link), client)

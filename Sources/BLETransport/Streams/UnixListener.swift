@@ -62,6 +62,14 @@ public final class UnixListener {
         }
     }
 
+    /// Takes over a socket that somebody else has bound and listens on: a service manager. Its file is theirs too.
+    public init(descriptor: Int32) {
+        self.descriptor = descriptor
+        path = "@"
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
     deinit { close() }
 
     /// The next connection that waits; `nil` where there is none.

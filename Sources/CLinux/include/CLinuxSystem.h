@@ -13,4 +13,28 @@ int clinux_accept(int listener);
 /// Who connected a Unix socket (unix(7), SO_PEERCRED); negative with errno.
 int clinux_peer_credentials(int descriptor, uint32_t *user, uint32_t *group, int32_t *process);
 
+/// As whom a process runs.
+struct clinux_user {
+    /// Whether it is another than the caller; else the rest is not looked at.
+    int is_other;
+    uint32_t user;
+    uint32_t group;
+    const uint32_t *groups;
+    size_t group_count;
+};
+
+/// Starts a program in a session of its own, with the caller's standard output and error; the lists end with NULL.
+/// Returns its number, or -1 with errno.
+int32_t clinux_launch(const char *const *arguments, const char *const *environment, const char *folder,
+                      const struct clinux_user *user);
+
+/// A descriptor of a process, readable at its end (pidfd_open(2)); negative with errno.
+int clinux_open_process(int32_t process);
+
+/// Sends a signal to the process of such a descriptor, never to another with its number.
+int clinux_signal_process(int descriptor, int number);
+
+/// Whether a child has ended, and how, as waitpid(2) says it: its number; 0 while it runs; negative where it is no child.
+int clinux_reap(int32_t process, int *status);
+
 #endif

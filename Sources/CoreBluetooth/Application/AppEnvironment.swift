@@ -45,6 +45,8 @@ struct AppEnvironment: Sendable {
         stateDirectory = Self.stateDirectory(variables)
         identifier = ProcessInfo.processInfo.processName
         if let path = variables["JELLING_MANIFEST"], !path.isEmpty { read(manifest: path) }
+        // As which the daemon has launched it.
+        if let name = variables["JELLING_APP"], !name.isEmpty { identifier = name }
         launchOptions.centrals += Self.names(variables["CB_LAUNCH_CENTRALS"])
         launchOptions.peripherals += Self.names(variables["CB_LAUNCH_PERIPHERALS"])
         if !launchOptions.isEmpty { startsInForeground = false }

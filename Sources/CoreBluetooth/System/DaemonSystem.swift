@@ -352,7 +352,8 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         case .refusal(let refusal): self.refusal = refusal.text
         // Of tools, or of a newer daemon.
         case .welcome, .completed, .discovered, .connected, .disconnected, .notification, .mtuChanged,
-            .subscriptionsForgotten, .writeRoom, .recovering, .ready, .lost, .pairing, .encryptionChanged, nil:
+            .subscriptionsForgotten, .writeRoom, .recovering, .ready, .lost, .pairing, .encryptionChanged,
+            .operatorAnswer, nil:
             break
         }
     }

@@ -33,6 +33,12 @@ public struct AppSession {
     private var frames: FrameReader
     private var outputs = Queue<Output>()
     private var hasEnded = false
+    /// Which managers it may have.
+    public var roles: Set<ManagerRole> = [.central, .peripheral]
+    /// Whether it may ask a person while devices pair.
+    public var mayPair = true
+    /// Managers of another role: they are told so, and nothing that they ask for is done.
+    private var refused: Set<ManagerID> = []
     /// Those that have been made, in order.
     private var managers: [ManagerID] = []
     /// What each was told and has not handled: octets of each event. Looked up only.
@@ -85,7 +91,7 @@ public struct AppSession {
         case .appMove(let move): outputs.append(.move(move.to))
         case .appPairing(let pairing): try receive(pairing)
         case .appAnswer(let answer): try receive(answer)
-        case .hello, .request: throw .unexpectedMessage
+        case .hello, .request, .operatorRequest: throw .unexpectedMessage
         case nil: throw .invalidField
         }
     }
@@ -100,12 +106,20 @@ public struct AppSession {
                 return refuse(.tooManyManagers, "an app has at most \(limits.managers) managers")
             }
             managers.append(manager)
+            let role: ManagerRole = if case .createCentral = request { .central } else { .peripheral }
+            if !roles.contains(role) {
+                refused.insert(manager)
+                note("the app's manifest does not let it have a \(role.className)")
+                tell(.stateChanged(.unauthorized, .restricted), to: manager, waiting: 0)
+            }
         case .release:
             managers.removeAll { $0 == manager }
             unhandled[manager] = nil
+            if refused.remove(manager) != nil { return taken(wire.number) }
         // What a manager that is not there asks for is logged by the life of apps.
         case .central, .peripheral, .channel: break
         }
+        guard !refused.contains(manager) else { return taken(wire.number) }
         outputs.append(.request(request, from: manager, number: wire.number))
     }
 
@@ -119,7 +133,7 @@ public struct AppSession {
 
     private mutating func receive(_ wire: WireAppPairing) throws(WireError) {
         var options = try wire.pairingOptions()
-        guard wire.asksSomebody || isOperator else { return outputs.append(.pairing(nil)) }
+        guard mayPair, wire.asksSomebody || isOperator else { return outputs.append(.pairing(nil)) }
         // What is demanded holds for every app's pairings: a plain user's app only says what its person can do.
         if !isOperator {
             let asked = PairingOptions(ioCapability: options.ioCapability, asksConsent: options.asksConsent)

@@ -4,6 +4,7 @@ import BLEDaemonProtocol
 import BLEHost
 import BLEPackets
 import BLETransport
+import Glibc
 
 /// Apps among the programs that are connected.
 extension Daemon {
@@ -14,7 +15,8 @@ extension Daemon {
 
     /// A program has said that it is an app.
     func begin(_ connection: Connection, as hello: WireAppHello, _ frames: FrameReader) {
-        let id = freeName(hello.identifier, of: connection.peer.user)
+        let app = installedApp(hello.identifier, connection)
+        let id = app?.id ?? freeName(hello.identifier, of: connection.peer.user)
         var session = AppSession(
             app: id, isOperator: connection.isOperator, limits: configuration.limits, frames: frames)
         defer {
@@ -24,26 +26,58 @@ extension Daemon {
         guard !hello.identifier.isEmpty, hello.identifier.utf8.count <= Self.longestName else {
             return session.refuse(.protocol, "an app has a name, of at most \(Self.longestName) octets")
         }
-        var known = knownApps[connection.peer.user] ?? []
-        guard known.contains(id) || known.count < configuration.limits.appsOfUser else {
-            return session.refuse(.tooManyManagers, "this user has as many apps as one may have")
-        }
-        known.insert(id)
-        knownApps[connection.peer.user] = known
-        let authorization: ManagerAuthorization =
-            switch ManagerAuthorization(rawValue: Int(hello.authorization)) {
-            case .restricted: .restricted
-            case .denied: .denied
-            case .allowedAlways, .notDetermined, nil: .allowedAlways
+        if app == nil {
+            var known = knownApps[connection.peer.user] ?? []
+            guard known.contains(id) || known.count < configuration.limits.appsOfUser else {
+                return session.refuse(.tooManyManagers, "this user has as many apps as one may have")
             }
+            known.insert(id)
+            knownApps[connection.peer.user] = known
+        }
+        session.roles = app?.roles ?? [.central, .peripheral]
+        session.mayPair = app?.mayPair ?? true
+        let manifest = app?.manifest ?? AppManifest(app: id, authorization: Self.authorization(hello))
+        // One that an earlier daemon knew is where it was.
+        let isInForeground = places[id] ?? !hello.startsInBackground
         let now = now
         lifecycle.withApps(at: now) { apps in
-            apps.declare(AppManifest(app: id, authorization: authorization))
-            apps.launched(id, inForeground: !hello.startsInBackground, at: now)
+            apps.declare(manifest)
+            apps.launched(id, inForeground: isInForeground, at: now)
         }
         connection.isLaunched = true
-        session.welcome(lifecycle.apps.launchOptions(of: id), authorization)
+        connection.mayStopAt = loop.nowMicroseconds + configuration.settlingMicroseconds
+        notePlace(of: id)
+        session.welcome(lifecycle.apps.launchOptions(of: id), manifest.authorization)
         if isReady { session.controllerIsReady(isExtended: runner.information.usesExtendedCommands) }
+    }
+
+    private static func authorization(_ hello: WireAppHello) -> ManagerAuthorization {
+        switch ManagerAuthorization(rawValue: Int(hello.authorization)) {
+        case .restricted: .restricted
+        case .denied: .denied
+        case .allowedAlways, .notDetermined, nil: .allowedAlways
+        }
+    }
+
+    /// The installed app that a program is: it says so, its user is the app's, and no other process is that app.
+    private func installedApp(_ name: String, _ connection: Connection) -> InstalledApp? {
+        guard let app = installed[AppID(rawValue: name)], app.user.id == connection.peer.user else { return nil }
+        let number = connection.peer.process
+        if let other = self.connection(of: app.id) {
+            guard other.stream.isPeerGone else { return nil }
+            other.stream.close()
+            left(other)
+        }
+        if let process = processes[app.id] {
+            let isOfGroup = process.leadsGroup && getpgid(number) == process.number
+            guard process.number == number || isOfGroup else { return nil }
+            wantedLaunches[app.id] = nil
+            dying[app.id] = nil
+        } else {
+            guard let process = AppProcess(number, leadsGroup: false) else { return nil }
+            hold(process, of: app.id)
+        }
+        return app
     }
 
     /// Each user's apps are apart: nobody takes the place of another's. A second process of the same program is an app of
@@ -63,12 +97,19 @@ extension Daemon {
         return AppID(rawValue: name)
     }
 
-    /// The process of an app is gone.
+    /// An app is not connected any more.
     func ended(_ app: AppID, _ connection: Connection) {
+        forget(connection)
+        if installed[app] == nil { ended(app, .exited) } else { connectionEnded(of: app) }
+    }
+
+    /// What the daemon knows of a connection beside the life of its app.
+    func forget(_ connection: Connection) {
         connection.isLaunched = false
-        let now = now
-        lifecycle.withApps(at: now) { $0.ended(app, .exited, at: now) }
-        if connection.pairing != nil { setPairing() }
+        if connection.pairing != nil {
+            connection.pairing = nil
+            setPairing()
+        }
         partners = partners.filter { $0.value.connection !== connection }
     }
 
@@ -96,16 +137,7 @@ extension Daemon {
                 $0.returned(events: events, octets: octets, by: manager, of: app, at: now)
             }
             drain()
-        case .move(let place):
-            lifecycle.withApps(at: now) { apps in
-                switch place {
-                case .foreground: apps.enterForeground(app, at: now)
-                case .background: apps.enterBackground(app, at: now)
-                case .suspended: apps.suspend(app, at: now)
-                case .unspecified, .UNRECOGNIZED: break
-                }
-            }
-            drain()
+        case .move(let place): move(app, to: place)
         case .pairing(let options):
             connection.pairing = options
             setPairing()
@@ -115,22 +147,26 @@ extension Daemon {
         }
     }
 
+    func move(_ app: AppID, to place: WireAppMove.Place) {
+        let now = now
+        lifecycle.withApps(at: now) { apps in
+            switch place {
+            case .foreground: apps.enterForeground(app, at: now)
+            case .background: apps.enterBackground(app, at: now)
+            case .suspended: apps.suspend(app, at: now)
+            case .unspecified, .UNRECOGNIZED: break
+            }
+        }
+        drain()
+        notePlace(of: app)
+    }
+
     // MARK: To apps
 
     func tell(_ event: ClientEvent, to manager: ManagerID, of app: AppID) {
         guard let connection = connection(of: app) else { return }
         connection.app?.tell(event, to: manager, waiting: connection.stream.waitingByteCount)
         look(at: connection)
-    }
-
-    func carryOut(_ action: ProcessAction, _ app: AppID) {
-        switch action {
-        case .expiring: withApp(app) { $0.expiring() }
-        case .terminate:
-            withApp(app) { $0.refuse(.terminated, "the app ran for too long in the background, again and again") }
-        // A program that nobody launched runs on: what it is not to hear yet waits.
-        case .resume, .suspend, .relaunch: break
-        }
     }
 
     func show(_ alert: Alert) { withApp(alert.app) { $0.show(alert) } }
@@ -146,7 +182,7 @@ extension Daemon {
     }
 
     /// What the engine pairs by is what the latest app with a person asked for, else the daemon's own.
-    private func setPairing() {
+    func setPairing() {
         var security = configuration.adapter.security
         security.identityResolvingKey = runner.identityResolvingKey
         if let options = connections.last(where: { $0.pairing != nil })?.pairing { security.pairing = options }

@@ -1,0 +1,256 @@
+@_spi(HostRunner) import BLE
+import BLEAppLifecycle
+import BLEDaemonProtocol
+import BLEHost
+import BLETransport
+import Foundation
+
+/// The processes of installed apps: launched, stopped, resumed, ended (SPEC 5.4, 5.5, BGX-2 to BGX-5, SPR-5, SPR-30).
+extension Daemon {
+    /// How long a process may take to end after its connection has.
+    private static let dyingMicroseconds: UInt64 = 500_000
+
+    // MARK: Launching
+
+    /// - Parameter options: why the system launches it; empty where an operator does.
+    /// - Returns: why not; `nil` where it was launched.
+    @discardableResult
+    func launch(_ id: AppID, _ options: LaunchOptions) -> String? {
+        guard let app = installed[id] else { return "no app ‘\(id.rawValue)’ is installed" }
+        guard !app.command.isEmpty else { return "the manifest of ‘\(id.rawValue)’ names no command" }
+        if let running = processes[id] {
+            // It was launched before the daemon was, or is ending.
+            running.resume()
+            wantedLaunches[id] = options
+            return nil
+        }
+        do throws(AppProcess.LaunchFailure) {
+            let process = try AppProcess.launch(app, socket: configuration.socketPath, options)
+            let names = (options.centrals + options.peripherals).joined(separator: ", ")
+            let reason = names.isEmpty ? "" : " for \(names)"
+            configuration.log("launched ‘\(id.rawValue)’ as process \(process.number)\(reason)")
+            hold(process, of: id)
+            return nil
+        } catch {
+            let code = unsafe String(cString: strerror(error.code))
+            let reason = "‘\(id.rawValue)’ cannot be launched: \(code)"
+            configuration.log(reason)
+            return reason
+        }
+    }
+
+    /// Notes whose process it is, and hears of its end.
+    func hold(_ process: AppProcess, of id: AppID) {
+        processes[id] = process
+        do throws(TransportError) {
+            try process.watch(on: loop) { [weak self, weak process] hasExited in
+                guard let self, let process, processes[id] === process else { return }
+                processEnded(id, hasExited: hasExited)
+            }
+        } catch {
+            configuration.log("the end of ‘\(id.rawValue)’ will not be noticed: \(error)")
+        }
+        saveProcesses()
+    }
+
+    private func processEnded(_ id: AppID, hasExited: Bool) {
+        processes[id] = nil
+        places[id] = nil
+        saveProcesses()
+        if let connection = connection(of: id) {
+            // What it said last is not read: it is gone.
+            connection.stream.close()
+            connections.removeAll { $0 === connection }
+            forget(connection)
+            ended(id, hasExited ? .exited : .crashed)
+        } else if dying.removeValue(forKey: id) != nil {
+            ended(id, hasExited ? .exited : .crashed)
+        }
+        if let options = wantedLaunches.removeValue(forKey: id) { launch(id, options) }
+        pump()
+    }
+
+    /// The connection of an installed app has ended: so has its process, or will.
+    func connectionEnded(of id: AppID) {
+        guard processes[id] != nil else { return ended(id, .crashed) }
+        dying[id] = loop.nowMicroseconds + Self.dyingMicroseconds
+        armProcesses()
+    }
+
+    func ended(_ id: AppID, _ end: ProcessEnd) {
+        let now = now
+        lifecycle.withApps(at: now) { $0.ended(id, end, at: now) }
+    }
+
+    // MARK: Time
+
+    func armProcesses() {
+        let stops = connections.filter { isDone($0) }.map(\.mayStopAt)
+        if let next = (stops + dying.values).min() {
+            processDeadline?.set(atMicroseconds: next)
+        } else {
+            processDeadline?.clear()
+        }
+    }
+
+    func advanceProcesses() {
+        let now = loop.nowMicroseconds
+        for id in dying.filter({ $0.value <= now }).keys.sorted() {
+            dying[id] = nil
+            // It lives on, and says nothing more.
+            ended(id, .crashed)
+        }
+        pump()
+    }
+
+    /// Whether an app has handled all that it was woken for.
+    private func isDone(_ connection: Connection) -> Bool {
+        guard let id = connection.appID, let app = connection.app, lifecycle.apps.isWoken(id) else { return false }
+        return app.isIdle && !lifecycle.apps.hasWaiting(for: id)
+    }
+
+    /// Apps that were woken and have handled everything run no more (SPEC BGX-4).
+    func endWakes() {
+        let (now, time) = (now, loop.nowMicroseconds)
+        for connection in connections where connection.mayStopAt <= time && isDone(connection) {
+            guard let id = connection.appID else { continue }
+            lifecycle.withApps(at: now) { $0.suspend(id, at: now) }
+        }
+        drain()
+        armProcesses()
+    }
+
+    // MARK: Stopping and resuming
+
+    func carryOut(_ action: ProcessAction, _ id: AppID) {
+        let process = installed[id] == nil ? nil : processes[id]
+        switch action {
+        case .expiring: withApp(id) { $0.expiring() }
+        case .terminate:
+            if let process {
+                process.kill()
+            } else {
+                withApp(id) { $0.refuse(.terminated, "the app ran for too long in the background, again and again") }
+            }
+        // A program that is not installed runs on: what it is not to hear yet waits.
+        case .resume: process?.resume()
+        case .suspend: process?.stop()
+        case .relaunch(let options): launch(id, options)
+        }
+        notePlace(of: id)
+    }
+
+    /// Where an app was, for the daemon's next life.
+    func notePlace(of id: AppID) {
+        guard processes[id] != nil else { return }
+        let isInForeground = lifecycle.apps.place(of: id) == .foreground
+        guard places[id] != isInForeground else { return }
+        places[id] = isInForeground
+        saveProcesses()
+    }
+
+    // MARK: Across the daemon's lives
+
+    /// Processes that are stopped while the daemon dies would be so for ever: the next one finds them here.
+    func saveProcesses() {
+        guard let path = configuration.processesPath else { return }
+        let lines = processes.sorted { $0.key < $1.key }.map { id, process in
+            let kind = process.leadsGroup ? "group" : "process"
+            let place = places[id] == true ? "foreground" : "background"
+            return "\(process.number) \(process.began) \(kind) \(place) \(id.rawValue)\n"
+        }
+        do {
+            try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            configuration.log("which apps run cannot be written down: \(error.localizedDescription)")
+        }
+    }
+
+    /// Takes up what an earlier daemon launched and left; it connects by itself.
+    func findProcesses() {
+        guard let path = configuration.processesPath, let data = FileManager.default.contents(atPath: path) else {
+            return
+        }
+        for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
+            let fields = line.split(separator: " ", maxSplits: 4).map(String.init)
+            guard fields.count == 5, let number = Int32(fields[0]), number > 1,
+                let process = AppProcess(number, leadsGroup: fields[2] == "group"), process.began == fields[1]
+            else { continue }
+            let id = AppID(rawValue: fields[4])
+            guard installed[id] != nil, processes[id] == nil else { continue }
+            places[id] = fields[3] == "foreground"
+            hold(process, of: id)
+            process.resume()
+        }
+    }
+
+    // MARK: Operators
+
+    func answer(_ request: WireOperatorRequest) -> WireOperatorAnswer {
+        var answer = WireOperatorAnswer()
+        switch request.request {
+        case .list: answer.apps = installed.all.map { describe($0) }
+        case .reload:
+            readInstalledApps()
+            answer.apps = installed.all.map { describe($0) }
+        case .foreground(let name): answer.error = move(name, to: .foreground) ?? ""
+        case .background(let name): answer.error = move(name, to: .background) ?? ""
+        case .suspend(let name): answer.error = move(name, to: .suspended) ?? ""
+        case .quit(let name): answer.error = quit(AppID(rawValue: name)) ?? ""
+        case nil: answer.error = "this daemon does not know the request"
+        }
+        return answer
+    }
+
+    /// Reads the manifests again; an app that runs and is installed no more runs on as any program does.
+    public func readInstalledApps() {
+        guard let folder = configuration.appsFolder else { return }
+        installed = InstalledApps(folder: folder, log: configuration.log)
+        for app in installed.all { lifecycle.withApps(at: now) { $0.declare(app.manifest) } }
+    }
+
+    private func move(_ name: String, to place: WireAppMove.Place) -> String? {
+        let id = AppID(rawValue: name)
+        guard installed[id] != nil else { return "no app ‘\(name)’ is installed" }
+        if connection(of: id) == nil {
+            guard place == .foreground else { return "‘\(name)’ does not run" }
+            return launch(id, LaunchOptions())
+        }
+        move(id, to: place)
+        return nil
+    }
+
+    private func quit(_ id: AppID) -> String? {
+        guard installed[id] != nil else { return "no app ‘\(id.rawValue)’ is installed" }
+        wantedLaunches[id] = nil
+        dying[id] = nil
+        if let connection = connection(of: id) {
+            connection.stream.close()
+            connections.removeAll { $0 === connection }
+            forget(connection)
+        }
+        processes[id]?.kill()
+        ended(id, .forceQuit)
+        return nil
+    }
+
+    private func describe(_ app: InstalledApp) -> WireInstalledApp {
+        var told = WireInstalledApp()
+        told.identifier = app.id.rawValue
+        told.user = app.user.id
+        told.process = processes[app.id].map { UInt32($0.number) } ?? 0
+        told.isConnected = connection(of: app.id) != nil
+        if app.manifest.backgroundModes.contains(.central) { told.backgroundModes.append("bluetooth-central") }
+        if app.manifest.backgroundModes.contains(.peripheral) { told.backgroundModes.append("bluetooth-peripheral") }
+        told.place =
+            switch lifecycle.apps.place(of: app.id) {
+            case .notRunning: .notRunning
+            case .relaunching: .relaunching
+            case .foreground: .foreground
+            case .background: .background
+            case .woken: .woken
+            case .suspended: .suspended
+            }
+        return told
+    }
+}

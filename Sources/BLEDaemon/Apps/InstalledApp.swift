@@ -1,0 +1,159 @@
+import BLEAppLifecycle
+import Foundation
+import Glibc
+
+/// An app that an operator has installed: what its manifest says.
+struct InstalledApp: Equatable {
+    let manifest: AppManifest
+    /// Which managers it may have.
+    let roles: Set<ManagerRole>
+    let mayPair: Bool
+    let user: User
+    /// The program and its arguments; empty for one that is started by others.
+    let command: [String]
+    let environment: [String: String]
+    let folder: String
+
+    var id: AppID { manifest.app }
+
+    /// As whom it runs.
+    struct User: Equatable {
+        let id: UInt32
+        let group: UInt32
+        let groups: [UInt32]
+        let name: String
+        let home: String
+    }
+
+    /// What a file in the folder of apps may say; keys as in a program's own manifest.
+    private struct File: Decodable {
+        var bundleIdentifier: String
+        var backgroundModes: [String]?
+        var user: String?
+        var command: [String]?
+        var environment: [String: String]?
+        var directory: String?
+        var roles: [String]?
+        var mayPair: Bool?
+        /// `allowed`, `denied` or `restricted`.
+        var authorization: String?
+
+        enum CodingKeys: String, CodingKey {
+            case bundleIdentifier = "BundleIdentifier"
+            case backgroundModes = "UIBackgroundModes"
+            case user, command, environment, directory, roles, mayPair, authorization
+        }
+    }
+
+    struct Problem: Error, CustomStringConvertible { let description: String }
+
+    /// Octets of a file.
+    static let longestFile = 64 * 1024
+
+    /// - Throws: `Problem` with what is wrong.
+    init(file data: Data) throws {
+        let file: File
+        do { file = try JSONDecoder().decode(File.self, from: data) } catch {
+            throw Problem(description: "it is not a manifest: \(error)")
+        }
+        let identifier = file.bundleIdentifier
+        guard !identifier.isEmpty, identifier.utf8.count <= 255, !identifier.contains("/") else {
+            throw Problem(description: "‘BundleIdentifier’ has 1 to 255 octets and no slash")
+        }
+        user = try Self.user(file.user)
+        let isBare = file.command?.first.map { !$0.hasPrefix("/") } ?? false
+        guard !isBare else { throw Problem(description: "‘command’ begins with an absolute path") }
+        command = file.command ?? []
+        environment = file.environment ?? [:]
+        folder = file.directory ?? "/"
+        mayPair = file.mayPair ?? true
+        var roles: Set<ManagerRole> = []
+        for name in file.roles ?? ["central", "peripheral"] {
+            guard let role = ManagerRole(rawValue: name) else {
+                throw Problem(description: "‘roles’ are ‘central’ and ‘peripheral’, not ‘\(name)’")
+            }
+            roles.insert(role)
+        }
+        self.roles = roles
+        let authorization: ManagerAuthorization
+        switch file.authorization {
+        case nil, "allowed": authorization = .allowedAlways
+        case "denied": authorization = .denied
+        case "restricted": authorization = .restricted
+        case let other?:
+            throw Problem(description: "‘authorization’ is ‘allowed’, ‘denied’ or ‘restricted’, not ‘\(other)’")
+        }
+        manifest = AppManifest(
+            app: AppID(rawValue: identifier), backgroundModes: BackgroundModes(names: file.backgroundModes ?? []),
+            authorization: authorization)
+    }
+
+    /// - Parameter name: a name or a number; `nil`: the daemon's own user.
+    private static func user(_ name: String?) throws -> User {
+        let entry: UnsafeMutablePointer<passwd>?
+        if let name {
+            unsafe entry = UInt32(name).map { unsafe getpwuid($0) } ?? getpwnam(name)
+        } else {
+            unsafe entry = getpwuid(geteuid())
+        }
+        guard let found = unsafe entry?.pointee else {
+            throw Problem(description: "there is no user ‘\(name ?? String(geteuid()))’")
+        }
+        let text = unsafe String(cString: found.pw_name)
+        var groups = [gid_t](repeating: 0, count: 256)
+        var count = Int32(groups.count)
+        let isWhole = unsafe getgrouplist(found.pw_name, found.pw_gid, &groups, &count) >= 0
+        return unsafe User(
+            id: found.pw_uid, group: found.pw_gid, groups: isWhole ? Array(groups.prefix(Int(count))) : [found.pw_gid],
+            name: text, home: String(cString: found.pw_dir))
+    }
+}
+
+/// The apps that are installed, by their files `NAME.json` in one folder.
+struct InstalledApps {
+    private(set) var apps: [AppID: InstalledApp] = [:]
+
+    /// In the order of their names.
+    var all: [InstalledApp] { apps.values.sorted { $0.id < $1.id } }
+
+    subscript(id: AppID) -> InstalledApp? { apps[id] }
+
+    init() {}
+
+    /// Reads what is there; a file that is wrong is told of and passed over.
+    init(folder: String, log: (String) -> Void) {
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+            log("the folder of apps ‘\(folder)’ cannot be read: \(error.localizedDescription)")
+            return
+        }
+        for name in names.sorted() where name.hasSuffix(".json") && !name.hasPrefix(".") {
+            let path = folder + "/" + name
+            do {
+                let app = try Self.read(path)
+                guard apps[app.id] == nil else { throw InstalledApp.Problem(description: "another file has its app") }
+                apps[app.id] = app
+            } catch {
+                log("‘\(path)’ is passed over: \(error)")
+            }
+        }
+    }
+
+    /// Who could change a manifest could run anything as anybody: only root and the daemon's own user may.
+    private static func read(_ path: String) throws -> InstalledApp {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw InstalledApp.Problem(description: "it cannot be opened") }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var information = stat()
+        guard unsafe fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
+            information.st_uid == 0 || information.st_uid == geteuid(), information.st_mode & 0o022 == 0
+        else {
+            throw InstalledApp.Problem(
+                description: "it must be root's or this user's own, and no one else may write it")
+        }
+        guard information.st_size <= InstalledApp.longestFile else {
+            throw InstalledApp.Problem(description: "it is longer than \(InstalledApp.longestFile) octets")
+        }
+        return try InstalledApp(file: try file.readToEnd() ?? Data())
+    }
+}

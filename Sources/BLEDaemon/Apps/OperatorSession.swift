@@ -1,0 +1,30 @@
+import BLEDaemonProtocol
+
+/// An operator that is connected: one request after the other, each answered. A value without I/O, as `ToolSession`.
+struct OperatorSession {
+    private var frames: FrameReader
+    private(set) var hasEnded = false
+
+    /// - Parameter frames: with what has been read behind the greeting.
+    init(frames: FrameReader) { self.frames = frames }
+
+    mutating func receive(_ bytes: RawSpan) {
+        if !hasEnded { frames.append(bytes) }
+    }
+
+    /// The next request.
+    /// - Throws: `WireError`; the session is over then.
+    mutating func next() throws(WireError) -> WireOperatorRequest? {
+        guard !hasEnded else { return nil }
+        do throws(WireError) {
+            guard let octets = try frames.next() else { return nil }
+            guard case .operatorRequest(let request)? = try WireFromClient(octets: octets).message else {
+                throw .unexpectedMessage
+            }
+            return request
+        } catch {
+            hasEnded = true
+            throw error
+        }
+    }
+}

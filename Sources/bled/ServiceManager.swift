@@ -1,0 +1,51 @@
+import Glibc
+
+/// What bled and systemd, or another manager that speaks its protocol, say to each other: sockets that it has opened
+/// (sd_listen_fds(3)), that bled is ready (sd_notify(3)), and that it lives (sd_watchdog_enabled(3)). Without a manager
+/// nothing is said.
+struct ServiceManager {
+    private let notifySocket: String?
+    /// How long bled may be silent, in microseconds; `nil`: nobody watches.
+    let watchdogMicroseconds: UInt64?
+    /// The socket on which programs connect, where the manager has opened it.
+    let listener: Int32?
+
+    /// - Parameter variables: of the environment; they are for this process alone, and are removed.
+    init(_ variables: [String: String]) {
+        let isForThis = { (name: String) in variables[name].flatMap(Int32.init) == getpid() }
+        notifySocket = variables["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
+        let isWatched = variables["WATCHDOG_PID"] == nil || isForThis("WATCHDOG_PID")
+        watchdogMicroseconds =
+            isWatched ? variables["WATCHDOG_USEC"].flatMap(UInt64.init).flatMap { $0 > 0 ? $0 : nil } : nil
+        let count = isForThis("LISTEN_PID") ? variables["LISTEN_FDS"].flatMap(Int32.init) ?? 0 : 0
+        listener = count > 0 ? Self.firstDescriptor : nil
+        if count > 0 { _ = fcntl(Self.firstDescriptor, F_SETFD, FD_CLOEXEC) }
+        for name in ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] {
+            unsafe unsetenv(name)
+        }
+    }
+
+    /// SD_LISTEN_FDS_START
+    private static let firstDescriptor: Int32 = 3
+
+    /// Tells the manager: `READY=1`, `WATCHDOG=1`, `STOPPING=1`, `STATUS=…`.
+    func notify(_ state: String) {
+        guard let notifySocket else { return }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var name = Array(notifySocket.utf8)
+        if name.first == UInt8(ascii: "@") { name[0] = 0 }
+        guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+        let octets = Array(state.utf8)
+        _ = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe sendto(descriptor, octets, octets.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $0, length)
+            }
+        }
+    }
+}
