@@ -14,8 +14,8 @@ enum Program {
         interruption.serve()
     }
 
-    /// A closed descriptor's number would go to the next file that is opened, and our lines into that file. What takes
-    /// its place lets nothing through, so that a loss is told.
+    /// The number of a closed descriptor would go to the next opened file, and output would be written into that file.
+    /// The placeholder accepts nothing, so that a loss is reported.
     private static func holdStandardDescriptors() {
         for (number, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where fcntl(number, F_GETFD) < 0 {
@@ -25,8 +25,8 @@ enum Program {
 
     /// - Parameters:
     ///   - output: the descriptor for results.
-    ///   - errors: the descriptor for all else.
-    /// - Returns: the exit status (`Failure.Status`), 0 when the command was carried out.
+    ///   - errors: the descriptor for everything else.
+    /// - Returns: the exit status (`Failure.Status`), 0 on success.
     static func run(
         _ arguments: [String], interruption: Interruption, output: Int32 = 1, errors: Int32 = 2
     ) async -> Int32 {
@@ -52,7 +52,7 @@ enum Program {
         let work = Task { try await command.run(in: session) }
         interruption.onRequest { work.cancel() }
         let result = await work.result
-        // The work was ended for it: what it says of its own end is no news.
+        // The work was ended because of this: its own error would only repeat it.
         if let lost = console.outputFailure { return end(with: lost, on: console) }
         switch result {
         case .success: return 0
@@ -65,7 +65,7 @@ enum Program {
         return failure.status.rawValue
     }
 
-    /// A command that only holds others was called without one of them.
+    /// A group of commands was called without a subcommand.
     private static func explain(_ group: any CommandGroupHelp.Type, on console: Console) -> Int32 {
         console.explain(HelpText.arranged(BLETool.helpMessage(for: group), showsAll: false))
         return Failure.Status.usage.rawValue

@@ -2,7 +2,7 @@ import ArgumentParser
 import BLE
 import BLESecurity
 
-/// How `serve` and `advertise` show themselves.
+/// Advertising options of `serve` and `advertise`.
 struct AdvertisingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The device name, in advertisements and for centrals that read it.", valueName: "name"))
     var name: String?

@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// Puts the arguments into the order that the parser knows.
+/// Puts the arguments into the order that the parser expects.
 ///
-/// The contract lets options of the program stand before the command (`bletool -t sim --json lescan`) and the peer
-/// before the verb (`gatt PEER read TARGET`). The parser wants each behind the command that declares it.
+/// Global options may precede the command (`bletool -t sim --json lescan`), and the peer may precede the verb (`gatt
+/// PEER read TARGET`). The parser requires both after the command that declares them.
 enum ArgumentOrder {
     static let gattVerbs = ["discover", "read", "write", "subscribe", "script", "shell"]
     private static let shortOptionsWithValue = ["-t", "-i", "-w"]
@@ -47,7 +47,7 @@ enum ArgumentOrder {
         }
     }
 
-    /// - Parameter path: a command, and which of those that it holds.
+    /// - Parameter path: a command and a subcommand.
     private static func checkCommand(_ path: ArraySlice<String>) throws {
         var group: any ParsableCommand.Type = BLETool.self
         for word in path where !word.hasPrefix("-") {

@@ -12,7 +12,7 @@ struct HexBytes: ExpressibleByArgument, Equatable, Sendable {
     }
 }
 
-/// Octets in hexadecimal, or one octet of a single digit: what `hcitool cmd` takes.
+/// Octets in hexadecimal, or one octet of a single digit, like the arguments of `hcitool cmd`.
 struct ParameterBytes: ExpressibleByArgument, Equatable, Sendable {
     var bytes: [UInt8]
 
@@ -32,7 +32,7 @@ extension BluetoothUUID: ExpressibleByArgument {
             self = uuid
         } else {
             let services: Range<UInt16> = 0x1800..<0x2800
-            // Some of their names end with what nobody says.
+            // Some official names have a suffix that can be omitted.
             guard
                 let uuid = BluetoothUUID(named: argument, within: services)
                     ?? BluetoothUUID(named: argument + " Service", within: services)
@@ -54,7 +54,7 @@ extension BluetoothUUID: ExpressibleByArgument {
     }
 }
 
-/// A number in decimal, or in hexadecimal behind `0x`.
+/// A number in decimal, or in hexadecimal with `0x`.
 struct Number16: ExpressibleByArgument, Equatable, Sendable {
     var value: UInt16
 
@@ -64,7 +64,7 @@ struct Number16: ExpressibleByArgument, Equatable, Sendable {
     }
 }
 
-/// A number in hexadecimal, `0x` or not: what `hcitool cmd` takes.
+/// A number in hexadecimal, with or without `0x`, like the arguments of `hcitool cmd`.
 struct HexNumber: ExpressibleByArgument, Equatable, Sendable {
     var value: UInt16
 
@@ -100,7 +100,7 @@ struct Count: ExpressibleByArgument, Equatable, Sendable {
 enum PeerArgument: ExpressibleByArgument, Equatable, Sendable {
     /// The type was named.
     case address(DeviceAddress)
-    /// The type was not named: public, unless the device is heard with a random one. The kind is public here.
+    /// An address without a type: public, unless the device advertises with a random one. The kind is public here.
     case untypedAddress(DeviceAddress)
     case name(String)
 
@@ -116,7 +116,7 @@ enum PeerArgument: ExpressibleByArgument, Equatable, Sendable {
 }
 
 extension PeerArgument {
-    /// The bonded device that is meant. An address without its type is a public one where both are bonded.
+    /// The bonded device. An address without a type means the public one if both are bonded.
     func identity(among identities: [DeviceAddress]) -> DeviceAddress? {
         switch self {
         case .address(let address): identities.first { $0 == address }
@@ -126,7 +126,7 @@ extension PeerArgument {
         }
     }
 
-    /// The bond with the device that is meant.
+    /// The bond with the device.
     /// - Throws: `Failure` when several have the name.
     func bond(among bonds: [Bond]) throws -> Bond? {
         guard case .name(let name) = self else {
@@ -138,7 +138,7 @@ extension PeerArgument {
         return named.first
     }
 
-    /// Nobody calls a device so: six pairs between colons, or an address with something behind it.
+    /// Not a plausible name: six pairs with colons, or an address with a suffix.
     private static func isMistakenAddress(_ text: String) -> Bool {
         let start = text.prefix { $0 != "/" }
         let parts = start.split(separator: ":", omittingEmptySubsequences: false)
@@ -150,7 +150,7 @@ extension Character {
     fileprivate var isLetterOrDigit: Bool { isLetter || isNumber }
 }
 
-/// An address with its type; public where none is named.
+/// An address with its type; public by default.
 struct AddressArgument: ExpressibleByArgument, Equatable, Sendable {
     var address: DeviceAddress
 
@@ -176,7 +176,7 @@ enum TargetArgument: ExpressibleByArgument, Equatable, Sendable {
             self = .handle(AttributeHandle(rawValue: handle))
             return
         }
-        // A stroke may stand in a name too.
+        // A name may contain a slash, too.
         if let uuid = BluetoothUUID(attribute: argument) {
             self = .uuid(uuid, service: nil)
             return

@@ -22,7 +22,7 @@ struct ConnectionOptions: ParsableArguments {
 struct PeerSearch: Sendable {
     /// `nil`: no limit.
     var limit: Duration?
-    /// Whether one device of a name is as good as another.
+    /// Whether to use the first of several devices with the name.
     var takesFirst = false
 }
 
@@ -36,7 +36,7 @@ extension Seconds {
 }
 
 extension Duration {
-    /// The number of seconds, with fractions only where there are some.
+    /// The number of seconds, with a fraction only if there is one.
     var secondsText: String {
         let seconds = self / .seconds(1)
         return Int64(exactly: seconds).map(String.init) ?? String(seconds)

@@ -3,15 +3,15 @@ import BLE
 import BLESecurity
 import BLESensors
 
-/// Keys of sensors that encrypt what they say.
+/// Keys of sensors that encrypt their data.
 struct DeviceKeyArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The bind key of a sensor that encrypts (BTHome, MiBeacon, pvvx): 32 digits, behind ADDRESS= for that one device only; may be repeated.",
+            "The bind key of a sensor that encrypts (BTHome, MiBeacon, pvvx): 32 digits, for one device only as ADDRESS=KEY; may be repeated.",
             valueName: "key"))
     var key: [DeviceKey] = []
 
-    /// `nil` where no key was given.
+    /// The keys; `nil` if none was given.
     var sensorKeys: SensorKeys? {
         guard !key.isEmpty else { return nil }
         var keys = SensorKeys { key, block in
@@ -25,7 +25,7 @@ struct DeviceKeyArguments: ParsableArguments {
     }
 }
 
-/// A key, and the device that has it; `nil`: every device without a key of its own.
+/// A key and its device; `nil` for every device without its own key.
 struct DeviceKey: ExpressibleByArgument, Equatable, Sendable {
     var address: DeviceAddress?
     var octets: [UInt8]

@@ -2,7 +2,7 @@ import ArgumentParser
 import BLE
 import BLECapture
 
-/// The options of every command; they may stand before and behind its name.
+/// The options of every command; allowed before and after its name.
 struct GlobalOptions: ParsableArguments {
     enum OwnAddressKind: String, CaseIterable, ExpressibleByArgument {
         case `public`

@@ -75,7 +75,7 @@ struct Passkey: ExpressibleByArgument, Equatable, Sendable {
         self.number = number
     }
 
-    /// With its leading zeros, as devices show it.
+    /// The number with its leading zeros, as devices show it.
     static func text(_ number: UInt32) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits

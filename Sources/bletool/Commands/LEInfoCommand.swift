@@ -77,7 +77,7 @@ struct LEInfoCommand: ToolCommand {
 }
 
 extension PeerArgument {
-    /// The address with its type, where the user named both.
+    /// The address with its type, if the user gave both.
     var knownAddress: DeviceAddress? {
         guard case .address(let address) = self else { return nil }
         return address

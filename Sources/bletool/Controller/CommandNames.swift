@@ -7,7 +7,7 @@ enum CommandNames {
     /// `nil` for a command that is not among them.
     static func name(of opcode: HCIOpcode) -> String? { table.first { $0.0 == opcode.rawValue }?.1 }
 
-    /// The name, else the number.
+    /// The name, or the number of an unknown command.
     static func text(of opcode: HCIOpcode) -> String {
         name(of: opcode) ?? "command \(Hexadecimal.number(opcode.rawValue, digits: 4))"
     }

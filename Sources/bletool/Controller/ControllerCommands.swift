@@ -70,7 +70,7 @@ struct ControllerCommands: Sendable {
         return nil
     }
 
-    /// - Throws: `Failure` when a status says that something failed.
+    /// - Throws: `Failure` when the status is an error.
     static func check(_ status: HCIStatus, _ what: String) throws {
         guard status.isSuccess else { throw Failure("\(what): \(status.text)", code: .controllerRefused) }
     }

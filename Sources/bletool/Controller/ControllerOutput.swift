@@ -2,7 +2,7 @@ import BLE
 import BLEDecoder
 import BLEJSON
 
-/// What a controller is and can do, as `info` prints it.
+/// The output of `info`: identity and capabilities of a controller.
 struct ControllerOutput {
     let information: ControllerInformation
 

@@ -1,7 +1,7 @@
 import BLE
 import Synchronization
 
-/// One event that came from the controller.
+/// One event of the controller.
 struct ReceivedEvent: Equatable, Sendable {
     var code: HCIEventCode
     var parameters: [UInt8]

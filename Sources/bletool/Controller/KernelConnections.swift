@@ -1,6 +1,6 @@
 import BLE
 
-/// The connections that the kernel's stack holds, which `raw:` shares.
+/// The connections of the kernel's stack, which `raw:` shares.
 struct KernelConnections: Sendable {
     let adapter: UInt16
 
@@ -12,7 +12,7 @@ struct KernelConnections: Sendable {
         }
     }
 
-    /// The handle of the LE connection to a device; `nil` where there is none. The kernel does not tell the type of the
+    /// The handle of the LE connection to a device; `nil` if there is none. The kernel does not report the type of the
     /// address.
     func handle(of peer: PeerArgument) throws -> ConnectionHandle? {
         let value: UInt64

@@ -18,7 +18,7 @@ extension ControllerCommands {
         }
     }
 
-    /// Makes a link that the engine knows nothing of: the kernel's stack adopts it.
+    /// Makes a link without the engine: the kernel's stack adopts it.
     /// - Parameter peer: `nil` for the first device of the accept list.
     func connect(
         to peer: DeviceAddress?, ownAddressType: OwnAddressType, timeout: Duration?
@@ -28,7 +28,7 @@ extension ControllerCommands {
         let parameters = LEConnectionParameters(
             minimumInterval: .milliseconds(15), maximumInterval: .milliseconds(30),
             supervisionTimeout: .milliseconds(5000))
-        // Link made in the moment in which it was given up: it must not stay.
+        // A link that was made while the attempt was cancelled must be closed.
         let giveUp: @Sendable (@Sendable () async -> Attempt?) async -> Void = { late in
             _ = try? await send(LECreateConnectionCancel())
             if let attempt = await late(), attempt.status.isSuccess {
@@ -36,7 +36,7 @@ extension ControllerCommands {
             }
         }
         let attempt: Attempt
-        // A controller takes either the extended commands or the older ones (Core 5.4, Vol 4, Part E, 3.1.1).
+        // A controller accepts either extended or legacy commands (Core 5.4, Vol 4, Part E, 3.1.1).
         if await adapter.information.usesExtendedCommands {
             attempt = try await send(
                 LEExtendedCreateConnection(
@@ -54,7 +54,7 @@ extension ControllerCommands {
     }
 
     /// Ends a link.
-    /// - Returns: the reason that the controller tells.
+    /// - Returns: the reason that the controller reports.
     func disconnect(_ handle: ConnectionHandle, reason: HCIStatus) async throws -> HCIStatus {
         let (status, told) = try await send(Disconnect(connectionHandle: handle, reason: reason)) {
             event -> (HCIStatus, HCIStatus)? in
@@ -105,7 +105,7 @@ extension ControllerCommands {
     }
 }
 
-/// What the controller of a device says it is (Core 5.4, Vol 4, Part E, 7.7.12).
+/// The version information of a device's controller (Core 5.4, Vol 4, Part E, 7.7.12).
 struct PeerVersion: Sendable {
     var version: UInt8
     var company: UInt16

@@ -1,7 +1,7 @@
 import BLE
 import BLEJSON
 
-/// Carries out steps over one connection and prints what comes of them.
+/// Carries out steps over one connection and prints their results.
 struct GATTRunner: Sendable {
     let peripheral: Peripheral
     let console: Console
@@ -50,7 +50,7 @@ struct GATTRunner: Sendable {
 
     private func write(_ target: TargetArgument, _ value: [UInt8], isCommand: Bool) async throws {
         let place = try await database.place(of: target)
-        // What takes commands alone would refuse a request.
+        // A characteristic with write commands only would refuse a request.
         let takesCommandsOnly = place.characteristic.map {
             $0.properties.contains(.writeWithoutResponse) && !$0.properties.contains(.write)
         }
@@ -72,7 +72,7 @@ struct GATTRunner: Sendable {
     }
 
     private func subscribe(to characteristic: Characteristic) async throws {
-        // A second subscription would give each value twice.
+        // A second subscription would deliver each value twice.
         if await !mailbox.collects(characteristic) {
             let notifications = try await peripheral.notifications(of: characteristic)
             await mailbox.collect(notifications, of: characteristic)

@@ -1,6 +1,6 @@
 import BLE
 
-/// A script of `gatt PEER script`: a step a line; what follows `#` is a comment.
+/// A script of `gatt PEER script`: one step per line; `#` starts a comment.
 ///
 ///     discover [--service UUID]
 ///     read TARGET [--uint16 …]
@@ -8,7 +8,7 @@ import BLE
 ///     subscribe TARGET
 ///     wait [--count N] [--duration S]
 ///
-/// A `wait` without a duration stands behind a `subscribe`: it would never end.
+/// A `wait` without a duration requires a `subscribe` before it; otherwise it would never end.
 struct GATTScript: Equatable, Sendable {
     struct Line: Equatable, Sendable {
         /// From 1.
@@ -18,7 +18,7 @@ struct GATTScript: Equatable, Sendable {
 
     var lines: [Line] = []
 
-    /// - Throws: `Failure` with the number of the first line that is none.
+    /// - Throws: `Failure` with the number of the first invalid line.
     init(_ text: String) throws {
         var number = 0
         var isSubscribed = false
@@ -45,7 +45,7 @@ struct GATTScript: Equatable, Sendable {
     }
 
     /// Reads a file; `-` is standard input.
-    /// - Throws: `Failure` when it cannot be read or holds a line that is no step.
+    /// - Throws: `Failure` when it cannot be read or has an invalid line.
     init(path: String) throws {
         try self.init(String(decoding: try TextFile.bytes(of: path), as: UTF8.self))
     }
@@ -126,7 +126,7 @@ struct GATTScript: Equatable, Sendable {
         return step
     }
 
-    /// The words of a line, taken one by one.
+    /// The words of a line, read one by one.
     private struct Words {
         private var words: [String]
 
@@ -146,7 +146,7 @@ struct GATTScript: Equatable, Sendable {
             guard let index = words.firstIndex(of: name) else { return nil }
             words.remove(at: index)
             guard index < words.count, let value = parse(words.remove(at: index)) else {
-                throw Failure("\(name) wants a value")
+                throw Failure("\(name) needs a value")
             }
             return value
         }

@@ -1,11 +1,11 @@
 import BLE
 
-/// What is known of a device's attributes; asked for as it is needed, once.
+/// A device's attributes, discovered once when they are needed.
 actor PeerDatabase {
-    /// Where a target stands.
+    /// The place of a target in the database.
     struct Place: Sendable {
         var handle: AttributeHandle
-        /// `nil` where the user gave a handle and nothing was discovered of it.
+        /// The type; `nil` if the user gave a handle that was not discovered.
         var uuid: BluetoothUUID?
         var characteristic: Characteristic?
     }
@@ -32,8 +32,8 @@ actor PeerDatabase {
         return try await peripheral.discoverContents().filter { $0.service.uuid == uuid }
     }
 
-    /// Where to read or write.
-    /// - Throws: `AdapterError.notFound` when the device has nothing of this UUID.
+    /// The place to read or write.
+    /// - Throws: `AdapterError.notFound` when the device has no attribute with this UUID.
     func place(of target: TargetArgument) async throws -> Place {
         switch target {
         case .handle(let handle):
@@ -59,8 +59,8 @@ actor PeerDatabase {
         }
     }
 
-    /// What to subscribe to.
-    /// - Throws: `Failure` when the target is no characteristic.
+    /// The characteristic to subscribe to.
+    /// - Throws: `Failure` when the target is not a characteristic.
     func characteristic(at target: TargetArgument) async throws -> Characteristic {
         if case .handle(let handle) = target {
             for service in try await allServices() where service.range.first <= handle && handle <= service.range.last {
@@ -77,10 +77,11 @@ actor PeerDatabase {
         return found
     }
 
-    /// Where a characteristic stands after the device has changed its services: in a service of the same UUID; `nil` where
-    /// there is none any more. What was known is forgotten.
+    /// Finds a characteristic again after the device has changed its services, in a service with the same UUID; `nil`
+    /// if it no longer exists. Clears the discovered attributes.
     func again(_ old: Characteristic) async throws -> Characteristic? {
-        // Another characteristic may have been found again before: then all is known again, and this one is not in it.
+        // If another characteristic was found again before, the attributes are up to date and do not contain the old
+        // one.
         for (service, members) in characteristics {
             for member in members where homes[member] == nil { homes[member] = service.uuid }
         }

@@ -24,7 +24,7 @@ enum ValueForm: String, EnumerableFlag {
 
     private var isSigned: Bool { [.int8, .int16, .int32].contains(self) }
 
-    /// What octets say in this form; `nil` where they do not make whole numbers.
+    /// The values of octets in this form; `nil` if their number does not fit.
     func fields(of octets: [UInt8]) -> [SensorField]? {
         guard self != .text else { return [SensorField(rawValue, .text(String(decoding: octets, as: UTF8.self)))] }
         guard !octets.isEmpty, octets.count.isMultiple(of: width) else { return nil }
@@ -37,8 +37,8 @@ enum ValueForm: String, EnumerableFlag {
         return [SensorField(rawValue, numbers.count == 1 ? .number(numbers[0]) : .numbers(numbers))]
     }
 
-    /// The octets of a text, or of numbers parted by commas or spaces, decimal or behind `0x`.
-    /// - Returns: `nil` for what is no number, or too large for the form.
+    /// The octets of a text, or of numbers separated by commas or spaces, decimal or with `0x`.
+    /// - Returns: `nil` for an invalid number, or one that is too large for the form.
     func octets(of text: String) -> [UInt8]? {
         guard self != .text else { return Array(text.utf8) }
         var octets: [UInt8] = []

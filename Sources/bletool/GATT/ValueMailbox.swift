@@ -1,8 +1,8 @@
 import BLE
 
-/// Values that a device sends by itself, kept until somebody waits for them.
+/// Notified and indicated values, kept until a step waits for them.
 ///
-/// What comes between `subscribe` and `wait` is not lost; beyond the capacity the oldest are, and are counted.
+/// Values between `subscribe` and `wait` are not lost; beyond the capacity the oldest are dropped and counted.
 actor ValueMailbox {
     struct Arrival: Sendable {
         var characteristic: Characteristic
@@ -11,7 +11,7 @@ actor ValueMailbox {
 
     private enum Event: Sendable {
         case arrival(Arrival)
-        /// The device declared the characteristic void (Core 5.4, Vol 3, Part G, 7.1).
+        /// The device has invalidated the characteristic (Core 5.4, Vol 3, Part G, 7.1).
         case voided(Characteristic)
         case ended(Failure)
         case timeOver(Int)
@@ -44,10 +44,10 @@ actor ValueMailbox {
         continuation.finish()
     }
 
-    /// Whether the values of a characteristic come here already.
+    /// Whether the values of a characteristic are collected already.
     func collects(_ characteristic: Characteristic) -> Bool { handles.contains(characteristic.valueHandle) }
 
-    /// Takes everything that comes of a subscription.
+    /// Collects all values of a subscription.
     func collect(_ notifications: Notifications, of characteristic: Characteristic) {
         handles.insert(characteristic.valueHandle)
         let continuation = continuation
@@ -60,7 +60,7 @@ actor ValueMailbox {
                 } catch AdapterError.host(.gatt(.notSubscribed)) {
                     continuation.yield(.voided(characteristic))
                 } catch {
-                    // The end of the link is told once, by the link itself.
+                    // The link itself reports its end, once.
                 }
             }
     }
@@ -73,22 +73,22 @@ actor ValueMailbox {
         return true
     }
 
-    /// Asks the device to tell when its services change, once: one that has no way to tell never changes them.
+    /// Subscribes to Service Changed, once: a device without it never changes its services.
     func watchChanges(of peripheral: Peripheral) async {
         guard !isWatchingChanges else { return }
         isWatchingChanges = true
         guard let changes = try? await peripheral.serviceChanges() else { return }
-        // The engine acts on what comes: it is only to be kept coming.
+        // The engine handles the values; the sequence only keeps the subscription.
         tasks.append(Task { do { for try await _ in changes {} } catch {} })
     }
 
-    /// Hands over what came and comes.
+    /// Delivers the collected and the following values.
     /// - Parameters:
-    ///   - count: ends after so many; `nil`: no limit.
-    ///   - duration: ends after so long; `nil`: no limit.
-    ///   - renew: subscribes again to what the device declared void.
-    /// - Throws: what `renew` throws, and `Failure` when the link ends, and when the time is over or the task is cancelled before `count` is
-    ///   reached.
+    ///   - count: ends after this many; `nil` for no limit.
+    ///   - duration: ends after this time; `nil` for no limit.
+    ///   - renew: subscribes again to an invalidated characteristic.
+    /// - Throws: the errors of `renew`, and `Failure` when the link ends, and when the time is over or the task is
+    ///   cancelled before `count` is reached.
     func wait(
         count: Int?, duration: Duration?, renew: @Sendable (Characteristic) async throws -> Void,
         _ take: @Sendable (Arrival) -> Void
@@ -122,7 +122,7 @@ actor ValueMailbox {
             case .timeOver: break
             }
         }
-        // Whoever asked for no number got what there was.
+        // Without a count, any number of values is enough.
         if count != nil { throw Failure.interrupted }
     }
 }

@@ -4,11 +4,11 @@ import BLEJSON
 import BLESensors
 import BLEText
 
-/// What advertising data say, as `ad decode` prints it.
+/// The output of `ad decode`: the content of advertising data.
 struct AdvertisingDataOutput {
     let data: AdvertisingData
     let hashed: [BluetoothUUID]
-    /// What the device says in formats that are known.
+    /// The reports in known formats.
     let reports: [SensorReport]
 
     init(

@@ -6,7 +6,7 @@ import BLEText
 
 extension AdvertisingData.ManufacturerData {
     var json: JSONValue { ["company": JSONValue(company), "data": .string(Hexadecimal.text(data))] }
-    /// The company, with its name where it has one, and the data.
+    /// The company, with its name if known, and the data.
     var text: String {
         let name = AssignedNumbers.company(company).map { " " + $0.description.printable(limit: 48) } ?? ""
         return "\(Hexadecimal.number(company, digits: 4))\(name):\(Hexadecimal.text(data))"
@@ -22,13 +22,13 @@ extension JSONValue {
     init(_ uuids: [BluetoothUUID]) { self.init(uuids.map(\.description)) }
 }
 
-/// What was heard of a device, as `lescan` prints it.
+/// The output of `lescan` for a device.
 struct DiscoveryOutput {
     let discovery: Discovery
     let data: AdvertisingData
     /// Services that the user scans for and that the overflow area may contain.
     let hashed: [BluetoothUUID]
-    /// What the device says in formats that are known.
+    /// The reports in known formats.
     let reports: [SensorReport]
 
     init(_ discovery: Discovery, scanFor services: [BluetoothUUID], keys: SensorKeys? = nil) {
@@ -60,7 +60,7 @@ struct DiscoveryOutput {
         return event.adding(reports)
     }
 
-    /// Address and type, strength, name, then what else there is.
+    /// Address and type, strength, name, then everything else.
     var text: String { "\(addressColumns)  \(strengthColumn)  \(details)" }
 
     /// What the device offers or says, in few words.

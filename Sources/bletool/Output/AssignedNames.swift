@@ -3,7 +3,7 @@ import BLEAssignedNumbers
 import BLEJSON
 
 extension BluetoothUUID {
-    /// What the Bluetooth SIG calls it; `nil` where it has no name.
+    /// The name assigned by the Bluetooth SIG; `nil` if there is none.
     var assignedName: String? {
         let name =
             if let short = shortValue { AssignedNumbers.uuid(short) } else {

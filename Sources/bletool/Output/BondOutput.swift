@@ -2,7 +2,7 @@ import BLE
 import BLEJSON
 import BLEText
 
-/// What is told of a pairing and of a bond: never a key.
+/// The output for pairings and bonds, without keys.
 enum BondOutput {
     static func object(
         _ event: String, secureConnections: Bool, authenticated: Bool, keySize: UInt8, identity: DeviceAddress

@@ -4,18 +4,18 @@ import BLEText
 import Glibc
 import Synchronization
 
-/// What the program says: results on standard output, a line at once; everything else on standard error.
+/// The output of the program: results line by line on standard output, everything else on standard error.
 ///
-/// Each line goes out in one write, so that a reader sees whole lines as they come. When the reader is gone, or a line
-/// cannot be written, the work is ended as by ^C. A reader that stays and reads nothing makes the work wait, until it is
-/// told to end: soon after that the output counts as ended.
+/// Each line is written in one call, so that a reader sees whole lines. If the reader has closed the pipe, or a line
+/// cannot be written, the work ends as with ^C. A reader that stops reading blocks the work until it is interrupted;
+/// soon afterwards the output counts as ended.
 final class Console: Sendable {
     let isJSON: Bool
-    /// Whether progress may be shown: somebody sits at a terminal and standard output is not read by a program.
+    /// Whether progress may be shown: standard error is a terminal and standard output is not read by a program.
     let showsProgress: Bool
     /// Whether results go to a terminal.
     let isTerminal: Bool
-    /// Whether results may have colours: a terminal shows them, and `NO_COLOR` does not forbid it.
+    /// Whether results may have colours: on a terminal, unless `NO_COLOR` forbids it.
     let showsColours: Bool
     private let output: PatientWriter
     private let errors: PatientWriter
@@ -54,10 +54,10 @@ final class Console: Sendable {
         if hasEnded { interruption.request() }
     }
 
-    /// Whether nothing more that is printed reaches anybody.
+    /// Whether standard output has ended, so that further results are lost.
     var outputHasEnded: Bool { state.withLock { $0.outputError != nil } }
 
-    /// Prints a result: the object with `--json`, else the text.
+    /// Prints a result: the object with `--json`, otherwise the text.
     func print(_ object: @autoclosure () -> JSONValue, text: @autoclosure () -> String) {
         isJSON ? line(stamped(object()).text) : line(text())
     }
@@ -74,7 +74,7 @@ final class Console: Sendable {
             .adding("adapter", JSONValue(adapter))
     }
 
-    /// Prints what the user asked to be told: help, a version, a completion script.
+    /// Prints requested information: help, a version, a completion script.
     func printHelp(_ text: String) { line(text) }
 
     /// Tells a program that it called this one wrongly.
@@ -86,7 +86,7 @@ final class Console: Sendable {
     /// Says how the program is used.
     func explain(_ text: String) { writeError(text + "\n") }
 
-    /// Puts a question to the person at the terminal, who answers behind it.
+    /// Prints a question to the person at the terminal; the answer follows on the same line.
     func ask(_ question: String) { writeError(question) }
 
     /// Says why the work failed: on standard error for people, and as an event for programs.
@@ -95,7 +95,7 @@ final class Console: Sendable {
         if isJSON, !failure.isToldInOutput { line(stamped(failure.event).text) }
     }
 
-    /// Shows how far a long work is, on a terminal only; an empty text takes it away.
+    /// Shows the progress of long work, on a terminal only; an empty text removes it.
     func showProgress(_ text: String) {
         guard showsProgress else { return }
         state.withLock { state in
@@ -163,13 +163,13 @@ final class Console: Sendable {
         }
     }
 
-    /// - Returns: the error of the system; `nil` when the text went out whole.
+    /// - Returns: the error of the system; `nil` if the whole text was written.
     @discardableResult
     private func write(_ writer: PatientWriter, _ text: String) -> Int32? {
         writer.write(Array(text.utf8).span.bytes)
     }
 
-    /// - Returns: the error of the system; `nil` when the octets went out whole.
+    /// - Returns: the error of the system; `nil` if all octets were written.
     static func writeAll(_ descriptor: Int32, _ bytes: RawSpan) -> Int32? {
         unsafe bytes.withUnsafeBytes { buffer in
             var rest = unsafe buffer[...]

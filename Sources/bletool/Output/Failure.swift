@@ -4,7 +4,7 @@ import BLEJSON
 import BLERecording
 import BLESecurity
 
-/// Why a command did not do what it was asked, and with what status the program ends.
+/// Why a command failed, and the exit status of the program.
 struct Failure: Error, Equatable {
     /// Exit statuses of the contract.
     enum Status: Int32 {
@@ -21,7 +21,7 @@ struct Failure: Error, Equatable {
     var handle: AttributeHandle?
     /// The line of the script that failed, from 1.
     var line: Int?
-    /// Whether the output says it already, so that no object is printed for it.
+    /// Whether the output contains the failure already, so that no object is printed for it.
     var isToldInOutput = false
 
     init(_ message: String, status: Status = .operationFailed, code: ErrorCode? = nil) {
@@ -38,7 +38,7 @@ struct Failure: Error, Equatable {
             }()
     }
 
-    /// What the library says, in words for a person at the command line.
+    /// An error of the library, in words for a person at the command line.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure

@@ -1,6 +1,6 @@
 /// Bytes and numbers in hexadecimal, as the program prints and reads them.
 enum Hexadecimal {
-    /// Lower case, two digits an octet, nothing between them.
+    /// Octets in lower case, two digits each, without separators.
     static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)
@@ -13,13 +13,13 @@ enum Hexadecimal {
 
     static func text(_ byte: UInt8) -> String { text([byte]) }
 
-    /// `0x000e`: lower case behind `0x`, at least so many digits.
+    /// `0x000e`: lower case with `0x`, with a minimum number of digits.
     static func number(_ value: some UnsignedInteger, digits: Int) -> String {
         let text = String(value, radix: 16)
         return "0x" + String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
-    /// Octets in pairs of digits of either case, also behind `0x`; spaces, colons and dashes may part them.
+    /// Octets in pairs of digits of either case, also with `0x`; spaces, colons and dashes may separate them.
     /// - Returns: `nil` for anything else.
     static func bytes(_ text: String) -> [UInt8]? {
         var digits: [UInt8] = []
@@ -39,7 +39,7 @@ enum Hexadecimal {
         return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    /// A number: hexadecimal behind `0x`, else to the given base.
+    /// A number: hexadecimal with `0x`, otherwise in the given base.
     static func integer<Value: FixedWidthInteger & UnsignedInteger>(
         _ text: String, defaultBase: Int = 10, as type: Value.Type = Value.self
     ) -> Value? {

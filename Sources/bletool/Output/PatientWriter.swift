@@ -1,26 +1,26 @@
 import Glibc
 
-/// Writes to a descriptor whose reader may be slow, and waits for it until the program is told to end.
+/// Writes to a descriptor whose reader may be slow, and waits for it until the program is interrupted.
 ///
-/// A write that blocks is ended by nothing, for signals go to a thread of their own. So it waits until there is room,
-/// with a look at the interruption, and writes no more than what is then taken at once.
+/// A blocking write cannot be interrupted, because signals go to another thread. So this waits until there is room,
+/// checks for an interruption, and writes no more than fits at once.
 final class PatientWriter: Sendable {
-    /// How long a wait may go on unaware of the interruption, in milliseconds.
+    /// How often a wait checks for an interruption, in milliseconds.
     private static let slice: Int32 = 100
-    /// `fcntl`: how much a pipe holds (`F_GETPIPE_SZ`, which needs `_GNU_SOURCE`).
+    /// `fcntl`: the capacity of a pipe (`F_GETPIPE_SZ`, which needs `_GNU_SOURCE`).
     private static let getPipeSize: Int32 = 1032
 
     private let descriptor: Int32
     private let interruption: Interruption
-    /// What a descriptor that has any room takes without a wait.
+    /// How many octets a descriptor with any room accepts without blocking.
     private let pieceByteCount: Int
-    /// What an empty pipe takes without a wait; 0 for all that is no pipe.
+    /// How many octets an empty pipe accepts without blocking; 0 if it is not a pipe.
     private let pipeByteCount: Int
     private let isOwnDescriptor: Bool
 
     init(_ descriptor: Int32, interruption: Interruption) {
-        // A terminal tells of room that is less than a line needs. Opened once more it does not make wait; the descriptor
-        // itself is shared with other programs, which want to wait.
+        // A terminal can report room for less than a line. It is opened again as non-blocking, because the descriptor
+        // itself is shared with other programs that expect it to block.
         let own =
             unsafe isatty(descriptor) == 1
             ? open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1
@@ -41,8 +41,7 @@ final class PatientWriter: Sendable {
         if isOwnDescriptor { close(descriptor) }
     }
 
-    /// - Returns: the error of the system; `ETIMEDOUT` when there was no room in time; `nil` when the octets went out
-    ///   whole.
+    /// - Returns: the error of the system; `ETIMEDOUT` if there was no room in time; `nil` if all octets were written.
     func write(_ bytes: RawSpan) -> Int32? {
         unsafe bytes.withUnsafeBytes { buffer in
             var rest = unsafe buffer[...]
@@ -64,7 +63,7 @@ final class PatientWriter: Sendable {
         }
     }
 
-    /// How much of `count` octets is taken at once, now that there is room.
+    /// How many of `count` octets are accepted at once, now that there is room.
     private func room(for count: Int) -> Int {
         var waiting: Int32 = 0
         guard count > pieceByteCount, pipeByteCount > pieceByteCount,

@@ -3,7 +3,7 @@ import BLEJSON
 import BLESensors
 import BLEText
 
-/// A value for people: its bytes, and beside them what they mean, or the text that they are.
+/// A value for people: its bytes, and their meaning or text.
 enum ValueText {
     static func text(_ value: [UInt8]) -> String {
         guard !value.isEmpty else { return "(empty)" }
@@ -13,12 +13,13 @@ enum ValueText {
     }
 }
 
-/// A value of an attribute: its bytes, and what they mean by the form that the user names or by the attribute's own.
+/// A value of an attribute: its bytes, and their meaning by the form that the user has chosen or by the attribute's
+/// own.
 struct ValueMeaning {
     let value: [UInt8]
-    /// What the value says; `nil` where nothing is known of its form, or where it breaks it.
+    /// The decoded fields; `nil` if the form is unknown, or the value does not match it.
     let fields: [SensorField]?
-    /// How the value breaks the form of its characteristic.
+    /// How the value violates the form of its characteristic.
     let fault: String?
     private let isForced: Bool
 
@@ -43,13 +44,13 @@ struct ValueMeaning {
         }
     }
 
-    /// What it means, in words; `nil` where that is not known.
+    /// The meaning in words; `nil` if it is unknown.
     var meaning: String? {
         guard let fields, !fields.isEmpty else { return nil }
         return CharacteristicFormat.text(fields).printable(limit: 2048)
     }
 
-    /// `57 = 87 %`; with a form that the user named, its value alone.
+    /// `57 = 87 %`; with a form that the user has chosen, only its value.
     var text: String {
         if let fault { return "\(Hexadecimal.text(value))  (\(fault))" }
         guard let fields, let meaning else { return ValueText.text(value) }
@@ -69,7 +70,7 @@ struct ValueMeaning {
 }
 
 extension SensorField {
-    /// Name, value and, where there is one, the unit; a value that the device does not know is null.
+    /// Name, value and the unit, if any; a value that the device does not know is null.
     var json: JSONValue {
         let field: JSONValue = ["name": .string(name), "value": value.json]
         return unit.isEmpty ? field : field.adding("unit", .string(unit))
@@ -94,7 +95,7 @@ extension DecimalNumber {
 }
 
 extension DecodingError {
-    /// How a value breaks its form.
+    /// How a value violates its form.
     fileprivate var text: String {
         switch self {
         case .truncated(let needed, let remaining): "cut off: a field of \(needed) bytes has \(remaining)"

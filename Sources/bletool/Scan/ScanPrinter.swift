@@ -2,12 +2,12 @@ import BLE
 import BLESensors
 import Synchronization
 
-/// Prints discoveries: all of them as JSON; for people, those that say something new.
+/// Prints discoveries: all of them as JSON; for people, only changes.
 final class ScanPrinter: Sendable {
     private let console: Console
     private let request: ScanRequest
     private let keys: SensorKeys?
-    /// What was printed of each device last. Bounded: a crowd of changing addresses must not fill memory.
+    /// The last text for each device. Bounded, because changing addresses must not fill the memory.
     private let printed = Mutex<[DeviceAddress: String]>([:])
     private static let capacity = 16384
     /// Lines until the scan is over; `nil`: no limit.

@@ -1,8 +1,8 @@
 import BLE
 
-/// The line at the foot of a terminal: reports, how many a second, and the time that is left.
+/// The progress line at the bottom of a terminal: reports, their rate, and the remaining time.
 enum ScanProgress {
-    /// - Returns: what to cancel in the end; `nil` where no progress is shown.
+    /// - Returns: the task to cancel at the end; `nil` if no progress is shown.
     static func start(_ adapter: Adapter, console: Console, duration: Duration?) -> Task<Void, Never>? {
         guard console.showsProgress else { return nil }
         return Task {

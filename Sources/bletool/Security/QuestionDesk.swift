@@ -1,20 +1,20 @@
 import Glibc
 
-/// Lets one question stand at the terminal at a time.
+/// Allows one question at the terminal at a time.
 actor QuestionDesk {
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
-    /// Whether the last question went away while somebody may have been answering it.
+    /// Whether the last question was withdrawn while the user may have been answering it.
     private var wasWithdrawn = false
     private let input: Int32
 
-    /// How long nobody is asked after a question went away, so that its answer is not taken for one to the next.
+    /// The pause after a withdrawn question, so that its answer is not taken for one to the next question.
     private static let pause = Duration.seconds(1)
 
     init(input: Int32 = 0) { self.input = input }
 
-    /// Asks when it is this question's turn.
-    /// - Returns: `nil` where the task was cancelled before its turn.
+    /// Asks the question when it is its turn.
+    /// - Returns: `nil` if the task was cancelled before its turn.
     func turn<Answer: Sendable>(_ ask: @Sendable () -> Answer?) async -> Answer? {
         if isTaken { await withCheckedContinuation { waiting.append($0) } }
         isTaken = true
@@ -32,6 +32,6 @@ actor QuestionDesk {
         if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
     }
 
-    /// What was typed before a question stood there answers nothing.
+    /// What was typed before the question was shown does not answer it.
     private func discardTyped() { tcflush(input, TCIFLUSH) }
 }

@@ -8,19 +8,19 @@ extension Session {
         return FileBondStore(path: state.path + "/security") { console.note("\($0)") }
     }
 
-    /// Gives an adapter the bonds there are, so that devices are known by their identity. A store that cannot be read is no
-    /// reason not to use the adapter.
+    /// Gives an adapter the stored bonds, so that devices are recognised by their identity. If the store cannot be
+    /// read, the adapter is used without it.
     func knowBonds(_ configuration: inout AdapterConfiguration) throws {
         guard rawAdapter == nil, let bonds = try? bondStore.bonds(), !bonds.isEmpty else { return }
         try secure(&configuration, pairing: nil)
     }
 
-    /// Gives an adapter cryptography, the bonds, and somebody who asks the user.
+    /// Gives an adapter cryptography, the bonds, and an agent that asks the user.
     /// - Parameters:
-    ///   - pairing: what this side can do; `nil` for a command that pairs only when a device demands it.
+    ///   - pairing: the options of this side; `nil` for a command that pairs only when a device requires it.
     ///   - confirms: `--yes`.
-    ///   - needsStore: whether the command is nothing without the keys of the store.
-    /// - Throws: `Failure` when `pair` or `serve` has no place for its bonds, or there may be bonds that cannot be read.
+    ///   - needsStore: whether the command needs the keys in the store.
+    /// - Throws: `Failure` when `pair` or `serve` cannot store bonds, or there may be bonds that cannot be read.
     func secure(
         _ configuration: inout AdapterConfiguration, pairing: PairingOptions?, confirms: Bool = false,
         needsStore: Bool = false

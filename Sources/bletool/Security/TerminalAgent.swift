@@ -1,10 +1,10 @@
 import BLE
 import Glibc
 
-/// Asks the person at the terminal while devices pair; scripts give the answers as options.
+/// Asks the person at the terminal during pairing; scripts give the answers as options.
 ///
-/// One question stands there at a time, and an answer is to the one that the person has seen: what was typed before is
-/// thrown away.
+/// There is one question at a time, and an answer belongs to the question that the person has seen: earlier input is
+/// discarded.
 final class TerminalAgent: PairingAgent {
     private let desk = QuestionDesk()
     private let console: Console

@@ -11,7 +11,7 @@ enum AttributeFile {
         ("READ_AUTHOR", .readAuthorization), ("WRITE_AUTHOR", .writeAuthorization), ("NONE", []),
     ]
 
-    /// - Throws: `Failure` when there is no such database, or something in it is not as it must be.
+    /// - Throws: `Failure` when there is no such database, or it is invalid.
     static func database(named name: String, in bytes: [UInt8]) throws -> GATTDatabase {
         let file = try JSONObject(try JSONObject.value(in: bytes), path: "", keys: nil)
         let databases = try file.required("databases") { key in

@@ -1,12 +1,12 @@
 import BLE
 
-/// A line that `att-server` takes.
+/// An input line of `att-server`.
 enum AttributeServerLine: Equatable {
     case pdu([UInt8])
     case update(AttributeHandle, [UInt8], SubscriptionModes)
     case reset
 
-    /// - Throws: `Failure` when the line is none of these.
+    /// - Throws: `Failure` when the line is invalid.
     init(_ line: String) throws {
         let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }).map(String.init)
         switch words.first {
@@ -28,7 +28,7 @@ enum AttributeServerLine: Equatable {
         return .update(AttributeHandle(rawValue: handle), value, modes)
     }
 
-    /// What follows from the line, as it is printed: PDUs between spaces, or `-` for silence.
+    /// The output for the line: PDUs separated by spaces, or `-` for none.
     func answer(of session: inout AttributeServerSession) -> String {
         var pdus: [[UInt8]] = []
         switch self {

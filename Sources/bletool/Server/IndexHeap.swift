@@ -1,4 +1,4 @@
-/// Numbers of which the least is taken first.
+/// A heap of numbers: the smallest is removed first.
 struct IndexHeap {
     private var numbers: [Int] = []
 
@@ -12,7 +12,7 @@ struct IndexHeap {
         numbers[place] = number
     }
 
-    /// The least, which is there no more; `nil` when there is none.
+    /// Removes and returns the smallest number; `nil` if the heap is empty.
     mutating func takeLeast() -> Int? {
         guard let least = numbers.first, let last = numbers.popLast() else { return nil }
         if numbers.isEmpty { return least }

@@ -1,9 +1,9 @@
 import BLE
 import BLEJSON
 
-/// An object of a file, read key by key. What is wrong is told with the place where it stands.
+/// An object of a file, read key by key. Errors name its place.
 struct JSONObject {
-    /// Where the object stands, such as `services[0]`; empty for the whole file.
+    /// The place of the object, such as `services[0]`; empty for the whole file.
     let path: String
     private let value: JSONValue
 
@@ -18,8 +18,8 @@ struct JSONObject {
             path, "‘\(other.key)’ is not a known key; known keys: \(keys.joined(separator: ", "))")
     }
 
-    /// The one value of a file.
-    /// - Throws: `Failure` with the line where the text is none.
+    /// The value of a file.
+    /// - Throws: `Failure` with the line of a syntax error.
     static func value(in bytes: [UInt8]) throws -> JSONValue {
         do throws(JSONProblem) {
             return try JSONReader.value(in: bytes)
@@ -36,7 +36,7 @@ struct JSONObject {
 
     private func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-    /// `nil` where there is none; `null` counts as none.
+    /// The value of a key; `nil` if there is none, or it is `null`.
     subscript(key: String) -> JSONValue? {
         guard let member = value[key], member != .null else { return nil }
         return member
@@ -106,8 +106,8 @@ struct JSONObject {
         }
     }
 
-    /// The objects of a list; none where there is no list.
-    /// - Parameter keys: those that each may have; `nil` for any.
+    /// The objects of a list; empty if there is no list.
+    /// - Parameter keys: the allowed keys; `nil` for any.
     func objects(_ key: String, keys: [String]?) throws -> [JSONObject] {
         try (array(key) ?? []).enumerated().map { index, value in
             try JSONObject(value, path: "\(place(key))[\(index)]", keys: keys)

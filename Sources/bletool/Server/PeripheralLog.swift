@@ -1,7 +1,7 @@
 import BLE
 import BLEJSON
 
-/// Tells what happens to us as a peripheral: an object a line for programs, a line for people.
+/// Prints the events of the peripheral role: one object per line for programs, or a line for people.
 struct PeripheralLog {
     let console: Console
     let target: AdvertisingTarget?
@@ -75,7 +75,7 @@ struct PeripheralLog {
         tell(isOver ? "unsubscribed" : "subscribed", subscription.link, members, " \(uuid)")
     }
 
-    /// The questions of a pairing are asked elsewhere.
+    /// The agent asks the questions of a pairing.
     func pairing(_ event: PairingEvent, _ link: LinkID) {
         switch event {
         case .paired(let summary): console.print(BondOutput.object(summary), text: BondOutput.text(summary))

@@ -1,10 +1,10 @@
 import BLE
 import Synchronization
 
-/// Advertises, and serves a profile where there is one, until it is cancelled or the adapter is lost.
+/// Advertises, and serves a profile if there is one, until it is cancelled or the adapter is lost.
 ///
-/// Everything that happens goes through one queue and is dealt with in turn, so that values go out in the order in which
-/// they were written.
+/// All events go through one queue and are handled in turn, so that values are sent in the order in which they were
+/// written.
 struct PeripheralRunner: Sendable {
     private enum Input: Sendable {
         case event(ServerEvent)
@@ -37,7 +37,7 @@ struct PeripheralRunner: Sendable {
         let (adapter, request) = (adapter, request)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                // One at a time: what waits, waits where it is bounded.
+                // One at a time: waiting events are in a bounded queue.
                 var dealtWith = dealtWith.makeAsyncIterator()
                 for try await event in events {
                     queue.yield(.event(event))
@@ -96,7 +96,7 @@ struct PeripheralRunner: Sendable {
         return timers
     }
 
-    /// The values whose turn has come and that have not been sent yet: one tick each waits, however long it takes.
+    /// Values that are due and have not been sent: at most one tick waits for each.
     private final class WaitingTicks: Sendable {
         private let handles = Mutex<Set<AttributeHandle>>([])
 

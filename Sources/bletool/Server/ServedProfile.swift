@@ -1,7 +1,7 @@
 import BLE
 import BLEJSON
 
-/// What `serve` offers, as the profile file tells it:
+/// The services of `serve`, from the profile file:
 /// `{"services":[{"uuid":"180D","characteristics":[{"uuid":"2A37","properties":["notify"],"value":"0040"}]}]}`.
 struct ServedProfile: Equatable, Sendable {
     struct Service: Equatable, Sendable {
@@ -20,13 +20,13 @@ struct ServedProfile: Equatable, Sendable {
         /// At the beginning.
         var value: [UInt8]
         var descriptors: [GATTDescriptorDefinition]
-        /// How often the value is sent to those who subscribed; `nil`: only when it changes.
+        /// How often the value is sent to subscribers; `nil` for only when it changes.
         var notifyEvery: Duration?
 
         var isNotifying: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
     }
 
-    /// Each behind those that it includes; otherwise as in the file.
+    /// Each after the services that it includes; otherwise in the order of the file.
     private(set) var services: [Service] = []
 
     /// - Throws: `Failure` with the place of what is wrong.
@@ -40,7 +40,7 @@ struct ServedProfile: Equatable, Sendable {
         services = try Self.ordered(waiting)
     }
 
-    /// Each service behind those that it includes; otherwise the first of the file that can come does.
+    /// Orders services after those that they include; otherwise in the order of the file.
     private static func ordered(_ entries: [(service: Service, object: JSONObject)]) throws -> [Service] {
         var missing = entries.map { Set($0.service.includes) }
         var waiting: [BluetoothUUID: [Int]] = [:]
@@ -125,7 +125,7 @@ struct ServedProfile: Equatable, Sendable {
         }
     }
 
-    /// What the properties promise, for everybody.
+    /// The permissions that the properties imply, for every central.
     private static func usual(for properties: CharacteristicProperties) -> AttributePermissions {
         var permissions: AttributePermissions = []
         if properties.contains(.read) { permissions.insert(.readable) }
@@ -137,7 +137,7 @@ struct ServedProfile: Equatable, Sendable {
 }
 
 extension ServedProfile.Service {
-    /// - Parameter included: where the included services stand.
+    /// - Parameter included: the handles of the included services.
     func definition(including included: [AttributeHandle]) -> GATTServiceDefinition {
         GATTServiceDefinition(
             uuid: uuid, isPrimary: isPrimary, includedServices: included,

@@ -25,10 +25,10 @@ struct ServedValues {
         return .value(Array(octets[offset...]))
     }
 
-    /// Writes all that a central wants written, or nothing.
+    /// Writes all values of a central's request, or none.
     ///
-    /// What begins at the beginning is a new value; what begins behind it changes the value that is there.
-    /// - Returns: the handles whose values were written, each once, or what the central is answered.
+    /// A write at offset zero replaces the value; one at a higher offset changes the existing value.
+    /// - Returns: the handles whose values were written, each once, or the error for the central.
     mutating func write(
         _ writes: [(handle: AttributeHandle, offset: Int, octets: [UInt8])]
     ) -> (written: [AttributeHandle], answer: GATTAnswer) {

@@ -1,8 +1,8 @@
 import BLE
 
-/// What `serve` knows while it serves.
+/// The state of `serve`.
 struct ServingState: Sendable {
-    /// Updates that may wait for room; when there are more, the oldest is given up.
+    /// The maximum number of updates that wait for room; beyond it the oldest is dropped.
     private static let maximumWaiting = 256
 
     let adapter: Adapter
@@ -58,7 +58,7 @@ struct ServingState: Sendable {
         }
     }
 
-    /// It is time to send a value again. While something waits for room, this can wait for the next time.
+    /// It is time to send a value again. If updates wait for room, this one is skipped.
     mutating func tick(_ handle: AttributeHandle) async {
         guard waiting.isEmpty, let entry = values[handle] else { return }
         await update(handle, entry.octets)

@@ -3,7 +3,7 @@ import BLECapture
 import BLERecording
 import Synchronization
 
-/// Writes every packet into a capture file (`-w`). A file that is there already is kept until there is a first packet.
+/// Writes every packet into a capture file (`-w`). An existing file is kept until the first packet.
 final class CaptureTap: PacketObserver {
     let path: String
     private let format: CaptureFormat
@@ -11,7 +11,7 @@ final class CaptureTap: PacketObserver {
     private let state = Mutex(State())
 
     private struct State: ~Copyable {
-        /// `nil` until there is something to write.
+        /// `nil` until the first packet.
         var writer: CaptureWriter?
         var hasBegun = false
         var failure: CaptureError?
@@ -29,7 +29,7 @@ final class CaptureTap: PacketObserver {
         do throws(RecordingError) { place = try ReservedFile(path: path, isSecret: false) } catch {
             throw Failure(error)
         }
-        // A pipe holds nothing that could be lost, and its reader may wait for the header.
+        // A pipe has no content that could be lost, and its reader may wait for the header.
         if !place.isRegular {
             state.withLock { begin(&$0) }
             try finish()
@@ -66,8 +66,8 @@ final class CaptureTap: PacketObserver {
         }
     }
 
-    /// Writes what is left.
-    /// - Throws: `Failure` when the file is not whole.
+    /// Writes the remaining packets.
+    /// - Throws: `Failure` when the file is incomplete.
     func finish() throws {
         let failure = state.withLock { state -> CaptureError? in
             begin(&state)

@@ -14,8 +14,8 @@ func withDeadline(after duration: Duration?, _ body: @escaping @Sendable () asyn
     }
 }
 
-/// Runs `body`, but not for longer than the time given.
-/// - Throws: `overdue` when the time is over, else what `body` throws.
+/// Runs `body` with a time limit.
+/// - Throws: `overdue` when the time is over, otherwise the error of `body`.
 func withTimeout<Value: Sendable>(
     _ limit: Duration?, overdue: @autoclosure @escaping @Sendable () -> Failure,
     _ body: @escaping @Sendable () async throws -> Value
@@ -30,7 +30,7 @@ func withTimeout<Value: Sendable>(
         defer { group.cancelAll() }
         guard let first = try await group.next() else { throw Failure.interrupted }
         guard let value = first else {
-            // The body may have come to its end in the very moment; else its error is that of the cancellation.
+            // The body may have ended at this very moment; otherwise its error is that of the cancellation.
             group.cancelAll()
             if let late = try? await group.next(), let value = late { return value }
             throw overdue()

@@ -18,19 +18,19 @@ final class Interruption: Sendable {
     /// How long after the first signal others mean the same.
     static let moment = Duration.seconds(1)
 
-    /// How long after the first signal what is printed may wait for a reader that does not read. It leaves time to hand
-    /// the adapter back before a second signal counts.
+    /// How long output may wait for a slow reader after the first signal. It leaves time to release the adapter before
+    /// a second signal counts.
     static let outputTimeout = Duration.milliseconds(500)
 
     /// Blocks the signals. Must be called before there is a second thread, for threads inherit what is blocked.
     func prepare() {
-        // Writing to a reader that left is an error of the write, no reason to die in the middle of it.
+        // Writing to a closed pipe must be an error of the call, not the end of the program.
         signal(SIGPIPE, SIG_IGN)
         var signals = Self.signals
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// Takes the signals for as long as the program lives.
+    /// Receives the signals until the program ends.
     func serve() -> Never {
         var signals = Self.signals
         while true {
@@ -46,8 +46,8 @@ final class Interruption: Sendable {
         }
     }
 
-    /// What one signal does.
-    /// - Returns: whether the program is to end at once.
+    /// Handles one signal.
+    /// - Returns: whether the program must end at once.
     func takeSignal(at time: ContinuousClock.Instant) -> Bool {
         if let first = state.withLock({ $0.requestTime }) { return first.duration(to: time) >= Self.moment }
         request(at: time)
@@ -61,10 +61,10 @@ final class Interruption: Sendable {
         return signals
     }
 
-    /// When the work was asked to end; `nil` while it goes on.
+    /// When the work was asked to end; `nil` before.
     var requestTime: ContinuousClock.Instant? { state.withLock { $0.requestTime } }
 
-    /// What the first signal does; at once, if it came already.
+    /// Sets the action of the first signal; runs it at once if the signal was received already.
     func onRequest(_ action: @escaping @Sendable () -> Void) {
         let isRequested = state.withLock { state in
             state.action = action
@@ -83,7 +83,7 @@ final class Interruption: Sendable {
         action?()
     }
 
-    /// A shell that starts a job in the background lets it ignore ^C, and nohup the end of the terminal.
+    /// A shell makes background jobs ignore ^C, and nohup makes them ignore the end of the terminal.
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard unsafe sigaction(number, nil, &action) == 0 else { return false }

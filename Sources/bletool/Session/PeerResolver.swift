@@ -4,8 +4,8 @@ import Synchronization
 
 /// Finds the address of the device that the user named.
 ///
-/// A name is whatever somebody advertises. One under which a device was paired means that device alone; another is listened
-/// for, and where several devices have it, none of them is taken without the user's word.
+/// Any device can advertise any name. A name under which a device was paired means only that device; other names are
+/// searched for, and if several devices have one, none is used without the user's choice.
 struct PeerResolver: Sendable {
     let adapter: Adapter
     let console: Console
@@ -15,16 +15,16 @@ struct PeerResolver: Sendable {
     /// What was heard while the device was looked for.
     var heard = HeardDevices()
 
-    /// How long others of the same name are listened for: a little more than the longest interval at which devices that
-    /// want to be found advertise.
+    /// How long to search for other devices with the same name: a little more than the longest advertising interval of
+    /// discoverable devices.
     private static let window = Duration.milliseconds(1300)
-    /// Shorter where the user has less time than that.
+    /// Shorter if the user's timeout is short.
     private var window: Duration { search.limit.map { min(Self.window, $0 / 3) } ?? Self.window }
-    /// Devices of one name that are told.
+    /// The maximum number of devices that are listed for one name.
     private static let limit = 8
 
-    /// - Returns: the address to connect to. A device that was named by its name, or by an address without its type, is
-    ///   listened for until it is heard or the task is cancelled.
+    /// - Returns: the address to connect to. For a name, or an address without a type, it scans until the device is
+    ///   found or the task is cancelled.
     /// - Throws: `Failure` when several devices have the name.
     func resolve(_ peer: PeerArgument) async throws -> DeviceAddress {
         switch peer {
@@ -41,7 +41,7 @@ struct PeerResolver: Sendable {
         return try await listen(for: address.value)
     }
 
-    /// A device says by its advertising whether its address is public or random.
+    /// Advertising shows whether an address is public or random.
     private func listen(for value: UInt64) async throws -> DeviceAddress {
         for try await discovery in adapter.scan(ScanRequest(isActive: false)) {
             guard let address = discovery.address?.withoutIdentityMark, address.value == value else { continue }
@@ -64,9 +64,9 @@ struct PeerResolver: Sendable {
         return heard[0]
     }
 
-    /// Listens until a device is heard, and then for others.
-    /// - Parameter known: those that bonds know by this name; where there are some, no others count.
-    /// - Returns: the devices, the first one first; at least one.
+    /// Scans until a device is found, and then for others.
+    /// - Parameter known: the bonded devices with this name; if there are any, no others count.
+    /// - Returns: the devices in the order of discovery; at least one.
     private func listen(for name: String, among known: [DeviceAddress]) async throws -> [DeviceAddress] {
         let scan = adapter.scan(ScanRequest(isActive: known.isEmpty))
         let heard = heard
@@ -240,8 +240,8 @@ extension Session {
                 + "(--connect-timeout changes the limit)", code: .deviceNotConnectable)
     }
 
-    /// Tries again for as long as the link breaks before it stands (0x3E): the device is there and hard to reach, or
-    /// the controller says so of one that it does not hear.
+    /// Tries again while the connection fails to be established (0x3E): the device is at the edge of the range, or the
+    /// controller reports this for a device that does not answer.
     private static func connect(to address: DeviceAddress, through adapter: Adapter) async throws -> Peripheral {
         while true {
             do throws(AdapterError) {
@@ -253,8 +253,8 @@ extension Session {
         }
     }
 
-    /// Keeps with the bond what the user calls the device: from then on the name means this device.
-    /// - Parameter isNew: whether the bond was made just now; else a name that it has stays.
+    /// Stores the name that the user has given with the bond: from then on the name means this device.
+    /// - Parameter isNew: whether the bond is new; otherwise an existing name is kept.
     func remember(
         _ peer: PeerArgument, of peripheral: Peripheral, through adapter: Adapter, isNew: Bool = false
     ) async {
@@ -273,7 +273,7 @@ extension Session {
         }
     }
 
-    /// What the device calls itself (Core 5.4, Vol 3, Part C, 12.1); `nil` where it does not say so soon.
+    /// The device name (Core 5.4, Vol 3, Part C, 12.1); `nil` if the device does not answer soon.
     private func deviceName(of peripheral: Peripheral) async -> String? {
         try? await withTimeout(.seconds(2), overdue: .interrupted) {
             let services = try await peripheral.discoverServices([BluetoothUUID(0x1800 as UInt16)])

@@ -3,7 +3,7 @@ import BLEDaemonClient
 import BLERecording
 import BLEVirtualTransports
 
-/// One run of a command: what the user chose, where results go, and the adapter for as long as it is needed.
+/// One run of a command: the user's options, the output, and the adapter while it is needed.
 struct Session: Sendable {
     let console: Console
     let transport: TransportAddress?
@@ -24,7 +24,7 @@ struct Session: Sendable {
         ownAddress = options.ownAddress
     }
 
-    /// The transport that was named, else the user channel of the first adapter.
+    /// The chosen transport, or the user channel of the first adapter.
     /// - Throws: `Failure` when there is no adapter.
     func chosenTransport() throws -> TransportAddress {
         if let transport { return transport }
@@ -36,16 +36,16 @@ struct Session: Sendable {
         }
     }
 
-    /// The kernel's adapter behind `raw:`, whose connections and lists outlive this process.
+    /// The kernel's adapter of `raw:`, whose connections and lists survive this process.
     var rawAdapter: UInt16? {
         guard case .rawChannel(let index) = transport else { return nil }
         return index
     }
 
-    /// Opens the adapter, lends it to `body`, and hands it back whatever happens: scans are stopped and links closed.
+    /// Opens the adapter for `body` and always closes it afterwards: scans are stopped and links closed.
     /// - Parameters:
-    ///   - observer: sees every packet, beside a capture.
-    ///   - adjust: what this command wants otherwise than the others.
+    ///   - observer: sees every packet, in addition to a capture.
+    ///   - adjust: changes the configuration for this command.
     /// - Throws: `Failure`.
     func withAdapter<Result>(
         observer: (any PacketObserver)? = nil, adjusting adjust: (inout AdapterConfiguration) throws -> Void = { _ in },
@@ -74,7 +74,7 @@ struct Session: Sendable {
         } catch {
             capture?.abandon()
             recording?.abandon()
-            // Where the controller was asked something already, the recording tells of it to its end.
+            // If the controller was used already, the recording is completed.
             try? recording?.finish()
             throw Failure(error)
         }
@@ -82,7 +82,7 @@ struct Session: Sendable {
         do { outcome = .success(try await body(adapter)) } catch { outcome = .failure(Failure(error)) }
         console.showProgress("")
         await adapter.close()
-        // What was captured is whole however the command ended; why it failed goes before what could not be written.
+        // The capture is completed in any case; an error of the command takes precedence over one of the capture.
         let written = Swift.Result {
             try capture?.finish()
             do { try recording?.finish() } catch { throw Failure(error) }

@@ -2,7 +2,7 @@ import Glibc
 
 /// Standard input, line by line. A wait for a line ends with the task that waits.
 struct StandardInput {
-    /// How long a cancelled task may go on waiting, in milliseconds.
+    /// How often a wait checks for cancellation, in milliseconds.
     private static let cancellationCheckInterval: Int32 = 100
 
     private let descriptor: Int32

@@ -26,9 +26,9 @@ struct StateDirectory: Sendable {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
-    /// The random static address that is kept here; a new one where there is none yet.
+    /// The stored random static address; a new one if there is none yet.
     ///
-    /// Each adapter gets one of its own, so that two of them on one machine are two devices on the air.
+    /// Each adapter has its own, so that two adapters of one machine are two devices on the air.
     /// - Parameter index: the adapter's.
     /// - Throws: `Failure` when the address cannot be kept.
     func staticAddress(adapter index: UInt16) throws -> DeviceAddress {

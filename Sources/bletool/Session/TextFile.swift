@@ -1,18 +1,18 @@
 import BLEStateFiles
 import Glibc
 
-/// A file that the user named, read whole. A wait for a pipe ends with the task that waits.
+/// Reads a whole file that the user named. Cancelling the task ends a wait for a pipe.
 enum TextFile {
-    /// How long a cancelled task may go on waiting, in milliseconds.
+    /// How often a wait checks for cancellation, in milliseconds.
     private static let cancellationCheckInterval: Int32 = 100
 
-    /// What people write is far shorter: a device that never ends does not fill the memory.
+    /// Far more than people write, so that an endless device does not fill the memory.
     private static let greatestByteCount = 16 << 20
 
     /// - Parameter path: `-` is standard input.
     /// - Throws: `Failure` when it cannot be read.
     static func bytes(of path: String) throws -> [UInt8] {
-        // A named pipe that nobody writes into yet is waited for below, not here.
+        // A named pipe without a writer is awaited below, not here.
         let descriptor = unsafe path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unreadable(path) }
         defer { if descriptor > 0 { close(descriptor) } }

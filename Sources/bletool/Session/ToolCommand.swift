@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A command that does something.
+/// A command that can be run.
 protocol ToolCommand: ParsableCommand {
     var global: GlobalOptions { get }
 
@@ -8,5 +8,5 @@ protocol ToolCommand: ParsableCommand {
     func run(in session: Session) async throws
 }
 
-/// A command that only holds others.
+/// A group of commands.
 protocol CommandGroupHelp: ParsableCommand {}

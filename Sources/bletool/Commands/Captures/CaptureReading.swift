@@ -3,7 +3,7 @@ import Glibc
 
 /// Reads a capture to its end, past damaged records, with its progress on a terminal.
 struct CaptureReading: ~Copyable {
-    /// How many complaints about a file are told one by one.
+    /// How many errors of a file are printed individually.
     private static let maximumNoteCount = 10
     private static let recordsBetweenLooks = 50_000
 
@@ -18,10 +18,10 @@ struct CaptureReading: ~Copyable {
     var recordCount: UInt64 { reader.recordCount }
     /// Whether the file holds records of the Linux monitor.
     var holdsMonitorRecords: Bool { reader.holdsMonitorRecords }
-    /// Records of pcapng interfaces that carry something else than HCI packets.
+    /// Records of pcapng interfaces that do not carry HCI packets.
     var foreignRecordCount: UInt64 { reader.foreignRecordCount }
 
-    /// - Parameter path: `-` stands for standard input.
+    /// - Parameter path: `-` is standard input.
     init(path: String, console: Console) throws {
         do throws(CaptureError) {
             let isCancelled: @Sendable () -> Bool = { Task.isCancelled }
@@ -41,7 +41,7 @@ struct CaptureReading: ~Copyable {
         byteCount = unsafe console.showsProgress && stat(path, &status) == 0 ? UInt64(clamping: status.st_size) : nil
     }
 
-    /// - Throws: `Failure` when what is to be written is the very file that is read.
+    /// - Throws: `Failure` when the output is the same file as the input.
     static func checkDiffer(_ input: String, _ output: String) throws {
         var first = stat()
         var second = stat()
@@ -52,7 +52,7 @@ struct CaptureReading: ~Copyable {
         }
     }
 
-    /// Gives each record that can be read. Damage is told on standard error, the first few times.
+    /// Calls `body` with each readable record. The first errors are printed on standard error.
     mutating func readAll(_ body: (borrowing CaptureRecord) throws -> Void) throws {
         var countdown = Self.recordsBetweenLooks
         defer { console.showProgress("") }
@@ -76,7 +76,7 @@ struct CaptureReading: ~Copyable {
         }
     }
 
-    /// What could not be read, in words; `nil` for nothing.
+    /// A summary of what could not be read; `nil` if everything could be read.
     var damage: String? {
         guard let firstError else { return nil }
         let count = recordCount == 1 ? "1 record was read" : "\(recordCount) records were read"

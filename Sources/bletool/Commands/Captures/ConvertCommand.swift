@@ -15,7 +15,7 @@ struct ConvertCommand: ToolCommand {
               bletool convert btsnoop_hci.log session.pcapng
             """)
 
-    /// What the records of a file may hold.
+    /// The kinds of records in the output file.
     enum Link: Int, CaseIterable, ExpressibleByArgument {
         case btsnoopHCI = 1001
         case btsnoopH4 = 1002

@@ -51,7 +51,7 @@ struct DecodeCommand: ToolCommand {
             var counts = CaptureSummary()
             try reading.readAll { counts.count($0) }
             counts.countForeign(Int(clamping: reading.foreignRecordCount))
-            // One object in any case: of a damaged file it says so itself.
+            // Always one object; for a damaged file it contains the damage.
             let damage = reading.damage
             let object = SummaryOutput.object(counts)
             console.print(
@@ -84,7 +84,7 @@ struct DecodeCommand: ToolCommand {
                 // Who reads, such as `head`, has seen enough.
                 return
             } catch {
-                // Told to end: what was decoded by then is shown.
+                // Interrupted: what has been decoded so far is shown.
                 console.write(decoder.output)
                 throw error
             }
@@ -101,7 +101,7 @@ struct DecodeCommand: ToolCommand {
             throw Failure("\(path): \(error.code.map(systemErrorText) ?? error.outputCause)", code: .fileNotWritten)
         }
         defer { close(descriptor) }
-        // A pipe has nothing that could be emptied.
+        // A pipe cannot be truncated.
         ftruncate(descriptor, 0)
         var page = HTMLReport(filter: filter)
         func flush(_ page: inout HTMLReport) throws {

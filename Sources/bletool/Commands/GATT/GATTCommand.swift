@@ -32,7 +32,7 @@ protocol GATTVerb: ToolCommand {
     var connection: ConnectionOptions { get }
     var strength: KeyStrengthArguments { get }
     var peer: PeerArgument { get }
-    /// What to do, with the number of the line in a script.
+    /// The steps, with their line numbers in a script.
     func lines() throws -> [(number: Int?, step: GATTStep)]
 }
 

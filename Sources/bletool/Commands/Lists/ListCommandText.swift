@@ -1,6 +1,6 @@
 import BLE
 
-/// What the help of each command on a list says.
+/// Help texts of the commands on lists.
 enum ListCommandText {
     static func discussion(_ example: String) -> String {
         """

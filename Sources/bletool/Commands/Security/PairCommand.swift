@@ -39,7 +39,7 @@ struct PairCommand: ToolCommand {
         options.replacesBond = replace
         let adjust: (inout AdapterConfiguration) throws -> Void = { [options] configuration in
             try session.secure(&configuration, pairing: options, confirms: pairing.yes)
-            // The command itself says what becomes of a bond.
+            // The command itself decides how an existing bond is used.
             configuration.security.encryptsAtConnection = false
         }
         try await session.withAdapter(adjusting: adjust) { adapter in
@@ -47,7 +47,7 @@ struct PairCommand: ToolCommand {
             let summary = try await peripheral.pair()
             session.console.print(BondOutput.object(summary), text: BondOutput.text(summary))
             await session.remember(peer, of: peripheral, through: adapter, isNew: true)
-            // Some devices forget a pairing whose link ends before they have written it down.
+            // Some devices forget a pairing if the link ends before they have stored it.
             try? await Task.sleep(for: .milliseconds(200))
         }
     }
