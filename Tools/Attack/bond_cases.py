@@ -39,7 +39,7 @@ def bonded_already(bench):
 
 @case()
 def weak_bond_of_gatt(bench):
-    """A bond with a key of seven octets is good for `gatt --min-key-size 7` alone: without it nothing of GATT goes out"""
+    """A bond with a key of seven octets is only good for `gatt --min-key-size 7`: without it no GATT request is sent"""
     peer = lock(bench)
     peer.pairing = {'size': 7}
     bench.run('pair', 'Lock', status=1)

@@ -13,7 +13,7 @@ EVENTS = [0x05, 0x08, 0x0C, 0x0E, 0x0F, 0x10, 0x13, 0x1A, 0x30, 0x3E, 0x57, 0xFF
 
 
 def survives(bench, tool, seconds=PATIENCE):
-    """It ends at SIGTERM, or has ended by itself with a status of its own; its memory is bounded."""
+    """It ends at SIGTERM, or has ended by itself with an exit status; its memory is bounded."""
     memory = bench.memory(tool)
     check(memory < 200 * MEGABYTE, f'{memory / MEGABYTE:.0f} MB')
     tool.is_ended = True
@@ -180,7 +180,7 @@ for count in range(4):
 
 @case()
 def controller_that_says_nothing(bench):
-    """A controller that answers no command at all: an error after the tries, exit status 1 or 3, within a minute"""
+    """A controller that answers no command: an error after several attempts, exit status 1 or 3, within a minute"""
     bench.controller.honest = lambda opcode, parameters: SILENT
     result = bench.run('lescan', '--duration', '1', status=None, timeout=60)
     check(result.status in (1, 3), result.describe())

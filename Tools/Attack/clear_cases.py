@@ -24,7 +24,7 @@ def bonded(bench, **settings):
 
 
 def taken_over(peer):
-    """Another device under its address: without keys, open to everybody, with values of its own."""
+    """Another device with its address: without keys, readable by everyone, with other values."""
     peer.keys = None
     peer.pairing = None
     for attribute in peer.server.attributes:
@@ -36,7 +36,7 @@ def taken_over(peer):
 
 
 def is_refused(result, peer, words=('lost', 'keys')):
-    """It failed with the message of lost keys and its remedy, and gave nothing away."""
+    """It failed with the message of lost keys and its remedy, and disclosed nothing."""
     same('exit status: ' + result.describe(), result.status, 1)
     check(all(w in result.stderr for w in words), f'the message says not what happened: {result.stderr}')
     check('unpair' in result.stderr, f'the message names no remedy: {result.stderr}')
@@ -137,7 +137,7 @@ def notification_of_a_stranger(bench):
 
 
 def lying(name, sentence, lie, words=(), seconds=None):
-    """The controller does not encrypt, and says something else than PIN or Key Missing."""
+    """The controller does not encrypt, and reports another error than PIN or Key Missing."""
     def test(bench):
         peer = taken_over(bonded(bench))
         lie(bench, peer)
@@ -211,7 +211,7 @@ def controller_refreshes_what_is_off(bench):
 
 @case()
 def controller_encrypts_after_all(bench):
-    """An Encryption Change of a controller that has refused to encrypt does not stand for the bond's key"""
+    """An Encryption Change of a controller that has refused to encrypt does not count as the bond's key"""
     peer = taken_over(bonded(bench))
 
     def lie(parameters):
@@ -240,7 +240,7 @@ def controller_claims_an_identity(bench):
 
 @case()
 def encryption_ends_midway(bench):
-    """Encryption that ends during a session takes GATT with it: what follows is neither sent nor believed"""
+    """When encryption ends during a session, GATT ends too: nothing more is sent or accepted"""
     peer = bonded(bench)
     tool = bench.start('gatt', 'Lock', 'script', bench.script(
         f'subscribe {BEAT}', 'wait --count 1', f'write {SECRET} c0ffee'))
@@ -327,7 +327,7 @@ def app_lost_keys_and_values(bench):
 
 @case()
 def app_with_its_bond(bench):
-    """The honest twin: the second run of an app encrypts with the bond before anything of GATT goes out"""
+    """The honest counterpart: the second run of an app encrypts with the bond before it sends a GATT request"""
     peer = lock(bench)
     for number in (1, 2):
         result = bench.finish(bench.app('protected-reader', '180D', SECRET))
@@ -379,7 +379,7 @@ def serve_keeps_the_subscriptions_of_the_bonded(bench):
 
 @case()
 def serve_protected_after_a_lie(bench):
-    """A protected value stays shut when the controller tells of encryption that no key was asked for"""
+    """A protected value stays closed when the controller reports encryption without having requested a key"""
     tool = bench.serve(PROFILE)
     peer = bench.central().connect()
     secret = peer.find(SECRET)

@@ -1,4 +1,4 @@
-"""A scripted LE controller on a unix H4 socket, in the test's own process. It is honest until a case tells it to lie.
+"""A scripted LE controller on a unix H4 socket, in the test's own process. It is honest until a case makes it lie.
 
   controller = Controller(path)          serves one host after the other at controller.endpoint
   controller.answers[opcode] = function  answers a command in place of the table: function(parameters) gives the return
@@ -12,12 +12,12 @@
   controller.commands, wait_command()    what the host sent: (opcode, parameters)
   controller.air_delay = seconds         how long a packet of the host stays in the controller's buffers; one that is there
                                          when the host disconnects is flushed, as the specification allows
-  controller.hold = True                 Number Of Completed Packets is withheld; link.complete(n) tells it
+  controller.hold = True                 Number Of Completed Packets is withheld; link.complete(n) sends it
   controller.encrypts = function         decides LE Enable Encryption: function(link, rand, ediv, key) gives the status of
                                          the Encryption Change, or SILENT; the default asks the device for its key
   controller.acl = 27                    octets of an ACL packet toward the host (what the host may send is told at start)
 
-  controller.enhanced = True             tells links by Enhanced Connection Complete; a device's `random` may be 2 or 3 then, by
+  controller.enhanced = True             reports links with Enhanced Connection Complete; a device's `random` may be 2 or 3 then, by
                                          which the controller says that it resolved an identity address
 
 Addresses are text, as `24:00:00:00:00:01`, beside `random`; keys are most significant octet first."""
@@ -336,7 +336,7 @@ class Controller:
     def do_ltk_negative(self, parameters):
         link = self.links.get(struct.unpack_from('<H', parameters)[0])
         if link:
-            # Nothing is told to this host: the other side hears of it (Core 5.4, Vol 6, Part D, 6.6).
+            # This host gets no event; the other side does (Core 5.4, Vol 6, Part D, 6.6).
             link.encryption = KEY_MISSING
             link.tell()
         return b'\0' + parameters[:2]
@@ -378,7 +378,7 @@ class Controller:
                 return
 
     def establish(self, device, host_role, own_type):
-        """Connection Complete; the device is told of the link."""
+        """Connection Complete; the device is notified of the link."""
         handle = next(h for h in range(0x40, 0x0F00) if h not in self.links)
         own = self.random_address if own_type & 1 else self.address
         self.numbers += 1

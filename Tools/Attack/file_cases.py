@@ -54,7 +54,7 @@ JOURNAL = 'apps/org.example.heart-rate-relay.journal'
 
 @case()
 def journal_symlink(bench):
-    """A journal that is a planted link: the file behind it is neither written nor cut"""
+    """A journal that is a planted link: its target is neither written nor truncated"""
     victim = private(bench)
     os.makedirs(bench.path('app-state0/apps'), mode=0o700)
     os.chmod(bench.path('app-state0'), 0o700)
@@ -65,7 +65,7 @@ def journal_symlink(bench):
 
 @case()
 def journal_symlink_aside(bench):
-    """The file that is to take the journal's place is a planted link: the file behind it is neither written nor cut"""
+    """The replacement of the journal is a planted link: its target is neither written nor truncated"""
     victim = private(bench)
     os.makedirs(bench.path('app-state0/apps'), mode=0o700)
     os.chmod(bench.path('app-state0'), 0o700)
@@ -89,7 +89,7 @@ def journal_symlink_dangling(bench):
 
 @case()
 def journal_in_order(bench):
-    """The folder and the files that an app of Core Bluetooth makes are its owner's alone"""
+    """Only the owner can access the folder and the files that an app of Core Bluetooth creates"""
     relay(bench)
     folder = bench.path('app-state0')
     for path, folders, files in os.walk(folder):
@@ -111,7 +111,7 @@ def journal_pipe(bench):
 
 @case()
 def bonds_symlink(bench):
-    """Bonds that are a planted link are not read, and the file behind it is not written"""
+    """Bonds that are a planted link are not read, and its target is not written"""
     victim = private(bench)
     os.symlink(victim, store(bench) + '/bonds')
     same('exit status', bench.run('bonds', status=None).status, 1)
@@ -229,7 +229,7 @@ def serve_file(bench, text):
 
 @case()
 def profile_of_many_keys(bench):
-    """A profile with 60,000 keys is read or refused in a time that grows with its length alone"""
+    """A profile with 60,000 keys is read or refused in time proportional to its length"""
     started = time.monotonic()
     serve_file(bench, '{' + ','.join(f'"key{n}":{n}' for n in range(60_000)) + ',"services":[]}')
     check(time.monotonic() - started < 20, f'{time.monotonic() - started:.1f} s')

@@ -1,4 +1,4 @@
-"""Floods at programs that stand still, a link without credits, signed writes, and changes without end; flow_cases.py has more."""
+"""Floods at stalled programs, a link without credits, signed writes, and changes without end; flow_cases.py has more."""
 import os, struct, subprocess, time
 
 from attributes import NOTIFY
@@ -11,7 +11,7 @@ MEGABYTE = 1 << 20
 
 
 class Stalled:
-    """A program whose output nobody reads: it stands still where it prints."""
+    """A program whose output is not read: it blocks when it prints."""
 
     def __init__(self, bench, command, **variables):
         self.process = subprocess.Popen(
@@ -33,7 +33,7 @@ def app(bench, name, *arguments, **variables):
 
 
 def flood(bench, program, packet, seconds=10):
-    """Sends as fast as the line takes it: the program's memory must have stopped growing in the second half."""
+    """Sends as fast as the connection allows: in the second half the program's memory must no longer grow."""
     start, count, half = time.monotonic(), 0, None
     while time.monotonic() < start + (seconds if count > 2000 else 120) and bench.controller.send(b''.join(packet() for _ in range(100))):
         count += 100
@@ -68,7 +68,7 @@ def writes_at_a_stalled_app(bench):
 
 @case(slow=True)
 def reports_at_a_stalled_tool(bench):
-    """A flood of advertisers at `lescan` whose output nobody reads leaves its memory bounded"""
+    """A flood of advertisers does not fill the memory of `lescan`, even if its output is not read"""
     program = Stalled(bench, bench.command('lescan', '--duplicates'))
     try:
         bench.controller.wait(lambda: bench.controller.scanning, 'scan')

@@ -12,7 +12,7 @@ BUSY = {'services': [{'uuid': '180D', 'characteristics': [
 
 
 def stalled(bench, command, **environment):
-    """A program whose standard output nobody takes: it stops at what a pipe holds, and its delegate or loop with it."""
+    """A program whose standard output is not read: it blocks when the pipe is full, and its delegate or loop with it."""
     bench.number += 1
     child = Child(command[0], ['bash', '-c', 'exec "$0" "$@" > >(exec sleep 40 > /dev/null 2>&1)', *command], bench.path(f'stalled{bench.number}.err'),
                   {**os.environ, 'XDG_STATE_HOME': bench.path('state'), **environment})
@@ -21,7 +21,7 @@ def stalled(bench, command, **environment):
 
 
 def flood(peer, handle, seconds, size=240, least=0):
-    """Notifies as fast as the socket takes it; on a busy machine longer, until it is a flood."""
+    """Notifies as fast as the socket allows; longer on a busy machine, until it is a flood."""
     start, sent = time.monotonic(), 0
     while (spent := time.monotonic() - start) < seconds or (sent < least and spent < 120):
         if not peer.notify(handle, struct.pack('<I', sent) + bytes(size - 4)):
@@ -53,13 +53,13 @@ def one_stops_the_others(bench, confirms):
 
 @case(slow=True)
 def never_confirms(bench):
-    """A central that confirms no indication takes no notification from another"""
+    """A central that confirms no indication does not stop another one's notifications"""
     one_stops_the_others(bench, lambda stranger: None)
 
 
 @case(slow=True)
 def confirms_late(bench):
-    """A central that confirms each indication late, with an ATT_MTU of 23, takes no notification from another"""
+    """A central that confirms each indication late, with an ATT_MTU of 23, does not stop another one's notifications"""
     def late(stranger):
         take = stranger.take_attribute
 
@@ -144,7 +144,7 @@ def flood_at_a_stalled_app(bench):
 
 @case(slow=True)
 def flood_at_a_stalled_tool(bench):
-    """`gatt subscribe` whose output nobody takes stays small, however much the device sends"""
+    """`gatt subscribe` whose output is not read needs bounded memory, however much the device sends"""
     peer = lock(bench)
     tool = stalled(bench, bench.command('gatt', 'Lock', 'subscribe', BEAT))
     peer.wait(lambda: any(h == peer.beat + 1 for h, *_ in peer.server.written), 'subscription', 30)
@@ -158,7 +158,7 @@ def flood_at_a_stalled_tool(bench):
 
 @case(slow=True)
 def writes_at_a_stalled_server(bench):
-    """`serve` whose output nobody takes stays small, and refuses what it cannot take"""
+    """`serve` whose output is not read needs bounded memory, and refuses what it cannot store"""
     profile = bench.path('busy.json')
     with open(profile, 'w') as file:
         json.dump(BUSY, file)
@@ -198,7 +198,7 @@ def services_change(bench):
     bench.wait_event(tool, 'subscribed')
     peer.wait(lambda: any(h == changed + 1 for h, *_ in peer.server.written), 'subscription to Service Changed')
     peer.notify(beat, b'\1')
-    # The services are others now: what was subscribed to stands elsewhere.
+    # The services have changed: the characteristic has another handle.
     del peer.server.attributes[3:]
     peer.server.service('180F')
     peer.server.characteristic('2A19', READ, b'\x50')
@@ -216,7 +216,7 @@ def services_change(bench):
 
 @case()
 def services_vanish(bench):
-    """Service Changed takes away what `gatt subscribe` follows: it ends with an error that says so"""
+    """Service Changed removes the characteristic of `gatt subscribe`, which ends with an error that says so"""
     peer = bench.device('Lock')
     peer.server.service('1801')
     changed = peer.server.characteristic('2A05', INDICATE)

@@ -1,4 +1,4 @@
-"""What a disconnection that we ask for leaves behind: a controller may flush the packets that it has not sent."""
+"""Disconnections that the host requests: a controller may flush the packets that it has not sent."""
 from bench import case, check, same
 from honest_cases import OPEN, lock
 
@@ -23,7 +23,7 @@ def commands_of_a_script_before_the_end(bench):
 
 @case()
 def disconnection_does_not_wait_for_ever(bench):
-    """Where the controller completes nothing at all, the disconnection waits, but not for ever"""
+    """If the controller completes no packets, the disconnection waits for a limited time"""
     lock(bench)
     tool = bench.start('gatt', 'Lock', 'script', bench.script(f'read {OPEN}', f'write {OPEN} 01 --command'))
     bench.wait_event(tool, 'value')

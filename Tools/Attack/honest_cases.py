@@ -1,4 +1,4 @@
-"""Honest twins: what must work with an honest controller and an honest peer. Every attack is one of these, changed in one place."""
+"""Honest counterparts: what must work with an honest controller and an honest peer. Each attack is one of these with one change."""
 import os, re
 
 from attributes import INDICATE, NOTIFY, READ, WRITE, WRITE_COMMAND

@@ -12,7 +12,7 @@ REPEATED_ATTEMPTS = 0x09
 
 
 def bonded_central(bench, tool, address='C0:00:00:00:00:02', **settings):
-    """A central with a bond, gone again."""
+    """A central with a bond that has disconnected."""
     peer = bench.central(address).connect()
     peer.pair(**settings)
     bench.wait_event(tool, 'paired')
@@ -153,7 +153,7 @@ def serve_victim_is_not_locked_out(bench):
 
 @case()
 def pair_short_key(bench):
-    """A peripheral that takes no more than seven octets of key is refused by `pair` (Encryption Key Size)"""
+    """`pair` refuses a peripheral that supports only keys of seven octets (Encryption Key Size)"""
     peer = lock(bench)
     peer.pairing = {'size': 7}
     result = bench.run('pair', 'Lock', status=None)
@@ -174,7 +174,7 @@ def pair_short_key_legacy(bench):
 
 @case()
 def pair_short_key_on_purpose(bench):
-    """Where the operator lowers it (--min-key-size 7), a key of seven octets is taken, and told"""
+    """If the operator allows it (--min-key-size 7), a key of seven octets is accepted and reported"""
     peer = lock(bench)
     peer.pairing = {'size': 7}
     same('key size', bench.run('pair', 'Lock', '--min-key-size', '7').events('paired')[0]['keySize'], 7)
@@ -194,7 +194,7 @@ def serve_short_key(bench):
 
 @case()
 def serve_short_key_on_purpose(bench):
-    """Where the operator lowers it (--min-key-size 7), `serve` takes a key of seven octets"""
+    """If the operator allows it (--min-key-size 7), `serve` accepts a key of seven octets"""
     tool = bench.serve(PROFILE, '--min-key-size', '7')
     peer = bench.central().connect()
     peer.pair(size=7)
@@ -204,7 +204,7 @@ def serve_short_key_on_purpose(bench):
 
 @case()
 def pair_secure_connections_only(bench):
-    """`pair --secure-connections-only` refuses a legacy peripheral, and takes an authenticated Secure Connections key"""
+    """`pair --secure-connections-only` refuses a legacy peripheral, and accepts an authenticated Secure Connections key"""
     peer = lock(bench)
     options = ['--secure-connections-only', '--io', 'keyboard', '--passkey', '123456', '--mitm']
     peer.pairing = {'secure': False, 'io': DISPLAY, 'mitm': True, 'passkey': 123456}

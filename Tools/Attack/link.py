@@ -17,7 +17,7 @@ def text(wire):
 
 
 class Device:
-    """Something on the air. `connected(link)` is told of a link; the link calls its `received` and `ended`."""
+    """Something on the air. `connected(link)` is called for a new link; the link calls its `received` and `ended`."""
     connectable = True
     event_type = 0
     rssi = -50
@@ -64,7 +64,7 @@ class Link:
             self.changed.notify_all()
 
     def send(self, channel, payload, size=None):
-        """An L2CAP frame to the host, in ACL packets of this many octets. False when the link is gone."""
+        """An L2CAP frame to the host, in ACL packets of this many octets. False when the link has ended."""
         return self.send_raw(struct.pack('<HH', len(payload), channel) + payload, size)
 
     def send_raw(self, data, size=None):

@@ -1,4 +1,4 @@
-"""A name is whoever says it: what a stranger gets by a bonded device's name, and by one that another has too."""
+"""Any device can advertise any name: what a stranger gets with a bonded device's name, and with one that another device has."""
 import os
 
 from attributes import READ, WRITE
@@ -37,7 +37,7 @@ def name_of_a_bond(bench):
 
 @case()
 def name_of_a_bond_beside_it(bench):
-    """With a bond to Lock, the stranger of that name that is heard first is passed over for the bonded one"""
+    """With a bond to Lock, a stranger with that name is ignored in favour of the bonded device, even if it is found first"""
     peer = lock(bench)
     bench.run('pair', 'Lock')
     bench.controller.remove(peer)

@@ -38,7 +38,7 @@ def instead_of(wanted, change):
 
 
 def says_display(pairing, pdu):
-    """On the air it can display alone; it goes on as if it had said DisplayYesNo."""
+    """On the air it claims DisplayOnly; it continues as if it had claimed DisplayYesNo."""
     return pdu[:1] + DISPLAY_ONLY + pdu[2:]
 
 
@@ -146,7 +146,7 @@ def stopped_in_the_midst(bench):
 
 @case()
 def cross_transport_claims(bench):
-    """A peer that asks for a key of BR/EDR (LinkKey) is given none, and none of its own is kept"""
+    """A peer that requests a BR/EDR key (LinkKey) gets none, and its own is not stored"""
     tool = bench.serve(PROFILE)
     peer = bench.central().connect()
     pairing = peer.pair(initiator_keys=15, responder_keys=15)
@@ -166,7 +166,7 @@ def still_bonded(peer):
 
 @case()
 def encrypted_twice(bench):
-    """On a link that is encrypted with an authenticated key a pairing without authentication takes nothing away"""
+    """On a link that is encrypted with an authenticated key, a pairing without authentication does not weaken it"""
     tool = bench.serve(PROFILE, *PASSKEY)
     peer = bench.central().connect()
     peer.pair(io=KEYBOARD, mitm=True, passkey=123456)

@@ -26,14 +26,14 @@ def guess(bench, tries, seconds):
         if 0x03 not in pairing.received:
             continue         # it was refused before it told anything
         answered += 1
-        # The confirms of the rounds that passed tell bits 0 to round - 1; that of the last was wrong.
+        # The confirms of the passed rounds reveal bits 0 to round - 1; that of the last round was wrong.
         bits = [passkey >> at & 1 for at in range(pairing.round)] + [1 - (passkey >> pairing.round & 1)]
     return answered, False
 
 
 @case(slow=True)
 def passkey_by_rotating_addresses(bench):
-    """A fixed passkey of `serve` does not fall to a fresh random address a try: few tries are answered at all"""
+    """A fixed passkey of `serve` is not found with a new random address for each attempt: few attempts are answered"""
     tool = bench.serve(PROFILE, '--io', 'display', '--mitm', '--passkey', '271828')
     answered, is_in = guess(bench, 60, 8)
     check(not is_in, f'the passkey fell after {answered} tries')
@@ -45,7 +45,7 @@ def passkey_by_rotating_addresses(bench):
 
 @case()
 def passkey_is_drawn_anew(bench):
-    """A passkey that is displayed is drawn anew for each attempt"""
+    """A displayed passkey is new for each attempt"""
     tool = bench.serve(PROFILE, '--io', 'display', '--mitm')
     shown = []
     for number in range(2):

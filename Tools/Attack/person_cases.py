@@ -34,7 +34,7 @@ def guess_at(bench, tool, seconds, **settings):
 
 @case(slow=True)
 def fixed_passkey_from_new_addresses(bench):
-    """`serve --passkey`: a stranger under a new address for each try has three tries, and not the passkey; the lock is told"""
+    """`serve --passkey`: a stranger with a new address for each attempt has three attempts and does not get the passkey; the lock is reported"""
     tool = bench.serve(PROFILE, '--io', 'display', '--mitm', '--passkey', str(PASSKEY))
     tries = guess_at(bench, tool, 12)
     check(None not in tries, f'the passkey fell in {len(tries)} tries')
@@ -66,7 +66,7 @@ def name_of_a_bonded_device(bench):
     check('Lock' in result.stderr and str(peer.address) in result.stderr, result.stderr)
     same('links to the stranger', len(stranger.links), 0)
     same('pairings with the stranger', len(stranger.pairings), 0)
-    # The device itself is found, beside the stranger.
+    # The device itself is found, besides the stranger.
     bench.controller.add(peer)
     bench.gatt('write', SECRET, '5e')
     same('links to the stranger', len(stranger.links), 0)
@@ -78,7 +78,7 @@ def listed(bench):
 
 @case()
 def paired_by_address_keeps_its_name(bench):
-    """A device that was paired by its address is meant by its name, too, whoever else has it"""
+    """A device that was paired by its address is also meant by its name, even if another device has it"""
     peer = lock(bench)
     bench.run('pair', 'C0:00:00:00:00:01/random')
     if 'called ‘Lock’' not in listed(bench):

@@ -10,7 +10,7 @@ ESCAPES = {
     'arabic_mark': 'a\u061cb', 'zero_width': 'Lo\u200bck', 'byte_order': '\ufeffLock', 'tags': 'L\U000e0041\U000e007f',
     'lines': 'Lock\r\nC0:DE:00:00:00:01 random', 'separators': 'a\u2028b\u2029c', 'nul': 'a\0b', 'delete': 'a\x7fb',
     'joiner': 'a\u2060b\u200d', 'broken': None}
-# What no output may hold, but for the line feeds of its own lines.
+# What no output may contain, except the line feeds of its own lines.
 FOREIGN = re.compile('[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\U000e0000-\\U000e0fff]')
 COLUMNS = 'Lock                                          C0:DE:00:00:00:01 random  -40 dBm  Bank'
 

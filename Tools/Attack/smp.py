@@ -1,4 +1,4 @@
-"""Pairing at the peer's side, both roles, legacy and Secure Connections, every model; honest until told otherwise.
+"""Pairing at the peer's side, both roles, legacy and Secure Connections, every model; honest until a case makes it misbehave.
 
   peer.pair(io=KEYBOARD, mitm=True, passkey=123456)      initiates; peer.pairing = {…} sets how it responds
     secure, bonding, mitm, io, oob    of the Pairing Request or Response; `requirements` overrides the whole octet

@@ -1,4 +1,4 @@
-"""Rows about whole captures: `bletool decode` beside tshark and btmon, on one file that is made here from Fixtures/.
+"""Rows about whole captures: `bletool decode` compared with tshark and btmon, on one file that is made here from Fixtures/.
 
   captures.py BLETOOL [WORD]…      words choose rows by name; prints rows for `table.py`
 
@@ -27,7 +27,7 @@ def records(path):
 
 
 def made(path, packets):
-    """A capture of at least so many packets, the sessions one after the other, a millisecond apart."""
+    """A capture of at least this many packets, the sessions one after the other, a millisecond apart."""
     sessions = [records(os.path.join(ROOT, 'Fixtures', name + '.btsnoop')) for name in SESSIONS]
     count, clock = 0, sessions[0][0][0]
     with open(path, 'wb') as f:

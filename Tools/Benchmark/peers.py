@@ -91,7 +91,7 @@ def discovery(name):
 
 
 def stream(name):
-    """Both ends ours against both ends Bumble's, in turns, each pair on controllers of its own."""
+    """Both ends Jelling compared with both ends Bumble, in turns, each pair on its own controllers."""
     rates = {'ours': [], 'theirs': []}
     for turn in range(STREAM_RUNS + 1):
         for whose in rates if turn % 2 else reversed(rates):

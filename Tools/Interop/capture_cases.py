@@ -75,7 +75,7 @@ def a_scan_is_captured(lab):
 
 @case()
 def a_recording_replays(lab):
-    """`--record` writes a recording for its owner alone, and `replay` finds the same bytes; changed bytes it reports"""
+    """`--record` writes a recording that only its owner can read, and `replay` finds the same bytes and reports changed ones"""
     name = lab.path('recording')
     lab.gatt('script', session(lab), options=('--record', name))
     for path in (f'{name}.btsnoop', f'{name}.inputs.jsonl'):
@@ -88,7 +88,7 @@ def a_recording_replays(lab):
     same('mismatches', replayed[0]['mismatches'], 0)
     check(replayed[0]['packets'] > 20, f'packets {replayed[0]["packets"]}')
 
-    # The last byte of the last packet that we sent: the engine must be seen to send something else.
+    # The last byte of the last sent packet: replay must report that the engine sends something else.
     data = bytearray(open(f'{name}.btsnoop', 'rb').read())
     at, last = 16, None
     while at < len(data):

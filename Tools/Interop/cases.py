@@ -12,9 +12,9 @@ CASES = []
 
 
 def case(kinds=tuple(KINDS), slow=False, peer=True, endpoints=2):
-    """Registers a test for these kinds of controllers; a slow one begins first, beside the others.
+    """Registers a test for these kinds of controllers; a slow one starts first.
 
-    Its bench has so many controllers (btvirt gives any number of clients one each), and a peripheral on the second one
+    Its bench has this many controllers (btvirt gives any number of clients one each), and a peripheral on the second one
     unless the test brings its own peers (`peer`)."""
     def register(test):
         CASES.append(Case(test, kinds, slow, peer, endpoints))

@@ -1,4 +1,4 @@
-"""The controllers alone: one raw host, written here, on each of them; what it sees must be the same everywhere."""
+"""Only the controllers: one raw host, written here, on each of them; it must see the same everywhere."""
 import socket, struct, time
 
 from cases import case, check, same
@@ -15,7 +15,7 @@ FLAGS = b'\x02\x01\x06'
 
 
 class Host:
-    """Sends raw commands and keeps what comes. Bounded waits, no thoughts of its own."""
+    """Sends raw commands and keeps what it receives. Bounded waits, no logic of its own."""
 
     def __init__(self, endpoint):
         kind, rest = endpoint.split(':', 1)

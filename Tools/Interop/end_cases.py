@@ -1,4 +1,4 @@
-"""How things end: signals, a peer that vanishes, a controller that goes away or says nothing."""
+"""Endings: signals, a peer that vanishes, a controller that is unplugged or silent."""
 import signal, threading
 
 from cases import case, check, same
@@ -24,13 +24,13 @@ def ended_a_scan(lab, how):
 
 @case()
 def interrupt_ends_a_scan(lab):
-    """^C ends a scan with status 0, and the controller was told to stop scanning"""
+    """^C ends a scan with status 0, after a command to stop scanning"""
     ended_a_scan(lab, signal.SIGINT)
 
 
 @case()
 def termination_ends_a_scan(lab):
-    """SIGTERM ends a scan with status 0, and the controller was told to stop scanning"""
+    """SIGTERM ends a scan with status 0, after a command to stop scanning"""
     ended_a_scan(lab, signal.SIGTERM)
 
 
@@ -49,7 +49,7 @@ def interrupt_ends_a_pending_connection(lab):
     """^C while a connection is pending withdraws it"""
     relay = lab.relay()
     tool = lab.start('gatt', 'C1:22:33:44:55:66/random', 'discover', via=relay.endpoint)
-    # It looks for the device by scanning, or it has told the controller to connect.
+    # It scans for the device, or is connecting.
     wanted = (CREATE_CONNECTION, EXTENDED_CREATE_CONNECTION, SCAN_ENABLE, EXTENDED_SCAN_ENABLE)
     relay.wait_for_command(wanted)
     threading.Event().wait(1)
@@ -76,7 +76,7 @@ def a_peer_that_vanishes_during_discovery(lab):
         return True
 
     relay = lab.relay(watch)
-    # btvirt does not tell of a client that is gone: there the ATT transaction's 30 s end it.
+    # btvirt does not report a vanished client: there the ATT transaction's 30 s end it.
     result = lab.gatt('discover', via=relay.endpoint, timeout=100, status=1)
     check(killed.is_set(), 'no discovery was seen')
     check(result.events('error') and result.events('error')[0].get('message'), 'no error event: ' + result.describe())

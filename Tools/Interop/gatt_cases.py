@@ -1,4 +1,4 @@
-"""Connecting, discovering, reading, writing and subscribing: the main job, on somebody else's software."""
+"""Connecting, discovering, reading, writing and subscribing with foreign software."""
 import struct
 
 from cases import case, check, same
@@ -57,7 +57,7 @@ def discover_prints_the_whole_database(lab):
 
 @case(kinds=('bumble', 'btvirt', 'simulator'))
 def values_have_a_meaning(lab):
-    """`gatt PEER read 'Battery Level' 2A38` reads both, by name and UUID, and says what they mean beside the bytes"""
+    """`gatt PEER read 'Battery Level' 2A38` reads both, by name and UUID, and shows their meaning after the bytes"""
     events = lab.gatt('read', 'Battery Level', '2A38').events('value')
     same('UUIDs', [e['uuid'] for e in events], ['2A19', '2A38'])
     same('battery', (events[0]['value'], events[0].get('text')), ('57', '87 %'))
@@ -158,7 +158,7 @@ def att_errors(lab):
 
 @case()
 def an_encrypted_value(lab):
-    """a value that asks for encryption (0x0f) is read after one pairing by itself (SPEC 2.3 automatic pairing)"""
+    """a value that requires encryption (0x0f) is read after one automatic pairing (SPEC 2.3 automatic pairing)"""
     same('value', value_of(lab.gatt('read', ENCRYPTED)), b'secret'.hex())
 
 
@@ -194,7 +194,7 @@ def a_stream_of_notifications(lab):
 
 @case()
 def connection_parameters_asked_over_l2cap(lab):
-    """a Connection Parameter Update Request of the peer is accepted, and the controller is told to update"""
+    """a Connection Parameter Update Request of the peer is accepted, and the controller updates the link"""
     relay = lab.relay()
     lab.run('gatt', 'BumblePeer', 'script', lab.script(f'write {CONTROL} 051800', 'wait --duration 1', 'read 2A38'),
             via=relay.endpoint)

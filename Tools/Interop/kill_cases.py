@@ -12,7 +12,7 @@ RELAY_SERVICE = '7C7D0001-5B0E-4C63-9C0B-5C2D0D3C9A11'
 RELAYED_PULSE = '7C7D0002-5B0E-4C63-9C0B-5C2D0D3C9A11'
 # Seconds in which the relay comes to its next step, as a rule; then it is asked why not.
 PROMPT = 10
-# What the relay tells of its sensor, in the order in which it comes.
+# The relay's messages about its sensor, in their order.
 STEPS = ('willRestore', 'state', 'discovered', 'waiting', 'connected', 'services', 'characteristics', 'notifying', 'beat')
 
 
@@ -31,7 +31,7 @@ def journal_lines(path):
 
 
 class Preserved:
-    """What a journal says: what the next life of the program has to be told."""
+    """The content of a journal: what the next run of the program must restore."""
 
     def __init__(self, path):
         entries, self.damaged, self.count = journal_lines(path)
@@ -75,7 +75,7 @@ def identifier(value):
 
 
 def damage(path, chance):
-    """Truncates the journal, flips bits in it, or puts something else there; how, or None where there is no journal."""
+    """Truncates the journal, flips bits in it, or replaces it; returns how, or None if there is no journal."""
     try:
         with open(path, 'rb') as f:
             octets = bytearray(f.read())
@@ -100,7 +100,7 @@ def damage(path, chance):
 
 
 def kills(rounds, seconds):
-    """The numbers of the rounds: as many as `--kills` says, else so many as fit into the time, ten at least."""
+    """The numbers of the rounds: `--kills` of them, or as many as fit into the time, at least ten."""
     started = time.monotonic()
     for number in range(bench.KILLS or rounds):
         if not bench.KILLS and number >= 10 and time.monotonic() - started > seconds:
@@ -138,7 +138,7 @@ class Relay:
         self.lab.start_peer('--hr-interval', '0.1')
 
     def sensor_is_heard(self):
-        """Whether somebody else hears it advertise."""
+        """Whether another device receives its advertising."""
         return self.lab.run('lescan', '--name', 'BumblePeer', '--count', '1', '--duration', '5', status=None,
                             via=self.lab.endpoints[2]).events('discovered') != []
 
@@ -162,7 +162,7 @@ class Relay:
         return self.app
 
     def check_start(self):
-        """What the program told first is what the journal had said."""
+        """The first messages of the program match the journal."""
         lines = self.app.lines
         for name, role in (('sensor', 'central'), ('relay', 'peripheral')):
             first = next((l for l in lines if l.get('role') == role), None)
@@ -206,7 +206,7 @@ def killed_app_goes_on(lab):
         if number % 2:
             time.sleep(chance.uniform(0, 1.3 * span))
         elif number:
-            # Right behind a step of its way, or a later one where this start has no such step.
+            # Right after a step, or a later one if this start has no such step.
             later = STEPS[(5 * number // 2) % len(STEPS):]
             relay.reach(lambda l: l['event'] in later, later[0])
             time.sleep(chance.uniform(0, 0.01))
@@ -242,7 +242,7 @@ def killed_app_goes_on(lab):
 
 @case(kinds=('simulator',), peer=False)
 def killed_writer_of_a_journal(lab):
-    """An app that is killed while it writes its journal is restored to what it was last told, or to what it did since"""
+    """An app that is killed while it writes its journal is restored to its last reported state, or to a later one"""
     needs('journal-writer')
     manifest = lab.path('manifest.json')
     with open(manifest, 'w') as f:
@@ -268,7 +268,7 @@ def killed_writer_of_a_journal(lab):
         names = [int(l['name']) for l in app.lines if l['event'] == 'advertising']
         told = names[-1] if names else 0
         written += told
-        # What the app was told before it was killed had been written down.
+        # Everything that the app got before it was killed was in the journal.
         after = Preserved(journal).managers.get('writer')
         check(not after or int(after['advertisement']['localName']) >= told, f'{after} after {told}')
     summary = f'{number + 1} kills, {restored} restorations, {written} changes'

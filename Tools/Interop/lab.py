@@ -35,7 +35,7 @@ EXAMPLES = (os.environ.get('EXAMPLES')
 KILLS = 0
 PEER_ADDRESS = 'F2:F1:F0:00:00:02'
 REMOTE_USER_TERMINATED = 0x13
-# Seconds for what takes one on a machine with nothing else to do: a wait is for what hangs, and no case fails because
+# Seconds for what takes one on an idle machine: a time limit ends what hangs, and no case fails because
 # others load the machine.
 PATIENCE = 60
 
@@ -94,7 +94,7 @@ class Child:
             return f.read().strip()
 
     def end(self, how=signal.SIGTERM, timeout=PATIENCE):
-        # First of all: while one thread waits for a process, poll() tells every other that it still runs.
+        # First: while one thread waits for a process, poll() reports to every other thread that it still runs.
         self.is_ended = True
         if self.process.poll() is None:
             self.process.send_signal(how)
@@ -237,7 +237,7 @@ class Lab:
         return self.peer
 
     def central(self, *arguments, number=1, timeout=PATIENCE):
-        """peer_central.py on the controller with this number, with an address of its own; it prints a line a step."""
+        """peer_central.py on the controller with this number, with its own address; it prints one line per step."""
         self.number += 1
         child = Child(f'peer_central.py {" ".join(arguments)}', [
             PYTHON, f'{PEER_SCRIPTS}/peer_central.py', self.endpoints[number], '--live', '--timeout', str(timeout),

@@ -14,7 +14,7 @@ PEER_ADDRESS = 'F2:F1:F0:00:00:02'
 PROFILE = {'services': [{'uuid': SERVICE, 'characteristics': [
     characteristic(ENCRYPTED, ['read', 'write'], ['readEncryptionRequired', 'writeEncryptionRequired'], value='5e')]}]}
 
-# What the tool and the peer are told, and what has to come of it: (Secure Connections, authenticated).
+# The options of the tool and of the peer, and the expected result: (Secure Connections, authenticated).
 MODELS = {
     'just_works': ('Just Works, Secure Connections', [], [], (True, False)),
     'just_works_legacy_tool': ('Just Works, legacy because the tool wants no more', ['--no-sc'], [], (False, False)),
@@ -110,7 +110,7 @@ def pair_as_peripheral(model):
         same('bonds', [pairing_of(b) for b in bonds(lab)], [pairing_of(line)])
         served.wait_for(event('disconnected'), 'disconnected')
         stop(lab, served)
-        # Both sides begin anew, and find their bond.
+        # Both sides start again and find their bond.
         served = serve(lab, *tool)
         passed(lab.central('--name', NAME, '--encrypt', '--keystore', keys, *peer))
         told = served.wait_for(event('encrypted'), 'encrypted')[0]
@@ -137,7 +137,7 @@ def pair_wrong_passkey(lab):
     check('pairing' in result.events('error')[0]['message'], f'message: {result.events("error")}')
     lab.wait_peer('pairing-failed')
     same('bonds', bonds(lab), [])
-    # The peer is told the truth on the next try.
+    # The next attempt uses the right passkey.
     result = lab.run('pair', PEER, '--io', 'keyboard', '--mitm', '--passkey', '123456')
     paired(result.events('paired'), (True, True))
 
@@ -175,7 +175,7 @@ def serve_wrong_passkey_once(lab):
 
 @case(PAIRING_KINDS, peer=False)
 def pair_without_a_terminal(lab):
-    """Where nobody can be asked, a passkey and a comparison are refused and the option is named"""
+    """Without a terminal, a passkey and a comparison are refused and the option is named"""
     lab.start_peer('--io', 'display', '--mitm')
     result = lab.run('pair', PEER, '--io', 'keyboard', '--mitm', status=1)
     check('--passkey' in result.stderr, f'stderr: {result.stderr}')
@@ -209,7 +209,7 @@ def pair_at_a_security_request(lab):
 
 @case(PAIRING_KINDS)
 def pair_bond_lost_at_the_peer(lab):
-    """A peer that lost its half is told of with the remedy, never paired with in silence; the remedy helps"""
+    """A peer that has lost its half of the bond is reported with the remedy, and never paired silently; the remedy helps"""
     lab.run('pair', PEER)
     lab.peer.end()
     lab.start_peer()
@@ -245,7 +245,7 @@ def serve_encrypted_values_need_a_bond(lab):
 
 @case(PAIRING_KINDS, peer=False)
 def serve_finds_its_subscribers(lab):
-    """A bonded central is subscribed when `serve` comes back, and not to what stands under the same handle after a change"""
+    """A bonded central is subscribed when `serve` restarts, but not to another characteristic with the same handle"""
     def served(uuid):
         content = {'services': [{'uuid': '180D', 'characteristics': [
             characteristic(uuid, ['notify'], value='0040', notifyEvery=0.1)]}]}
@@ -327,7 +327,7 @@ def is_lost(lab):
 
 
 def peer_is_free(lab):
-    """The controllers do not all end the links of a host that is gone without a word: the peer is switched off and on."""
+    """Not all controllers end the links of a killed host: the peer is switched off and on."""
     def is_linked():
         return len(lab.peer_events('connected')) > len(lab.peer_events('disconnected'))
     end = time.monotonic() + 0.3
@@ -399,7 +399,7 @@ def commands(lab, capture):
 
 @case(('simulator', 'simulator-legacy'), peer=False, endpoints=3)
 def strangers_see_no_identity(lab):
-    """With `--own-address resolvable` a stranger hears private addresses alone, and a bonded central connects to ours"""
+    """With `--own-address resolvable` a stranger sees only private addresses, and a bonded central connects"""
     keys = lab.path('keys.json')
     private = {'options': ('--own-address', 'resolvable')}
     for first in (True, False):
@@ -419,7 +419,7 @@ CENTRAL_ADDRESS = 'F0:F1:F2:00:00:01'
 # Bumble's controllers deliver no directed advertising.
 @case(('simulator', 'simulator-legacy', 'btvirt'), peer=False, endpoints=3)
 def serve_calls_a_bonded_central(lab):
-    """`serve --directed` calls a bonded central alone: it connects and finds its bond, a stranger hears nothing"""
+    """`serve --directed` addresses only a bonded central, which connects and finds its bond; a stranger sees nothing"""
     keys = lab.path('keys.json')
     served = serve(lab)
     central = passed(lab.central('--name', NAME, '--pair-first', '--keystore', keys))
@@ -440,7 +440,7 @@ def serve_calls_a_bonded_central(lab):
 
 @case(('simulator', 'simulator-legacy', 'btvirt', 'bumble'), peer=False)
 def advertise_calls_in_vain(lab):
-    """A call at the high duty cycle that nobody answers ends after 1.28 s with exit status 1, on whatever controller"""
+    """Directed advertising at the high duty cycle without a response ends after 1.28 s with exit status 1, on every controller"""
     served = serve(lab)
     passed(lab.central('--name', NAME, '--pair-first', '--keystore', lab.path('keys.json')))
     served.wait_for(event('disconnected'), 'disconnected')

@@ -81,7 +81,7 @@ class Relay:
             pass
         except ValueError as e:
             self.error = f'{direction}: {e}'
-        # One end is gone: so is the other.
+        # One end is closed: close the other, too.
         for end in (source, sink):
             try:
                 end.shutdown(socket.SHUT_RDWR)
@@ -89,7 +89,7 @@ class Relay:
                 pass
 
     def cut(self):
-        """The controller is unplugged: the line breaks and nobody answers any more."""
+        """The controller is unplugged: the connection breaks and further ones are refused."""
         self.closed = True
         if self.listener:
             self.listener.close()

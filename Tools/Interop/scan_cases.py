@@ -37,7 +37,7 @@ def lescan_count_ends_the_scan(lab):
 
 @case(kinds=('bumble', 'bumble-legacy', 'btvirt', 'simulator', 'simulator-legacy'))
 def lescan_filters(lab):
-    """`lescan --service` reports only who advertises the service, `--rssi` only who is near, `--duplicates` every packet"""
+    """`lescan --service` reports only devices with the service, `--rssi` only near ones, `--duplicates` every packet"""
     heart = lab.run('lescan', '--service', '180D', '--duration', '1.5').events('discovered')
     check(heart, 'nothing found for 180D')
     none = lab.run('lescan', '--service', '1234', '--duration', '1').events('discovered')

@@ -1,4 +1,4 @@
-"""Being a peripheral: `bletool serve` and `bletool advertise` under a central, or two, of somebody else's making."""
+"""The peripheral role: `bletool serve` and `bletool advertise` with one or two foreign centrals."""
 import json, signal, threading
 
 from cases import case, check, same
@@ -68,7 +68,7 @@ def steps(central, name):
 
 
 def passed(central, timeout=300):
-    """Waits for the central's end; every step that it went must have passed."""
+    """Waits for the central's end; all its steps must have passed."""
     central.wait_for(lambda l: 'step' not in l, 'verdict', timeout)
     if not verdict(central)['ok']:
         fail(central)
@@ -111,7 +111,7 @@ def elements(data):
 
 
 def heard(lab, seconds='2'):
-    """What a scanner of Bumble's hears of our advertiser: the advertisement, with the scan response behind it if any."""
+    """What a Bumble scanner receives: the advertisement, followed by the scan response, if any."""
     central = passed(lab.central('--scan-only', seconds))
     found = {a.removesuffix('/P'): h for a, h in steps(central, 'scan')[0]['heard'].items()}
     same('advertisers heard', len(found), 1)
@@ -155,7 +155,7 @@ def serve_logs_what_is_written(lab):
 
 @case(peer=False)
 def serve_shows_its_whole_profile(lab):
-    """a central discovers the profile's services, properties and descriptors, beside those of GAP and GATT"""
+    """a central discovers the profile's services, properties and descriptors, besides those of GAP and GATT"""
     tool = serve(lab)
     central = passed(lab.central('--name', NAME))
     found = steps(central, 'discover')[0]['services']
@@ -207,7 +207,7 @@ def serve_under_two_centrals(lab):
 
 @case(peer=False, kinds=('bumble', 'bumble-legacy', 'bumble-stock'))
 def serve_outlives_a_central(lab):
-    """a central that vanishes is told of, and the next one is served"""
+    """a central that vanishes is reported, and the next one is served"""
     tool = serve(lab)
     central = lab.central('--name', NAME, '--hold', '60')
     central.wait_for(step('holding'), 'holding')
@@ -240,7 +240,7 @@ def serve_to_our_own_central(lab):
 # The advertisement on the air
 
 def check_on_the_air(lab, tool, name, *uuids):
-    """What the event told is what was heard, byte for byte, and it has the name and these UUIDs."""
+    """The event matches the received advertising byte for byte, with the name and these UUIDs."""
     told = advertised(tool)
     data = bytes.fromhex(told['advertisement']) + bytes.fromhex(told.get('scanResponse') or '')
     got = heard(lab)
@@ -256,7 +256,7 @@ def check_on_the_air(lab, tool, name, *uuids):
 
 @case(peer=False)
 def serve_is_seen_by_a_scanner(lab):
-    """a scanner hears what the `advertising` event of `serve` tells, byte for byte: the name, the UUID, connectable"""
+    """a scanner receives exactly what the `advertising` event of `serve` reports: the name, the UUID, connectable"""
     tool = serve(lab)
     _, got = check_on_the_air(lab, tool, NAME, '180D')
     check(got['connectable'], f'not connectable: {got}')
@@ -277,7 +277,7 @@ def advertise_is_seen_by_a_scanner(lab):
 
 @case(peer=False, kinds=BASIC_KINDS)
 def advertise_in_the_background(lab):
-    """`advertise --background` tells no name and no list of UUIDs, and of the overflow area only when asked"""
+    """`advertise --background` contains no name and no list of UUIDs, and the overflow area only on request"""
     for more in ((), ('--emit-overflow',)):
         tool = lab.start('advertise', '--background', '--name', NAME, '--service', SERVICE, *more)
         data = bytes.fromhex(advertised(tool)['advertisement'])
