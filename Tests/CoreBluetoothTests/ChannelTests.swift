@@ -39,11 +39,8 @@ struct ChannelTests {
         }
         try await server.wait(for: "advertising nil")
         let client = CentralProbe(stage.launch("org.example.client"))
-        try await client.wait(for: "state poweredOn")
-        await client.run { client.manager.scanForPeripherals(withServices: nil) }
-        try await client.wait(for: "discovered")
-        await client.run { client.manager.connect(client.peripheral) }
-        try await client.wait(for: "connected")
+        try await client.find(nil)
+        try await client.connect(stopsScan: false)
         await client.run { client.peripheral.openL2CAPChannel(0x81) }
         #expect(try await client.wait(for: "channel") == "channel nil CBErrorDomain 13")
         await client.run { client.peripheral.openL2CAPChannel(0x80) }

@@ -36,9 +36,7 @@ struct MisuseTests {
     private func found(_ stage: Stage, modes: [String] = [], options: [String: Any]? = nil) async throws -> CentralProbe
     {
         let probe = CentralProbe(launch(stage, modes: modes), options: options)
-        try await probe.wait(for: "state poweredOn")
-        await probe.run { probe.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")]) }
-        try await probe.wait(for: "discovered")
+        try await probe.find("180D")
         await probe.run { probe.manager.stopScan() }
         return probe
     }
@@ -47,10 +45,7 @@ struct MisuseTests {
         let probe = try await found(stage)
         await probe.run { probe.manager.connect(probe.peripheral) }
         try await probe.wait(for: "connected")
-        await probe.run { probe.peripheral.discoverServices([CBUUID(string: "180D")]) }
-        try await probe.wait(for: "services")
-        await probe.run { probe.peripheral.discoverCharacteristics(nil, for: probe.service("180D")) }
-        try await probe.wait(for: "characteristics")
+        try await probe.explore("180D")
         return probe
     }
 
@@ -309,15 +304,9 @@ struct MisuseTests {
     /// An app that has explored what another one publishes.
     private func reader(_ stage: Stage) async throws -> CentralProbe {
         let client = CentralProbe(stage.launch("org.example.client"))
-        try await client.wait(for: "state poweredOn")
-        await client.run { client.manager.scanForPeripherals(withServices: [CBUUID(string: "FFF0")]) }
-        try await client.wait(for: "discovered")
-        await client.run { client.manager.connect(client.peripheral) }
-        try await client.wait(for: "connected")
-        await client.run { client.peripheral.discoverServices([CBUUID(string: "FFF0")]) }
-        try await client.wait(for: "services")
-        await client.run { client.peripheral.discoverCharacteristics(nil, for: client.service("FFF0")) }
-        try await client.wait(for: "characteristics")
+        try await client.find("FFF0")
+        try await client.connect(stopsScan: false)
+        try await client.explore("FFF0")
         return client
     }
 

@@ -94,15 +94,9 @@ struct PairingTests {
             manager.respond(to: request, withResult: .success)
         }
         try await server.publish("FFF0", [("FFF1", .read, .readEncryptionRequired, nil)])
-        try await client.wait(for: "state poweredOn")
-        await client.run { client.manager.scanForPeripherals(withServices: [CBUUID(string: "FFF0")]) }
-        try await client.wait(for: "discovered")
-        await client.run { client.manager.connect(client.peripheral) }
-        try await client.wait(for: "connected")
-        await client.run { client.peripheral.discoverServices([CBUUID(string: "FFF0")]) }
-        try await client.wait(for: "services")
-        await client.run { client.peripheral.discoverCharacteristics(nil, for: client.service("FFF0")) }
-        try await client.wait(for: "characteristics")
+        try await client.find("FFF0")
+        try await client.connect(stopsScan: false)
+        try await client.explore("FFF0")
         await client.run { client.peripheral.readValue(for: client.characteristic("FFF1")) }
         return try await client.wait(for: "value", seconds: 40)
     }

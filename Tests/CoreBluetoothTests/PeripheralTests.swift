@@ -257,21 +257,6 @@ struct PeripheralTests {
         #expect(try await client.wait(for: "modified") == "modified [\"FFF0\"]")
     }
 
-    @Test("a cached value that could be written ends the program (SPEC PER-3, 2.4)")
-    func cachedValue() async {
-        await #expect(processExitsWith: .failure) {
-            let stage = try Stage { _ in }
-            let server = PeripheralProbe(stage.launch())
-            let service = CBMutableService(type: CBUUID(string: "FFF0"), primary: true)
-            service.characteristics = [
-                CBMutableCharacteristic(
-                    type: CBUUID(string: "FFF1"), properties: [.read, .write], value: Data([1]),
-                    permissions: [.readable, .writeable])
-            ]
-            server.manager.add(service)
-        }
-    }
-
     @Test("one app holds both roles at once (SPEC MOD-1, CEN-29)")
     func bothRoles() async throws {
         let stage = try Stage()
@@ -305,11 +290,8 @@ struct PeripheralTests {
             $0.includedServices = server.services
         }
         let client = CentralProbe(stage.launch("org.example.client"))
-        try await client.wait(for: "state poweredOn")
-        await client.run { client.manager.scanForPeripherals(withServices: nil) }
-        try await client.wait(for: "discovered")
-        await client.run { client.manager.connect(client.peripheral) }
-        try await client.wait(for: "connected")
+        try await client.find(nil)
+        try await client.connect(stopsScan: false)
         await client.run { client.peripheral.discoverServices(nil) }
         try await client.wait(for: "services")
         let primary = await client.run {

@@ -56,11 +56,8 @@ struct RestorationTests {
         #expect(second.lines[1] == "restored [\"FFF0\"] [\"kCBAdvDataLocalName\", \"kCBAdvDataServiceUUIDs\"]")
         #expect(await second.run { second.characteristics["FFF2"]!.value } == Data([4, 2]))
         let client = CentralProbe(stage.launch("org.example.client"))
-        try await client.wait(for: "state poweredOn")
-        await client.run { client.manager.scanForPeripherals(withServices: [CBUUID(string: "FFF0")]) }
-        try await client.wait(for: "discovered")
-        await client.run { client.manager.connect(client.peripheral) }
-        try await client.wait(for: "connected")
+        try await client.find("FFF0")
+        try await client.connect(stopsScan: false)
         await client.run { client.peripheral.discoverServices(nil) }
         try await client.wait(for: "services")
         await client.run { client.peripheral.discoverCharacteristics(nil, for: client.service("FFF0")) }
@@ -77,9 +74,7 @@ struct RestorationTests {
     func withoutIdentifier() async throws {
         let stage = try Stage()
         let first = CentralProbe(stage.launch(modes: ["bluetooth-central"]))
-        try await first.wait(for: "state poweredOn")
-        await first.run { first.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")]) }
-        try await first.wait(for: "discovered")
+        try await first.find("180D")
         await first.system.kill()
         let second = CentralProbe(stage.launch(modes: ["bluetooth-central"]), options: identifier)
         try await second.wait(for: "state poweredOn")
@@ -91,9 +86,7 @@ struct RestorationTests {
         let stage = try Stage()
         func find() async throws -> UUID {
             let probe = CentralProbe(stage.launch())
-            try await probe.wait(for: "state poweredOn")
-            await probe.run { probe.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")]) }
-            try await probe.wait(for: "discovered")
+            try await probe.find("180D")
             let identifier = await probe.run { probe.peripheral.identifier }
             await probe.system.kill()
             return identifier
@@ -111,11 +104,8 @@ struct RestorationTests {
     func damagedJournal() async throws {
         let stage = try Stage()
         let first = CentralProbe(stage.launch(modes: ["bluetooth-central"]), options: identifier)
-        try await first.wait(for: "state poweredOn")
-        await first.run { first.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")]) }
-        try await first.wait(for: "discovered")
-        await first.run { first.manager.connect(first.peripheral) }
-        try await first.wait(for: "connected")
+        try await first.find("180D")
+        try await first.connect(stopsScan: false)
         await first.system.kill()
         let whole = try Data(contentsOf: URL(fileURLWithPath: stage.journalPath()))
         #expect(!whole.isEmpty)
@@ -222,14 +212,8 @@ struct RestorationTests {
         let stage = try Stage { _ in }
         let device = await stage.onAir { $0.addPeripheral(.jellingHeart) }
         let probe = CentralProbe(stage.launch())
-        try await probe.wait(for: "state poweredOn")
-        await probe.run { probe.manager.scanForPeripherals(withServices: [CBUUID(string: "180D")]) }
-        try await probe.wait(for: "discovered")
-        await probe.run {
-            probe.manager.stopScan()
-            probe.manager.connect(probe.peripheral)
-        }
-        try await probe.wait(for: "connected")
+        try await probe.find("180D")
+        try await probe.connect()
         probe.system.move(.background)
         probe.system.move(.suspended)
         await probe.settle(probe.system)

@@ -38,18 +38,9 @@ struct SlowAppTests {
     }
 
     private func explored(_ client: CentralProbe) async throws {
-        try await client.wait(for: "state poweredOn")
-        await client.run { client.manager.scanForPeripherals(withServices: [CBUUID(string: "FFF0")]) }
-        try await client.wait(for: "discovered")
-        await client.run {
-            client.manager.stopScan()
-            client.manager.connect(client.peripheral)
-        }
-        try await client.wait(for: "connected")
-        await client.run { client.peripheral.discoverServices([CBUUID(string: "FFF0")]) }
-        try await client.wait(for: "services")
-        await client.run { client.peripheral.discoverCharacteristics(nil, for: client.service("FFF0")) }
-        try await client.wait(for: "characteristics")
+        try await client.find("FFF0")
+        try await client.connect()
+        try await client.explore("FFF0")
     }
 
     @Test("of a flood of notifications what is bounded is kept, the newest; the rest is counted, and it goes on after")
