@@ -1,8 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Settings of every Swift target: language mode 6 comes with the tools version. All code says where it leaves memory
-/// safety.
+/// Settings of every Swift target: language mode 6 comes with the tools version. All code marks what is unsafe.
 let common: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
     .enableUpcomingFeature("ExistentialAny"),
