@@ -9,5 +9,5 @@ public struct AssignedName: CustomStringConvertible {
     public var description: String { unsafe String(decoding: utf8, as: UTF8.self) }
 }
 
-// The octets are constants of the program: nobody writes them.
+// The octets are constants of the program: nothing writes them.
 extension AssignedName: @unchecked Sendable {}

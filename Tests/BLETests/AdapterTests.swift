@@ -142,7 +142,7 @@ struct AdapterTests {
         await adapter.close()
     }
 
-    @Test("a link's new PHY, packet length and parameters are told to whoever listens (SPEC MOD-7)")
+    @Test("a link's new PHY, packet length and parameters are reported to all listeners (SPEC MOD-7)")
     func tellsOfLinks() async throws {
         let adapter = try await open()
         let events = await adapter.events()

@@ -203,7 +203,7 @@ struct ChannelStreamTests {
         for listener in listeners { #expect(await listener.wait(for: 2) == ["open", "end"]) }
     }
 
-    @Test("room wakes the run loop of who writes (SPEC 2.5)")
+    @Test("room wakes the run loop of the writer (SPEC 2.5)")
     func room() async {
         let sent = Locked(0)
         let pipe = ChannelPipe { if case .send(let octets) = $0 { sent.with { $0 += octets.count } } }
@@ -225,7 +225,7 @@ struct ChannelStreamTests {
         #expect(await loop.waitForEnd())
     }
 
-    @Test("a stream that was removed tells nothing until it is scheduled anew (SPEC 2.5)")
+    @Test("a stream that was removed reports nothing until it is scheduled again (SPEC 2.5)")
     func removed() async {
         let pipe = ChannelPipe { _ in }
         let input = UncheckedBox(ChannelInputStream(pipe))

@@ -207,7 +207,7 @@ struct PairingTests {
         #expect(person.lines.count == 1)
     }
 
-    @Test("whoever is to agree to a pairing is asked before, and may refuse (SPEC SEC-2)", arguments: [true, false])
+    @Test("the user is asked before pairing, and may refuse (SPEC SEC-2)", arguments: [true, false])
     func consent(agrees: Bool) async throws {
         let person = Person(says: agrees)
         setAgent(person, .keyboardDisplay, of: server.system, consent: true)

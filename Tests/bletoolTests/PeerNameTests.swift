@@ -85,7 +85,7 @@ struct PeerNameTests {
         #expect(first.errors.contains("‘Lock’ is C0:DE:00:00:00:3"))
     }
 
-    @Test("a name that a bond knows means that device alone, whoever else has it")
+    @Test("a bonded device's name means only that device, even if others have it")
     func bonded() async throws {
         // The device is not there: a stranger is not taken for it.
         let run = try await run(

@@ -189,7 +189,7 @@ def pair_without_a_terminal(lab):
 
 @case(PAIRING_KINDS)
 def pair_on_demand(lab):
-    """A value that is refused for want of encryption is read after an automatic pairing (SPEC SEC-2)"""
+    """A value that is refused because the link is not encrypted is read after an automatic pairing (SPEC SEC-2)"""
     read = lab.gatt('read', ENCRYPTED)
     same('value', read.lines[-1]['value'], SECRET)
     same('pairings', len(lab.peer_events('pairing-start')), 1)

@@ -15,7 +15,7 @@ enum Purpose: Equatable {
     case send(ClientID, L2CAPChannelID, octets: Int)
     /// Of the system itself, on a new link.
     case learn(LinkID, LearningStep)
-    /// Nobody waits.
+    /// No manager waits.
     case none
 
     var client: ClientID? {

@@ -1,7 +1,7 @@
 import BLEText
 import Foundation
 
-/// Where complaints about an app's use of the API go: standard error, or whoever an app or a test names.
+/// The log of an app's misuse of the API: standard error, or a handler of the app or a test.
 enum MisuseLog {
     private static let sink = Locked<(@Sendable (String) -> Void)?>(nil)
 

@@ -28,7 +28,7 @@ struct ErrorMappingTests {
         #expect(DisconnectionReason.controllerLost.clientError == .coreBluetooth(.unknown))
     }
 
-    @Test("a request that failed for want of security says why (SPEC 2.3)")
+    @Test("a request that failed because the link is not secure has that error (SPEC 2.3)")
     func security() {
         let expected: [(SecurityFailure, ClientError)] = [
             (.tooManyBonds, .coreBluetooth(.tooManyLEPairedDevices)),

@@ -110,7 +110,7 @@ struct SubscriptionRequirements {
     }
 
     @Test(
-        "after its services changed, a peer is told anew of a subscription, under the same handles too (SPEC 2.3 didModifyServices, CEN-15, CEN-17)"
+        "after its services changed, a subscription is written to the peer again, even under the same handles (SPEC 2.3 didModifyServices, CEN-15, CEN-17)"
     )
     func changedServices() throws {
         let (central, peer, device) = try open()

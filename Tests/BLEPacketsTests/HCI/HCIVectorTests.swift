@@ -58,7 +58,7 @@ struct HCIVectorTests {
         }
         print(
             "\(vectors.count) HCI vectors, \(tally.compared) values compared;",
-            "not compared for want of a name: \(tally.unnamed.sorted())")
+            "not compared, because there is no name: \(tally.unnamed.sorted())")
         #expect(tally.compared > 0)
     }
 

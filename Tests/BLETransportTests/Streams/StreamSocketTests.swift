@@ -143,7 +143,7 @@ struct StreamSocketTests {
         }
     }
 
-    @Test("simulator and replay are made by whoever offers them")
+    @Test("simulator and replay are made by the program that offers them")
     func virtual() throws {
         #expect(error(opening: "sim") == .notOffered(.simulator(scenario: nil)))
         let pair = SocketPair()

@@ -14,9 +14,9 @@ public struct ReadBDADDR: HCICommand {
     /// The return parameters of the answer.
     public struct ReturnParameters: HCIReturnParameters {
         public var status: HCIStatus
-        public var address: DeviceAddress = .nobody
+        public var address: DeviceAddress = .zero
 
-        public init(status: HCIStatus = .success, address: DeviceAddress = .nobody) {
+        public init(status: HCIStatus = .success, address: DeviceAddress = .zero) {
             self.status = status
             self.address = address
         }

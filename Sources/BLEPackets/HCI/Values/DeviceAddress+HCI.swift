@@ -31,5 +31,5 @@ extension DeviceAddress {
     }
 
     /// All 48 bits zero: no device.
-    @usableFromInline static let nobody = DeviceAddress(value: 0, kind: .public)
+    @usableFromInline static let zero = DeviceAddress(value: 0, kind: .public)
 }

@@ -1,4 +1,4 @@
-/// How a link on LE Coded shall be coded (Core 5.4, Vol 4, Part E, 7.8.49).
+/// The preferred coding of a link on LE Coded (Core 5.4, Vol 4, Part E, 7.8.49).
 public struct PHYOptions: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }

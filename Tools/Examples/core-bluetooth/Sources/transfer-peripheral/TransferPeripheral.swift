@@ -1,6 +1,6 @@
 import CoreBluetooth
 
-/// Sends a text to whoever subscribes, in pieces of what one update can carry, and `EOM` at the end.
+/// Sends a text to every subscriber, in pieces that fit into one update, and `EOM` at the end.
 class TransferPeripheral: NSObject {
     var peripheralManager: CBPeripheralManager!
     var characteristic: CBMutableCharacteristic?
