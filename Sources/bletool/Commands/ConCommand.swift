@@ -25,7 +25,7 @@ struct ConCommand: ToolCommand {
                 [
                     "event": "connection", "handle": JSONValue(connection.handle),
                     "address": .string(connection.addressText),
-                    // The kernel does not tell it.
+                    // The kernel does not report it.
                     "addressType": .null,
                     "link": .string(connection.link.description), "state": .string(connection.state.description),
                     "role": isCentral ? "central" : "peripheral", "outgoing": .boolean(connection.isOutgoing),

@@ -89,7 +89,7 @@ struct Failure: Error, Equatable {
         }
     }
 
-    /// The interruption by a signal of something that could not come to its end.
+    /// An operation was interrupted by a signal.
     static let interrupted = Failure("interrupted", code: .interrupted)
 
     func at(line: Int) -> Failure {
