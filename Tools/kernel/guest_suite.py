@@ -161,6 +161,38 @@ def adapter_is_busy():
 
 
 @test
+def power_on_and_off():
+    """`power` brings an adapter up and takes it down, twice too, and says who may and which are there"""
+    for word in ('on', 'on', 'off', 'off'):
+        line = tool('power', word, transport='hci1').lines[0]
+        check(line['event'] == 'power' and line['up'] is (word == 'on'), f'{line}')
+        check(is_up(1) is (word == 'on'), f'hciconfig says otherwise after {word}')
+    says(tool('power', 'on', transport='hci7', status=3), 'hci7')
+    says(tool('power', 'on', transport='hci1', status=3, user=NOBODY), 'CAP_NET_ADMIN')
+
+
+@test
+def monitor_shows_what_another_program_does():
+    """`monitor` decodes what another bletool sends through hci1, and captures it; ^C ends it with status 0"""
+    capture = '/tmp/monitor.btsnoop'
+    watching = subprocess.Popen([TOOL, '--json', '-t', 'hci1', '-w', capture, 'monitor'], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        # The kernel tells at once which adapters there are.
+        check(watching.stdout.readline(), 'the monitor says nothing')
+        tool('lescan', '--duration', '1', transport='hci1')
+    finally:
+        watching.send_signal(signal.SIGINT)
+        said, errors = watching.communicate(timeout=120)
+    check(watching.returncode == 0, f'status {watching.returncode}: {errors[-300:]}')
+    packets = [json.loads(line) for line in said.splitlines()]
+    check(any(p.get('name', '').startswith('LE Set') and p['direction'] == 'sent' and p['adapter'] == 1 for p in packets),
+          f'no scan in {len(packets)} packets')
+    check(tool('decode', capture, '--summary').lines[0]['by_packet_type']['command'] > 5, 'the capture lacks the commands')
+    says(tool('monitor', status=3, user=NOBODY), 'CAP_NET_RAW')
+
+
+@test
 def an_empty_air():
     """a scan with nobody about ends with status 0 and leaves the adapter down"""
     run = tool('lescan', '--duration', '1', transport='user:1')
