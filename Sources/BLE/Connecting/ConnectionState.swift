@@ -48,7 +48,7 @@ extension Adapter {
     }
 
     nonisolated private func keepConnected(
-        to peer: DeviceAddress, pause: ClosedRange<Duration>, _ tell: (ConnectionState) -> Void
+        to peer: DeviceAddress, pause: ClosedRange<Duration>, _ tell: @escaping @Sendable (ConnectionState) -> Void
     ) async {
         var attempt = 0
         var wait = pause.lowerBound
@@ -58,9 +58,9 @@ extension Adapter {
             do throws(AdapterError) {
                 let peripheral = try await connect(to: peer)
                 (attempt, wait) = (0, pause.lowerBound)
-                tell(.connected(peripheral))
                 do throws(AdapterError) {
-                    let reason = try await peripheral.waitForDisconnection()
+                    // Who hears of the link may end it at once; the reason must not be missed.
+                    let reason = try await peripheral.waitForDisconnection { tell(.connected(peripheral)) }
                     tell(.disconnected(reason))
                     if reason == .releasedByClient { return }
                 } catch {

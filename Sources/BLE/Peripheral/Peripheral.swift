@@ -42,8 +42,17 @@ public final class Peripheral: Sendable {
     /// Waits until the link has ended; returns at once if it already has.
     /// - Throws: `AdapterError.host(.cancelled)` if the task is cancelled first.
     public func waitForDisconnection() async throws(AdapterError) -> DisconnectionReason {
+        try await waitForDisconnection {}
+    }
+
+    /// - Parameter onWaiting: called once an end of the link can no longer be missed.
+    func waitForDisconnection(
+        onWaiting: @escaping @Sendable () -> Void
+    ) async throws(AdapterError) -> DisconnectionReason {
         let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
-        guard let reason = await adapter.waitForEnd(of: link, token: token) else { throw .host(.cancelled) }
+        guard let reason = await adapter.waitForEnd(of: link, token: token, onWaiting: onWaiting) else {
+            throw .host(.cancelled)
+        }
         return reason
     }
 
@@ -276,13 +285,16 @@ extension Adapter {
     }
 
     /// - Returns: `nil` when the task was cancelled.
-    func waitForEnd(of link: LinkID, token: UInt64) async -> DisconnectionReason? {
+    func waitForEnd(
+        of link: LinkID, token: UInt64, onWaiting: @escaping @Sendable () -> Void
+    ) async -> DisconnectionReason? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard !Task.isCancelled else { return continuation.resume(returning: nil) }
                 if linkState(link, { $0.waitForEnd(continuation, token: token) }) == nil {
                     continuation.resume(returning: .controllerLost)
                 }
+                onWaiting()
             }
         } onCancel: {
             Task { await self.stopWaiting(for: link, token: token) }
