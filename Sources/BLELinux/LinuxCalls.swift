@@ -162,6 +162,7 @@ public struct CLinuxSerialSettings {
 // MARK: Processes
 
 /// Laid out as `struct clinux_user`.
+@unsafe
 public struct CLinuxUser {
     public var isOther: Int32
     public var user: UInt32
@@ -170,11 +171,11 @@ public struct CLinuxUser {
     public var groupCount: Int
 
     public init(isOther: Int32, user: UInt32, group: UInt32, groups: UnsafePointer<UInt32>?, groupCount: Int) {
-        self.isOther = isOther
-        self.user = user
-        self.group = group
+        unsafe self.isOther = isOther
+        unsafe self.user = user
+        unsafe self.group = group
         unsafe self.groups = groups
-        self.groupCount = groupCount
+        unsafe self.groupCount = groupCount
     }
 }
 
