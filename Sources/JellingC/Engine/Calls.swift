@@ -1,0 +1,55 @@
+import BLEHost
+import BLEPackets
+import CJelling
+
+/// Runs a call on an engine, unless it is gone or in use.
+@inline(__always)
+func call(_ handle: OpaquePointer?, _ body: (inout Engine) -> jelling_status) -> jelling_status {
+    let pointer = unsafe UnsafeMutablePointer<Engine>(handle)
+    let status = unsafe jelling_engines_enter(pointer)
+    guard status == JELLING_OK, let pointer = unsafe pointer else { return status }
+    let result = unsafe body(&pointer.pointee)
+    unsafe jelling_engines_leave(pointer)
+    return result
+}
+
+/// As `call`, with the moment of the input.
+@inline(__always)
+func input(
+    _ handle: OpaquePointer?, _ now: Int64, _ body: (inout Engine, Instant) -> jelling_status
+) -> jelling_status {
+    unsafe call(handle) { engine in
+        guard now >= 0 else { return JELLING_ERROR_ARGUMENT }
+        let moment = engine.moment(now)
+        return body(&engine, moment)
+    }
+}
+
+/// Submits a command, where the caller's arguments made one.
+func submit(
+    _ handle: OpaquePointer?, _ command: HostCommand?, _ now: Int64,
+    _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe input(handle, now) { engine, now in
+        guard let command else { return JELLING_ERROR_ARGUMENT }
+        let number = engine.host.submit(command, from: engine.client, at: now).rawValue
+        if let operation = unsafe operation { unsafe operation.pointee = number }
+        return JELLING_OK
+    }
+}
+
+/// Submits a command for a link.
+func submit(
+    _ handle: OpaquePointer?, on link: jelling_link, _ command: LinkCommand?, _ now: Int64,
+    _ operation: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe submit(handle, command.map { .link(LinkID(link), $0) }, now, operation)
+}
+
+/// Submits an operation of the GATT client.
+func submit(
+    _ handle: OpaquePointer?, on link: jelling_link, gatt operation: GATTOperation?, _ now: Int64,
+    _ number: UnsafeMutablePointer<jelling_operation>?
+) -> jelling_status {
+    unsafe submit(handle, on: link, operation.map { .gatt($0) }, now, number)
+}

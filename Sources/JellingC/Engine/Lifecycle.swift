@@ -1,0 +1,175 @@
+// The names are those of jelling.h.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BLEHost
+import BLEPackets
+import CJelling
+
+@c @implementation
+public func jelling_create(
+    _ config: UnsafePointer<jelling_config>?, _ engine: UnsafeMutablePointer<OpaquePointer?>?
+) -> jelling_status {
+    guard let engine = unsafe engine else { return JELLING_ERROR_ARGUMENT }
+    unsafe engine.pointee = nil
+    guard let configuration = unsafe HostConfiguration(config) else { return JELLING_ERROR_ARGUMENT }
+    let pointer = UnsafeMutablePointer<Engine>.allocate(capacity: 1)
+    unsafe pointer.initialize(to: Engine(configuration: configuration))
+    let status = unsafe jelling_engines_add(pointer)
+    if status == JELLING_OK {
+        unsafe engine.pointee = OpaquePointer(pointer)
+    } else {
+        unsafe pointer.deinitialize(count: 1)
+        unsafe pointer.deallocate()
+    }
+    return status
+}
+
+@c @implementation
+public func jelling_destroy(_ engine: OpaquePointer?) -> jelling_status {
+    let pointer = unsafe UnsafeMutablePointer<Engine>(engine)
+    let status = unsafe jelling_engines_enter(pointer)
+    guard status == JELLING_OK, let pointer = unsafe pointer else { return status }
+    unsafe jelling_engines_remove(pointer)
+    unsafe pointer.deinitialize(count: 1)
+    unsafe pointer.deallocate()
+    return JELLING_OK
+}
+
+@c @implementation
+public func jelling_transport_opened(_ engine: OpaquePointer?, _ now: Int64) -> jelling_status {
+    unsafe input(engine, now) { engine, now in
+        engine.transportOpened(at: now)
+        return JELLING_OK
+    }
+}
+
+@c @implementation
+public func jelling_transport_closed(_ engine: OpaquePointer?, _ now: Int64) -> jelling_status {
+    unsafe input(engine, now) { engine, now in
+        engine.host.transportClosed(at: now)
+        return JELLING_OK
+    }
+}
+
+@c @implementation
+public func jelling_receive(
+    _ engine: OpaquePointer?, _ packet: UnsafePointer<UInt8>?, _ length: Int, _ now: Int64
+) -> jelling_status {
+    unsafe input(engine, now) { engine, now in
+        guard let packet = unsafe packet, length > 0, length <= H4Framer.maximumPacketByteCount else {
+            return JELLING_ERROR_ARGUMENT
+        }
+        unsafe engine.host.receive(UnsafeRawBufferPointer(start: packet, count: length).bytes, at: now)
+        return JELLING_OK
+    }
+}
+
+@c @implementation
+public func jelling_receive_stream(
+    _ engine: OpaquePointer?, _ bytes: UnsafePointer<UInt8>?, _ length: Int, _ now: Int64
+) -> jelling_status {
+    unsafe input(engine, now) { engine, now in
+        guard let bytes = unsafe bytes, length > 0 else { return JELLING_ERROR_ARGUMENT }
+        return unsafe engine.receiveStream(UnsafeRawBufferPointer(start: bytes, count: length).bytes, at: now)
+    }
+}
+
+@c @implementation
+public func jelling_advance(_ engine: OpaquePointer?, _ now: Int64) -> jelling_status {
+    unsafe input(engine, now) { engine, now in
+        engine.host.advance(to: now)
+        return JELLING_OK
+    }
+}
+
+@c @implementation
+public func jelling_next_deadline(_ engine: OpaquePointer?, _ deadline: UnsafeMutablePointer<Int64>?) -> jelling_status
+{
+    unsafe call(engine) { engine in
+        guard let deadline = unsafe deadline else { return JELLING_ERROR_ARGUMENT }
+        unsafe deadline.pointee = engine.host.nextDeadline?.microseconds ?? -1
+        return JELLING_OK
+    }
+}
+
+@c @implementation
+public func jelling_drain(
+    _ engine: OpaquePointer?, _ send: jelling_send?, _ context: UnsafeMutableRawPointer?
+) -> jelling_status {
+    unsafe call(engine) { engine in
+        guard let send = unsafe send else { return JELLING_ERROR_ARGUMENT }
+        engine.host.drainPackets { packet in
+            unsafe packet.withUnsafeBytes {
+                unsafe send(context, $0.assumingMemoryBound(to: UInt8.self).baseAddress, $0.count)
+            }
+        }
+        return JELLING_OK
+    }
+}
+
+@c @implementation
+public func jelling_next_event(
+    _ engine: OpaquePointer?, _ event: UnsafeMutablePointer<UnsafePointer<jelling_event>?>?
+) -> jelling_status {
+    unsafe call(engine) { engine in
+        guard let event = unsafe event else { return JELLING_ERROR_ARGUMENT }
+        unsafe event.pointee = engine.nextEvent()
+        return JELLING_OK
+    }
+}
+
+@c @implementation
+public func jelling_set_client(_ engine: OpaquePointer?, _ client: UInt32) -> jelling_status {
+    unsafe call(engine) { engine in
+        engine.client = ClientID(rawValue: client)
+        return JELLING_OK
+    }
+}
+
+@c @implementation
+public func jelling_is_ready(_ engine: OpaquePointer?, _ isReady: UnsafeMutablePointer<UInt32>?) -> jelling_status {
+    unsafe call(engine) { engine in
+        guard let isReady = unsafe isReady else { return JELLING_ERROR_ARGUMENT }
+        unsafe isReady.pointee = engine.host.isReady ? 1 : 0
+        return JELLING_OK
+    }
+}
+
+@c @implementation
+public func jelling_read_counters(
+    _ engine: OpaquePointer?, _ counters: UnsafeMutablePointer<jelling_counters>?
+) -> jelling_status {
+    unsafe call(engine) { engine in
+        guard let counters = unsafe counters else { return JELLING_ERROR_ARGUMENT }
+        return unsafe write(jelling_counters(engine.host.counters), to: counters)
+    }
+}
+
+extension jelling_counters {
+    fileprivate init(_ counters: HostCounters) {
+        self.init()
+        malformed_packets = counters.malformedPackets
+        unexpected_events = counters.unexpectedEvents
+        command_timeouts = counters.commandTimeouts
+        controller_resets = counters.controllerResets
+        transport_reopenings = counters.transportReopenings
+        hardware_errors = counters.hardwareErrors
+        desynchronisations = counters.desynchronisations
+        scan_restarts = counters.scanRestarts
+        advertising_reports = counters.advertisingReports
+        forgotten_devices = counters.forgottenDevices
+        parked_packets = counters.parkedPackets
+        stray_packets = counters.strayPackets
+        oversized_frames = counters.oversizedFrames
+        connection_retries = counters.connectionRetries
+        flooded_links = counters.floodedLinks
+        stalled_links = counters.stalledLinks
+        refused_cleartext = counters.refusedCleartext
+        dropped_discoveries = counters.droppedDiscoveries
+        dropped_values = counters.droppedValues
+        missed_updates = counters.missedUpdates
+        malformed_att_pdus = counters.malformedATTPDUs
+        unexpected_att_responses = counters.unexpectedATTResponses
+        dropped_early_notifications = counters.droppedEarlyNotifications
+    }
+}

@@ -1,0 +1,490 @@
+/*
+ * ble-beacon: a peripheral with the services of a profile file. JSON on standard output, an object a line, with the keys
+ * of `bletool --json serve`.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "../jelling-posix/json-lines.h"
+#include "profile.h"
+
+enum { exit_failed = 1, exit_usage = 2, exit_transport = 3, maximum_links = 64, maximum_services = 16, maximum_waiting = 64 };
+
+static const char usage[] =
+    "usage: ble-beacon -t TRANSPORT [--name NAME] [--advertise UUID]… [--background] [--emit-overflow] [--interval MS]\n"
+    "                  [--state FILE] [--io none|display|yesno|keyboard|kbdisp] [--passkey N] [--mitm] [--no-sc] [--yes]\n"
+    "                  [--static-address] [FILE]\n"
+    "\n"
+    "TRANSPORT is user:N, unix:PATH, tcp:ADDRESS:PORT or uart:DEVICE@BAUD. FILE is a profile as for bletool serve:\n"
+    "  {\"services\":[{\"uuid\":\"180F\",\"characteristics\":[{\"uuid\":\"2A19\",\"properties\":[\"read\",\"notify\"],\"value\":\"64\"}]}]}\n"
+    "Without it, only advertises. Runs until ^C.\n";
+
+struct link {
+    jelling_link id;
+    jelling_address peer;
+};
+
+/* An update for which there was no room. */
+struct update {
+    uint16_t handle;
+    uint8_t value[maximum_value];
+    size_t length;
+};
+
+struct beacon {
+    jelling_loop *loop;
+    jelling_engine *engine;
+    struct profile profile;
+    const char *name;
+    jelling_uuid services[maximum_services];
+    size_t service_count;
+    uint32_t flags;
+    uint16_t interval;
+    int confirms, is_stopping;
+    jelling_operation publishing, advertising;
+    struct served_service *published;
+    struct link links[maximum_links];
+    struct update waiting[maximum_waiting];
+    size_t waiting_count;
+    /* The update under way; one at a time, so that their order is kept. */
+    jelling_operation updating;
+};
+
+/* ----------------------------------------------------------------- Output */
+
+static struct link *link_of(struct beacon *beacon, jelling_link id) {
+    for (int i = 0; i < maximum_links; i++)
+        if (beacon->links[i].id == id) return &beacon->links[i];
+    return NULL;
+}
+
+static void begin(struct beacon *beacon, const char *event, jelling_link id) {
+    struct link *link = link_of(beacon, id);
+    json_begin(event);
+    if (link && id) {
+        json_address("address", &link->peer);
+    } else {
+        json_null("address");
+        json_null("addressType");
+    }
+}
+
+static void begin_value(
+    struct beacon *beacon, const char *event, jelling_link link, const struct served_characteristic *characteristic) {
+    begin(beacon, event, link);
+    json_number("handle", characteristic->handle);
+    json_uuid("uuid", &characteristic->uuid);
+}
+
+static void fail_with(struct beacon *beacon, const char *what, const jelling_completion *completion) {
+    json_failure(what, completion);
+    jelling_loop_quit(beacon->loop, exit_failed);
+}
+
+/* ------------------------------------------------ Publishing, advertising */
+
+static jelling_advertise_request request_of(struct beacon *beacon) {
+    return (jelling_advertise_request){
+        .size = sizeof(jelling_advertise_request), .flags = beacon->flags, .name = beacon->name,
+        .services = beacon->services, .service_count = beacon->service_count, .interval = beacon->interval};
+}
+
+static void advertise(struct beacon *beacon) {
+    jelling_advertise_request request = request_of(beacon);
+    jelling_status status = jelling_advertise(beacon->engine, &request, jelling_loop_now(), &beacon->advertising);
+    if (status == JELLING_OK) return;
+    json_error(jelling_status_text(status));
+    jelling_loop_quit(beacon->loop, exit_failed);
+}
+
+static void publish_next(struct beacon *beacon) {
+    struct served_service *service = beacon->published = profile_next(&beacon->profile);
+    if (!service) return advertise(beacon);
+    jelling_characteristic_definition *definitions = calloc(service->characteristic_count + 1, sizeof *definitions);
+    uint16_t *included = calloc(service->include_count + 1, sizeof *included);
+    if (!definitions || !included) exit(exit_failed);
+    for (size_t i = 0; i < service->characteristic_count; i++) {
+        struct served_characteristic *source = &service->characteristics[i];
+        definitions[i] = (jelling_characteristic_definition){
+            .size = sizeof *definitions, .permissions = source->permissions, .uuid = source->uuid,
+            .descriptors = source->descriptors, .descriptor_count = source->descriptor_count,
+            .properties = source->properties, .subscribing_needs_encryption = (uint8_t)source->needs_encryption};
+    }
+    for (size_t i = 0; i < service->include_count; i++)
+        included[i] = profile_service(&beacon->profile, &service->includes[i])->handle;
+    jelling_service_definition definition = {
+        .size = sizeof definition, .is_secondary = (uint32_t)service->is_secondary, .uuid = service->uuid,
+        .included_services = included, .included_service_count = service->include_count,
+        .characteristics = definitions, .characteristic_count = service->characteristic_count};
+    jelling_status status = jelling_publish(beacon->engine, &definition, jelling_loop_now(), &beacon->publishing);
+    free(definitions);
+    free(included);
+    if (status == JELLING_OK) return;
+    json_error(jelling_status_text(status));
+    jelling_loop_quit(beacon->loop, exit_failed);
+}
+
+static void tick(void *context, jelling_loop *loop);
+
+static void published(struct beacon *beacon, const jelling_completion *completion) {
+    struct served_service *service = beacon->published;
+    if (completion->failure) return fail_with(beacon, "publish", completion);
+    service->is_published = 1;
+    service->handle = completion->published.handle;
+    for (size_t i = 0; i < completion->published.characteristic_count && i < service->characteristic_count; i++) {
+        struct served_characteristic *characteristic = &service->characteristics[i];
+        characteristic->handle = completion->published.characteristics[i].value_handle;
+        characteristic->beacon = beacon;
+        if (characteristic->notify_every &&
+            jelling_loop_after(beacon->loop, characteristic->notify_every, tick, characteristic) < 0) {
+            json_error("too many characteristics with notifyEvery: at most 64");
+            return jelling_loop_quit(beacon->loop, exit_failed);
+        }
+    }
+    publish_next(beacon);
+}
+
+static void tell_advertising(struct beacon *beacon) {
+    jelling_advertise_request request = request_of(beacon);
+    jelling_packed_advertisement packed = {.size = sizeof packed};
+    if (jelling_pack_advertisement(beacon->engine, &request, &packed)) return;
+    json_begin("advertising");
+    json_hex("advertisement", packed.advertisement, packed.advertisement_length);
+    json_hex("scanResponse", packed.scan_response, packed.scan_response_length);
+    json_end();
+}
+
+/* ----------------------------------------------------------------- Values */
+
+static void send_next(struct beacon *beacon) {
+    if (beacon->updating || !beacon->waiting_count) return;
+    struct update *update = &beacon->waiting[0];
+    jelling_update_value(
+        beacon->engine, update->handle, update->value, update->length, NULL, 0, jelling_loop_now(), &beacon->updating);
+}
+
+static void drop_first(struct beacon *beacon) {
+    memmove(beacon->waiting, beacon->waiting + 1, --beacon->waiting_count * sizeof *beacon->waiting);
+}
+
+static void update(struct beacon *beacon, const struct served_characteristic *characteristic) {
+    /* The oldest that has not begun makes room. */
+    if (beacon->waiting_count == maximum_waiting) {
+        memmove(beacon->waiting + 1, beacon->waiting + 2, (maximum_waiting - 2) * sizeof *beacon->waiting);
+        beacon->waiting_count--;
+    }
+    struct update *update = &beacon->waiting[beacon->waiting_count++];
+    update->handle = characteristic->handle;
+    update->length = characteristic->length;
+    memcpy(update->value, characteristic->value, characteristic->length);
+    send_next(beacon);
+}
+
+static void updated(struct beacon *beacon, const jelling_completion *completion) {
+    beacon->updating = 0;
+    /* Without room it waits for JELLING_EVENT_SERVER_READY_TO_UPDATE. */
+    if (!completion->failure && !completion->is_accepted) return;
+    drop_first(beacon);
+    send_next(beacon);
+}
+
+static void tick(void *context, jelling_loop *loop) {
+    struct served_characteristic *characteristic = context;
+    jelling_loop_after(loop, characteristic->notify_every, tick, characteristic);
+    if (!characteristic->beacon->waiting_count) update(characteristic->beacon, characteristic);
+}
+
+static void read_value(struct beacon *beacon, const jelling_event *event) {
+    int64_t now = jelling_loop_now();
+    struct served_characteristic *characteristic = profile_at(&beacon->profile, event->request.writes[0].handle);
+    size_t offset = event->request.offsets[0];
+    if (!characteristic) {
+        jelling_respond_error(beacon->engine, event->request.id, 0x0E, now, NULL);
+        return;
+    }
+    if (offset > characteristic->length)
+        jelling_respond_error(beacon->engine, event->request.id, 0x07, now, NULL);
+    else
+        jelling_respond_value(
+            beacon->engine, event->request.id, characteristic->value + offset, characteristic->length - offset, now, NULL);
+    begin_value(beacon, "read", event->link, characteristic);
+    json_number("offset", (int64_t)offset);
+    json_end();
+}
+
+/* What a central is told where it cannot write all; 0 where it can. */
+static uint8_t check_writes(struct beacon *beacon, const jelling_event *event) {
+    for (size_t i = 0; i < event->request.count; i++) {
+        const jelling_attribute_value *write = &event->request.writes[i];
+        struct served_characteristic *characteristic = profile_at(&beacon->profile, write->handle);
+        if (!characteristic) return 0x0E;
+        size_t offset = event->request.offsets[i], length = characteristic->length;
+        for (size_t k = 0; k < i; k++)
+            if (event->request.writes[k].handle == write->handle) {
+                size_t end = event->request.offsets[k] + event->request.writes[k].value.length;
+                length = event->request.offsets[k] == 0 || end > length ? end : length;
+            }
+        if (offset > length) return 0x07;
+        if (offset + write->value.length > maximum_value) return 0x0D;
+    }
+    return 0;
+}
+
+static void write_values(struct beacon *beacon, const jelling_event *event) {
+    uint8_t error = check_writes(beacon, event);
+    int64_t now = jelling_loop_now();
+    if (error) {
+        jelling_respond_error(beacon->engine, event->request.id, error, now, NULL);
+        return;
+    }
+    for (size_t i = 0; i < event->request.count; i++) {
+        const jelling_attribute_value *write = &event->request.writes[i];
+        struct served_characteristic *characteristic = profile_at(&beacon->profile, write->handle);
+        size_t offset = event->request.offsets[i], end = offset + write->value.length;
+        if (write->value.length) memcpy(characteristic->value + offset, write->value.data, write->value.length);
+        if (offset == 0 || end > characteristic->length) characteristic->length = end;
+    }
+    jelling_respond_written(beacon->engine, event->request.id, now, NULL);
+    for (size_t i = 0; i < event->request.count; i++) {
+        int is_last = 1;
+        for (size_t k = i + 1; k < event->request.count; k++)
+            is_last &= event->request.writes[k].handle != event->request.writes[i].handle;
+        if (!is_last) continue;
+        struct served_characteristic *characteristic = profile_at(&beacon->profile, event->request.writes[i].handle);
+        begin_value(beacon, "written", event->link, characteristic);
+        json_hex("value", characteristic->value, characteristic->length);
+        json_end();
+        if (characteristic->properties & 0x30) update(beacon, characteristic);
+    }
+}
+
+static void subscription(struct beacon *beacon, const jelling_event *event) {
+    struct served_characteristic *characteristic = profile_at(&beacon->profile, event->subscription.handle);
+    if (!characteristic) return;
+    int modes = event->subscription.modes;
+    begin_value(beacon, modes ? "subscribed" : "unsubscribed", event->link, characteristic);
+    if (modes) {
+        json_bool("notifications", modes & 1);
+        json_bool("indications", modes & 2);
+        json_number("maximumUpdateLength", event->subscription.maximum_length);
+    }
+    json_end();
+}
+
+/* ------------------------------------------------------- Links, security */
+
+static void connected(struct beacon *beacon, const jelling_event *event) {
+    struct link *link = link_of(beacon, 0);
+    if (link) *link = (struct link){event->link, event->connected.peer};
+    begin(beacon, "connected", event->link);
+    json_end();
+}
+
+static void disconnected(struct beacon *beacon, const jelling_event *event) {
+    char reason[8];
+    snprintf(reason, sizeof reason, "0x%02X", event->disconnected.reason & 0xFF);
+    begin(beacon, "disconnected", event->link);
+    json_string("reason", event->disconnected.is_controller_lost ? "controller lost" : reason);
+    json_end();
+    struct link *link = link_of(beacon, event->link);
+    if (link) link->id = 0;
+}
+
+static void digits(struct beacon *beacon, const char *event, const char *key, uint32_t number, jelling_link link) {
+    char text[12];
+    snprintf(text, sizeof text, "%06u", number);
+    struct link *found = link_of(beacon, link);
+    json_begin(event);
+    json_string(key, text);
+    if (found) json_address("address", &found->peer);
+    json_end();
+}
+
+static void asked(struct beacon *beacon, const jelling_event *event) {
+    uint64_t question = event->pairing_question.id;
+    int64_t now = jelling_loop_now();
+    if (event->pairing_question.kind == JELLING_QUESTION_COMPARE)
+        digits(beacon, "comparison", "number", event->pairing_question.number, event->link);
+    if (event->pairing_question.kind == JELLING_QUESTION_PASSKEY) {
+        fprintf(stderr, "ble-beacon: the other device displays a passkey; give it with --passkey\n");
+        jelling_answer_cancel(beacon->engine, question, now, NULL);
+    } else {
+        int is_yes = beacon->confirms && event->pairing_question.kind != JELLING_QUESTION_REPLACE_BOND;
+        if (!is_yes) fprintf(stderr, "ble-beacon: a question of pairing is answered with no; --yes accepts\n");
+        jelling_answer_confirm(beacon->engine, question, (uint32_t)is_yes, now, NULL);
+    }
+}
+
+static void paired(const jelling_event *event) {
+    json_begin("paired");
+    json_bool("secureConnections", event->paired.is_secure_connections);
+    json_bool("authenticated", event->paired.is_authenticated);
+    json_number("keySize", event->paired.key_size);
+    json_address("identity", &event->paired.identity);
+    if (event->paired.was_bonded) json_bool("wasBonded", 1);
+    json_end();
+}
+
+static void encrypted(struct beacon *beacon, const jelling_event *event) {
+    if (!event->security.is_encrypted) return;
+    begin(beacon, "encrypted", event->link);
+    json_bool("secureConnections", event->security.is_secure_connections);
+    json_bool("authenticated", event->security.is_authenticated);
+    json_number("keySize", event->security.key_size);
+    json_bool("bonded", event->security.is_bonded);
+    json_end();
+}
+
+static void completed(struct beacon *beacon, const jelling_event *event) {
+    if (beacon->is_stopping) return;
+    if (event->operation == beacon->publishing) published(beacon, &event->completed);
+    else if (event->operation == beacon->advertising) fail_with(beacon, "advertise", &event->completed);
+    else if (event->operation == beacon->updating) updated(beacon, &event->completed);
+}
+
+static void on_event(void *context, jelling_loop *loop, const jelling_event *event) {
+    struct beacon *beacon = context;
+    switch (event->kind) {
+    case JELLING_EVENT_STOPPED: return jelling_loop_quit(loop, 0);
+    case JELLING_EVENT_FAILED: return fail_with(beacon, "controller", &event->completed);
+    case JELLING_EVENT_COMPLETED: return completed(beacon, event);
+    case JELLING_EVENT_ADVERTISING_CHANGED:
+        if (event->value) tell_advertising(beacon);
+        break;
+    case JELLING_EVENT_CENTRAL_CONNECTED: return connected(beacon, event);
+    case JELLING_EVENT_CENTRAL_DISCONNECTED: return disconnected(beacon, event);
+    case JELLING_EVENT_MTU_CHANGED:
+        begin(beacon, "mtu", event->link);
+        json_number("mtu", event->value);
+        json_end();
+        break;
+    case JELLING_EVENT_SERVER_READ: return read_value(beacon, event);
+    case JELLING_EVENT_SERVER_WRITE: return write_values(beacon, event);
+    case JELLING_EVENT_SERVER_SUBSCRIBED:
+    case JELLING_EVENT_SERVER_UNSUBSCRIBED: return subscription(beacon, event);
+    case JELLING_EVENT_SERVER_READY_TO_UPDATE: return send_next(beacon);
+    case JELLING_EVENT_PAIRING_DISPLAY_PASSKEY: return digits(beacon, "passkey", "passkey", event->value, event->link);
+    case JELLING_EVENT_PAIRING_QUESTION: return asked(beacon, event);
+    case JELLING_EVENT_PAIRED: return paired(event);
+    case JELLING_EVENT_PAIRING_FAILED:
+        begin(beacon, "pairingFailed", event->link);
+        json_string("message", jelling_failure_text(event->completed.failure, event->completed.code));
+        json_end();
+        break;
+    case JELLING_EVENT_PASSKEY_LOCKED:
+        begin(beacon, "passkeyLocked", event->link);
+        json_end();
+        break;
+    case JELLING_EVENT_ENCRYPTION_CHANGED: return encrypted(beacon, event);
+    default: break;
+    }
+}
+
+/* ------------------------------------------------------------------ Start */
+
+static void interrupted(void *context, jelling_loop *loop, int fd) {
+    struct signalfd_siginfo signal;
+    struct beacon *beacon = context;
+    (void)loop;
+    if (read(fd, &signal, sizeof signal) <= 0 || beacon->is_stopping) return;
+    beacon->is_stopping = 1;
+    jelling_stop(beacon->engine, jelling_loop_now(), NULL);
+}
+
+static int watch_signals(struct beacon *beacon) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    int fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    return fd < 0 ? -1 : jelling_loop_watch(beacon->loop, fd, interrupted, beacon);
+}
+
+static int parse_io(const char *text, uint32_t *io) {
+    static const char *const names[] = {"none", "display", "yesno", "keyboard", "kbdisp"};
+    for (uint32_t i = 0; i < 5; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *io = i;
+            return 1;
+        }
+    return 0;
+}
+
+static int parse_passkey(const char *text, jelling_pairing_options *pairing) {
+    char *end;
+    unsigned long passkey = strtoul(text, &end, 10);
+    if (end == text || *end || passkey > 999999) return 0;
+    pairing->passkey = (uint32_t)passkey;
+    pairing->flags |= JELLING_PAIRING_HAS_PASSKEY;
+    return 1;
+}
+
+static int parse_interval(const char *text, uint16_t *interval) {
+    char *end;
+    double milliseconds = strtod(text, &end);
+    if (end == text || *end || !(milliseconds >= 20 && milliseconds <= 10240)) return 0;
+    *interval = (uint16_t)(milliseconds / 0.625 + 0.5);
+    return 1;
+}
+
+int main(int count, char **arguments) {
+    static struct beacon beacon;
+    jelling_config config = {.size = sizeof config};
+    jelling_pairing_options pairing = {.size = sizeof pairing};
+    jelling_security_settings security = {.size = sizeof security, .pairing = &pairing};
+    jelling_loop_options options = {.size = sizeof options, .config = &config, .on_event = on_event, .context = &beacon};
+    const char *file = NULL;
+    config.security = &security;
+    for (int i = 1; i < count; i++) {
+        const char *word = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
+        if (strcmp(word, "-t") == 0 && value) options.transport = value, i++;
+        else if (strcmp(word, "--name") == 0 && value) beacon.name = config.device_name = value, i++;
+        else if (strcmp(word, "--advertise") == 0 && value && beacon.service_count < maximum_services &&
+                 !jelling_parse_uuid(value, &beacon.services[beacon.service_count]))
+            beacon.service_count++, i++;
+        else if (strcmp(word, "--background") == 0) beacon.flags |= JELLING_ADVERTISE_BACKGROUND;
+        else if (strcmp(word, "--emit-overflow") == 0)
+            config.flags |= JELLING_CONFIG_EMITS_OVERFLOW, config.overflow_company = 0x004C;
+        else if (strcmp(word, "--interval") == 0 && value && parse_interval(value, &beacon.interval)) i++;
+        else if (strcmp(word, "--state") == 0 && value) options.state_file = value, i++;
+        else if (strcmp(word, "--io") == 0 && value && parse_io(value, &pairing.io_capability)) i++;
+        else if (strcmp(word, "--passkey") == 0 && value && parse_passkey(value, &pairing)) i++;
+        else if (strcmp(word, "--mitm") == 0) pairing.flags |= JELLING_PAIRING_REQUIRES_AUTHENTICATION;
+        else if (strcmp(word, "--no-sc") == 0) pairing.flags |= JELLING_PAIRING_LEGACY_ONLY;
+        else if (strcmp(word, "--yes") == 0) beacon.confirms = 1;
+        else if (strcmp(word, "--static-address") == 0) config.own_address = JELLING_ADDRESS_RANDOM;
+        else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) return fputs(usage, stdout) < 0;
+        else if (*word != '-' && !file) file = word;
+        else return fputs(usage, stderr), exit_usage;
+    }
+    if (!options.transport) return fputs(usage, stderr), exit_usage;
+    char error[256];
+    if (file && profile_read(&beacon.profile, file, error, sizeof error)) {
+        fprintf(stderr, "ble-beacon: ‘%s’: %s\n", file, error);
+        return profile_free(&beacon.profile), exit_usage;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    if (jelling_loop_open(&options, &beacon.loop)) {
+        fprintf(stderr, "ble-beacon: %s\n", jelling_loop_error());
+        return profile_free(&beacon.profile), exit_transport;
+    }
+    beacon.engine = jelling_loop_engine(beacon.loop);
+    int status = -1;
+    if (watch_signals(&beacon) == 0) {
+        publish_next(&beacon);
+        status = jelling_loop_run(beacon.loop);
+    }
+    if (status < 0) {
+        fprintf(stderr, "ble-beacon: %s\n", jelling_loop_error());
+        status = exit_failed;
+    }
+    jelling_loop_close(beacon.loop);
+    profile_free(&beacon.profile);
+    return status;
+}

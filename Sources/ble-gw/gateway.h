@@ -1,0 +1,75 @@
+/* What a run of ble-gw is. */
+#ifndef GATEWAY_H
+#define GATEWAY_H
+
+#include "database.h"
+
+enum { maximum_line = 4096, maximum_words = 32 };
+
+struct gateway;
+
+/* Goes on with a command when the operation that it waits for has ended. */
+typedef void (*step)(struct gateway *gateway, const jelling_completion *completion);
+
+struct gateway {
+    jelling_loop *loop;
+    jelling_engine *engine;
+    jelling_pairing_options pairing;
+    int confirms;
+
+    /* Lines that wait: commands run one after another. */
+    char *lines;
+    size_t lines_length;
+    int is_at_end, is_stopping, has_failed, stops_at_errors;
+    unsigned line_number;
+
+    /* The command under way. */
+    char line[maximum_line];
+    char *words[maximum_words];
+    int word_count;
+    int is_busy;
+    jelling_operation operation;
+    step next;
+    int timer;
+    /* Its scan, its count of what was found or arrived, and its limit; 0: none. */
+    jelling_operation scan;
+    unsigned count, limit;
+    /* A search before a connection: by name, or by an address without its type. */
+    int is_searching;
+    jelling_address wanted;
+    int wants_address;
+    uint16_t handle;
+    jelling_uuid uuid;
+    int has_uuid;
+
+    jelling_link link;
+    jelling_address peer;
+    uint16_t mtu;
+    struct database database;
+    /* Where a discovery stands. */
+    size_t at_service, at_characteristic;
+    step after_discovery;
+    int prints_database;
+
+    /* An open question of a pairing. */
+    uint64_t question;
+    uint32_t question_kind;
+};
+
+/* Waits for an operation; says what failed where it was not even accepted. */
+void await(struct gateway *gateway, jelling_status status, step next);
+/* Ends the command under way, and begins the next. */
+void finish(struct gateway *gateway);
+void finish_with_error(struct gateway *gateway, const char *message);
+void finish_with_failure(struct gateway *gateway, const char *what, const jelling_completion *completion);
+
+/* Runs the command of `gateway->words`. */
+void run_command(struct gateway *gateway);
+/* Events that belong to the command under way, or to nobody. */
+void handle_event(struct gateway *gateway, const jelling_event *event);
+/* Prints a bond with the keys of `bletool --json bonds`. */
+void bond_print(const jelling_bond *bond);
+/* Finds the whole database of the link, if that was not done, and goes on. */
+void discover(struct gateway *gateway, step next);
+
+#endif

@@ -1,0 +1,178 @@
+#include "json-lines.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *line;
+static size_t length, capacity;
+static int needs_comma;
+
+static void put(const char *text, size_t count) {
+    if (length + count > capacity) {
+        size_t larger = (length + count) * 2 + 256;
+        char *moved = realloc(line, larger);
+        if (!moved) return;
+        line = moved;
+        capacity = larger;
+    }
+    memcpy(line + length, text, count);
+    length += count;
+}
+
+static void put_text(const char *text) { put(text, strlen(text)); }
+
+/* Octets of one character of UTF-8, 0 where it is none (Unicode 15, table 3-7). */
+static size_t character(const uint8_t *octets, size_t left) {
+    static const struct {
+        uint8_t first, last, low, high;
+        size_t count;
+    } forms[] = {
+        {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
+        {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4},
+        {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
+    };
+    if (octets[0] < 0x80) return 1;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (octets[0] < forms[i].first || octets[0] > forms[i].last) continue;
+        if (left < forms[i].count || octets[1] < forms[i].low || octets[1] > forms[i].high) return 0;
+        for (size_t k = 2; k < forms[i].count; k++)
+            if (octets[k] < 0x80 || octets[k] > 0xBF) return 0;
+        return forms[i].count;
+    }
+    return 0;
+}
+
+static void put_quoted(const uint8_t *octets, size_t count) {
+    put_text("\"");
+    for (size_t i = 0; i < count;) {
+        size_t size = character(octets + i, count - i);
+        if (size == 0) {
+            put_text("\xEF\xBF\xBD");
+            i++;
+            continue;
+        }
+        if (octets[i] == '"' || octets[i] == '\\') put_text("\\");
+        if (octets[i] < 0x20 || octets[i] == 0x7F) {
+            char escape[8];
+            snprintf(escape, sizeof escape, "\\u%04x", octets[i]);
+            put_text(escape);
+        } else {
+            put((const char *)octets + i, size);
+        }
+        i += size;
+    }
+    put_text("\"");
+}
+
+static void put_key(const char *key) {
+    if (needs_comma) put_text(",");
+    needs_comma = 1;
+    if (!key) return;
+    put_quoted((const uint8_t *)key, strlen(key));
+    put_text(":");
+}
+
+void json_begin(const char *event) {
+    length = 0;
+    put_text("{");
+    needs_comma = 0;
+    if (event) json_string("event", event);
+}
+
+void json_end(void) {
+    put_text("}\n");
+    for (size_t done = 0; done < length;) {
+        ssize_t count = write(STDOUT_FILENO, line + done, length - done);
+        if (count < 0 && errno == EINTR) continue;
+        /* Nobody reads any more: there is nobody to tell. */
+        if (count <= 0) exit(1);
+        done += (size_t)count;
+    }
+}
+
+void json_string(const char *key, const char *text) { json_octets_as_text(key, (const uint8_t *)text, strlen(text)); }
+
+void json_octets_as_text(const char *key, const uint8_t *octets, size_t count) {
+    put_key(key);
+    put_quoted(octets, count);
+}
+
+void json_hex(const char *key, const uint8_t *octets, size_t count) {
+    put_key(key);
+    put_text("\"");
+    for (size_t i = 0; i < count; i++) {
+        const char *digits = "0123456789abcdef";
+        char pair[2] = {digits[octets[i] >> 4], digits[octets[i] & 15]};
+        put(pair, 2);
+    }
+    put_text("\"");
+}
+
+void json_number(const char *key, int64_t number) {
+    char text[24];
+    put_key(key);
+    snprintf(text, sizeof text, "%lld", (long long)number);
+    put_text(text);
+}
+
+void json_bool(const char *key, int value) {
+    put_key(key);
+    put_text(value ? "true" : "false");
+}
+
+void json_null(const char *key) {
+    put_key(key);
+    put_text("null");
+}
+
+void json_uuid(const char *key, const jelling_uuid *uuid) {
+    char text[40];
+    jelling_format_uuid(uuid, text, sizeof text);
+    json_string(key, text);
+}
+
+void json_address(const char *key, const jelling_address *address) {
+    char text[20], type[40];
+    jelling_format_address(address, text, sizeof text);
+    json_string(key, text);
+    snprintf(type, sizeof type, "%sType", key);
+    json_string(type, address->is_random ? "random" : "public");
+}
+
+void json_open(const char *key, char bracket) {
+    put_key(key);
+    put(&bracket, 1);
+    needs_comma = 0;
+}
+
+void json_close(char bracket) {
+    put(&bracket, 1);
+    needs_comma = 1;
+}
+
+void json_error(const char *message) {
+    json_begin("error");
+    json_string("message", message);
+    json_end();
+}
+
+void json_failure(const char *what, const jelling_completion *completion) {
+    char message[256], code[8];
+    const char *why = jelling_failure_text(completion->failure, completion->code);
+    int is_att = completion->failure == JELLING_FAILURE_ATT;
+    snprintf(code, sizeof code, "0x%02x", completion->code & 0xFF);
+    int has_code = is_att || completion->failure == JELLING_FAILURE_CONTROLLER ||
+                   completion->failure == JELLING_FAILURE_LINK_LOST || completion->failure == JELLING_FAILURE_CONNECTION_FAILED;
+    snprintf(message, sizeof message, "%s: %s%s%s%s", what, why, has_code ? " (" : "", has_code ? code : "",
+             has_code ? ")" : "");
+    json_begin("error");
+    json_string("message", message);
+    if (is_att) {
+        json_string("attError", code);
+        json_number("handle", completion->detail);
+    }
+    json_end();
+}

@@ -1,0 +1,30 @@
+/* JSON objects, one a line, on standard output. */
+#ifndef JSON_LINES_H
+#define JSON_LINES_H
+
+#include "include/jelling-posix.h"
+
+/* A line begins with `json_begin` and goes out, in one write, with `json_end`. Keys are plain words. */
+void json_begin(const char *event);
+void json_end(void);
+
+void json_string(const char *key, const char *text);
+/* Octets of somebody's, as text: what is no UTF-8 becomes U+FFFD. */
+void json_octets_as_text(const char *key, const uint8_t *octets, size_t length);
+void json_hex(const char *key, const uint8_t *octets, size_t length);
+void json_number(const char *key, int64_t number);
+void json_bool(const char *key, int value);
+void json_null(const char *key);
+void json_uuid(const char *key, const jelling_uuid *uuid);
+/* `KEY` and `KEYType`. */
+void json_address(const char *key, const jelling_address *address);
+
+/* Lists and objects inside; the key of an item of a list is NULL. */
+void json_open(const char *key, char bracket);
+void json_close(char bracket);
+
+/* `{"event":"error","message":…}` with what a failed operation says, and on standard error. */
+void json_failure(const char *what, const jelling_completion *completion);
+void json_error(const char *message);
+
+#endif

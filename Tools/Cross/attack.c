@@ -1,0 +1,421 @@
+/*
+ * Calls of jelling.h that are wrong: null pointers, wrong sizes, engines that are gone, calls from within a callback,
+ * numbers that are out of date, and then thousands of calls at random. Each has to end with an error and change nothing.
+ *
+ *   attack [SEED [ROUNDS]]     the last line counts; exit status 0 when nothing failed
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jelling.h"
+
+static unsigned passed, failed;
+
+static void check(int condition, const char *what) {
+    if (condition) {
+        passed++;
+        return;
+    }
+    failed++;
+    printf("failed: %s\n", what);
+}
+
+/* What good arguments look like. */
+static jelling_uuid uuid = {{0, 0, 0x18, 0x0D, 0, 0, 0x10, 0, 0x80, 0, 0, 0x80, 0x5F, 0x9B, 0x34, 0xFB}, 2, {0}};
+static jelling_address address = {{0xF2, 0xF1, 0xF0, 0, 0, 2}, 1, 0};
+static jelling_connection_request parameters = {12, 24, 0, 500};
+static uint16_t handles[2] = {3, 5};
+static uint8_t octets[64] = {1, 2, 3};
+static jelling_bytes bytes = {octets, 4};
+static jelling_attribute_value writes[1];
+static jelling_connect_request connecting = {.size = sizeof connecting};
+static jelling_service_definition service = {.size = sizeof service};
+static jelling_out_of_band_data out_of_band = {.size = sizeof out_of_band};
+static jelling_packed_advertisement packed = {.size = sizeof packed};
+static jelling_counters counters = {.size = sizeof counters};
+static int64_t deadline;
+static uint32_t is_ready;
+static const jelling_event *event;
+static const jelling_question *question;
+
+static void nothing(void *context, const uint8_t *packet, size_t length) {
+    (void)context;
+    (void)packet;
+    (void)length;
+}
+
+/* Every function that takes an engine: `e`, a moment `t`, a link `l`, an operation `o`. */
+#define CALLS(CALL)                                                                          \
+    CALL(jelling_transport_closed(e, t))                                                     \
+    CALL(jelling_receive(e, octets, 3, t))                                                   \
+    CALL(jelling_receive_stream(e, octets, 0 + 1, t))                                        \
+    CALL(jelling_advance(e, t))                                                              \
+    CALL(jelling_scan(e, NULL, t, o))                                                        \
+    CALL(jelling_change_scan(e, 77, NULL, t, o))                                             \
+    CALL(jelling_connect(e, &connecting, t, o))                                              \
+    CALL(jelling_disconnect(e, l, t, o))                                                     \
+    CALL(jelling_cancel(e, 77, t, o))                                                        \
+    CALL(jelling_hci_command(e, 0x1001, NULL, 0, t, o))                                      \
+    CALL(jelling_advertise(e, NULL, t, o))                                                   \
+    CALL(jelling_change_advertising(e, 77, NULL, t, o))                                      \
+    CALL(jelling_exchange_mtu(e, l, 0, t, o))                                                \
+    CALL(jelling_discover_services(e, l, &uuid, 1, t, o))                                    \
+    CALL(jelling_discover_secondary_services(e, l, t, o))                                    \
+    CALL(jelling_discover_included_services(e, l, 1, 9, t, o))                               \
+    CALL(jelling_discover_characteristics(e, l, 1, 9, NULL, 0, t, o))                        \
+    CALL(jelling_discover_descriptors(e, l, 1, 9, t, o))                                     \
+    CALL(jelling_read(e, l, 3, t, o))                                                        \
+    CALL(jelling_read_long(e, l, 3, 5, t, o))                                                \
+    CALL(jelling_read_by_uuid(e, l, &uuid, 1, 9, t, o))                                      \
+    CALL(jelling_read_multiple(e, l, handles, 2, t, o))                                      \
+    CALL(jelling_read_multiple_variable(e, l, handles, 2, t, o))                             \
+    CALL(jelling_write(e, l, 3, octets, 4, t, o))                                            \
+    CALL(jelling_write_long(e, l, 3, octets, 4, t, o))                                       \
+    CALL(jelling_reliable_write(e, l, writes, 1, t, o))                                      \
+    CALL(jelling_write_command(e, l, 3, octets, 4, t, o))                                    \
+    CALL(jelling_write_signed(e, l, 3, octets, 4, t, o))                                     \
+    CALL(jelling_subscribe(e, l, 3, 4, 0, t, o))                                             \
+    CALL(jelling_unsubscribe(e, l, 3, t, o))                                                 \
+    CALL(jelling_hold_indications(e, 0, t, o))                                               \
+    CALL(jelling_read_rssi(e, l, t, o))                                                      \
+    CALL(jelling_read_remote_version(e, l, t, o))                                            \
+    CALL(jelling_read_remote_features(e, l, t, o))                                           \
+    CALL(jelling_update_parameters(e, l, &parameters, t, o))                                 \
+    CALL(jelling_set_data_length(e, l, 251, 2120, t, o))                                     \
+    CALL(jelling_read_phy(e, l, t, o))                                                       \
+    CALL(jelling_set_phy(e, l, 1, 1, t, o))                                                  \
+    CALL(jelling_publish(e, &service, t, o))                                                 \
+    CALL(jelling_remove_service(e, 900, t, o))                                               \
+    CALL(jelling_disable_services(e, 0, t, o))                                               \
+    CALL(jelling_set_device_name(e, "name", t, o))                                           \
+    CALL(jelling_respond_value(e, 99, octets, 4, t, o))                                      \
+    CALL(jelling_respond_written(e, 99, t, o))                                               \
+    CALL(jelling_respond_error(e, 99, 0x80, t, o))                                           \
+    CALL(jelling_update_value(e, 3, octets, 4, NULL, 0, t, o))                               \
+    CALL(jelling_listen(e, 0, NULL, t, o))                                                   \
+    CALL(jelling_stop_listening(e, 0x99, t, o))                                              \
+    CALL(jelling_open_channel(e, l, 0x80, NULL, t, o))                                       \
+    CALL(jelling_channel_send(e, l, 1, octets, 4, t, o))                                     \
+    CALL(jelling_channel_consume(e, l, 1, 1, t, o))                                          \
+    CALL(jelling_close_channel(e, l, 1, t, o))                                               \
+    CALL(jelling_pair(e, l, NULL, t, o))                                                     \
+    CALL(jelling_answer_passkey(e, 99, 123456, t, o))                                        \
+    CALL(jelling_answer_confirm(e, 99, 1, t, o))                                             \
+    CALL(jelling_answer_cancel(e, 99, t, o))                                                 \
+    CALL(jelling_unlock_passkey(e, t, o))                                                    \
+    CALL(jelling_encrypt(e, l, t, o))                                                        \
+    CALL(jelling_set_security(e, NULL, t, o))                                                \
+    CALL(jelling_restore_bonds(e, NULL, 0, t, o))                                            \
+    CALL(jelling_name_bond(e, &address, "name", t, o))                                       \
+    CALL(jelling_remove_bond(e, &address, t, o))                                             \
+    CALL(jelling_set_out_of_band_data(e, &address, &out_of_band, t, o))                      \
+    CALL(jelling_create_out_of_band_data(e, t, o))                                           \
+    CALL(jelling_answer(e, 99, octets, 16, t))                                               \
+    CALL(jelling_answer_key_pair(e, 99, octets, octets, t))                                  \
+    CALL(jelling_answer_failure(e, 99, 0, t))                                                \
+    CALL(jelling_transport_opened(e, t))                                                     \
+    CALL(jelling_stop(e, t, o))
+/* Those without a moment. */
+#define QUERIES(CALL)                                     \
+    CALL(jelling_next_deadline(e, &deadline))             \
+    CALL(jelling_set_client(e, 0))                        \
+    CALL(jelling_is_ready(e, &is_ready))                  \
+    CALL(jelling_pack_advertisement(e, NULL, &packed))    \
+    CALL(jelling_next_question(e, &question))             \
+    CALL(jelling_next_event(e, &event))                   \
+    CALL(jelling_read_counters(e, &counters))             \
+    CALL(jelling_drain(e, nothing, NULL))
+
+static void all(jelling_engine *e, int64_t t, jelling_status wanted, const char *when) {
+    jelling_operation number = 4242, *o = &number;
+    jelling_link l = 65578;
+    char text[160];
+#define WANT(call)                                                     \
+    snprintf(text, sizeof text, "%s: %.90s", when, #call);             \
+    check((call) == wanted, text);
+    CALLS(WANT)
+    check(number == 4242, "a refused call left an operation");
+    if (t >= 0) {
+        QUERIES(WANT)
+        snprintf(text, sizeof text, "%s: jelling_destroy", when);
+        check(jelling_destroy(e) == wanted, text);
+    }
+}
+
+static void from_within(void *context, const uint8_t *packet, size_t length) {
+    (void)packet;
+    (void)length;
+    static int is_done;
+    if (!is_done) all(context, 5, JELLING_ERROR_BUSY, "from within a callback");
+    is_done = 1;
+}
+
+/* ------------------------------------------------------------ One by one */
+
+static jelling_engine *opened(void) {
+    jelling_engine *engine = NULL;
+    jelling_config config = {.size = sizeof config, .flags = JELLING_CONFIG_ANSWERS_QUESTIONS};
+    check(jelling_create(&config, &engine) == JELLING_OK && engine, "jelling_create");
+    check(jelling_transport_opened(engine, 1) == JELLING_OK, "jelling_transport_opened");
+    return engine;
+}
+
+static void wrong_engines(void) {
+    all(NULL, 1, JELLING_ERROR_ARGUMENT, "without an engine");
+    all((jelling_engine *)octets, 1, JELLING_ERROR_ENGINE, "with something else");
+    jelling_engine *engine = opened();
+    check(jelling_destroy(engine) == JELLING_OK, "jelling_destroy");
+    all(engine, 1, JELLING_ERROR_ENGINE, "after its end");
+    jelling_engine *engines[JELLING_MAXIMUM_ENGINES], *more = (jelling_engine *)octets;
+    for (int i = 0; i < JELLING_MAXIMUM_ENGINES; i++) check(!jelling_create(NULL, &engines[i]), "as many as there can be");
+    check(jelling_create(NULL, &more) == JELLING_ERROR_LIMIT && !more, "one engine too many");
+    for (int i = 0; i < JELLING_MAXIMUM_ENGINES; i++) check(!jelling_destroy(engines[i]), "jelling_destroy");
+    check(jelling_create(NULL, NULL) == JELLING_ERROR_ARGUMENT, "no place for the engine");
+    engine = opened();
+    check(jelling_drain(engine, from_within, engine) == JELLING_OK, "jelling_drain");
+    all(engine, -1, JELLING_ERROR_ARGUMENT, "before the beginning of time");
+    check(jelling_destroy(engine) == JELLING_OK, "jelling_destroy");
+}
+
+/* Each structure that begins with its size, with sizes that it cannot have. */
+static void wrong_sizes(void) {
+    static const uint32_t more[] = {1, 0x1000, 0xFFFFFFFF};
+    jelling_engine *engine = opened(), *another;
+    jelling_operation o;
+    jelling_config config = {.size = 0};
+    jelling_scan_request scan = {.size = 0};
+    jelling_connect_request connect = {.peer = address};
+    jelling_advertise_request advertise = {.size = 0};
+    jelling_pairing_options pairing = {.size = 0};
+    jelling_security_settings security = {.size = 0};
+    jelling_channel_settings channel = {.size = 0};
+    jelling_service_definition definition = {.uuid = uuid};
+    jelling_characteristic_definition characteristic = {.uuid = uuid};
+    jelling_service_definition outer = {.size = sizeof outer, .uuid = uuid, .characteristics = &characteristic,
+                                        .characteristic_count = 1};
+    jelling_counters found = {.size = 0};
+    for (int i = 0; i < 7; i++) {
+#define SIZE(structure) structure.size = i < 4 ? (uint32_t)i : (uint32_t)sizeof structure * (i > 4 ? 0 : 1) + more[i - 4];
+        SIZE(config) SIZE(scan) SIZE(connect) SIZE(advertise) SIZE(pairing) SIZE(security) SIZE(channel) SIZE(definition)
+        SIZE(characteristic) SIZE(found)
+        check(jelling_create(&config, &another) == JELLING_ERROR_ARGUMENT, "size of the configuration");
+        check(jelling_scan(engine, &scan, 2, &o) == JELLING_ERROR_ARGUMENT, "size of a scan request");
+        check(jelling_connect(engine, &connect, 2, &o) == JELLING_ERROR_ARGUMENT, "size of a connect request");
+        check(jelling_advertise(engine, &advertise, 2, &o) == JELLING_ERROR_ARGUMENT, "size of an advertise request");
+        check(jelling_pair(engine, 65578, &pairing, 2, &o) == JELLING_ERROR_ARGUMENT, "size of pairing options");
+        check(jelling_set_security(engine, &security, 2, &o) == JELLING_ERROR_ARGUMENT, "size of security settings");
+        check(jelling_listen(engine, 0, &channel, 2, &o) == JELLING_ERROR_ARGUMENT, "size of channel settings");
+        check(jelling_publish(engine, &definition, 2, &o) == JELLING_ERROR_ARGUMENT, "size of a service");
+        check(jelling_publish(engine, &outer, 2, &o) == JELLING_ERROR_ARGUMENT, "size of a characteristic");
+        check(jelling_read_counters(engine, &found) == JELLING_ERROR_ARGUMENT, "size of the counters");
+    }
+    /* A program that was built with an older header has smaller structures. */
+    scan.size = 8;
+    check(jelling_scan(engine, &scan, 2, &o) == JELLING_OK, "an older scan request");
+    found.size = 16;
+    check(jelling_read_counters(engine, &found) == JELLING_OK, "older counters");
+    check(jelling_destroy(engine) == JELLING_OK, "jelling_destroy");
+}
+
+static void wrong_arguments(void) {
+    jelling_engine *engine = opened();
+    jelling_operation o;
+    jelling_link l = 65578;
+    jelling_connection_request backwards = {24, 12, 0, 500};
+    char endless[4096];
+    memset(endless, 'a', sizeof endless);
+    endless[sizeof endless - 1] = 0;
+#define REFUSED(call) check((call) == JELLING_ERROR_ARGUMENT, #call);
+    REFUSED(jelling_receive(engine, NULL, 3, 2))
+    REFUSED(jelling_receive(engine, octets, 0, 2))
+    REFUSED(jelling_receive(engine, octets, SIZE_MAX, 2))
+    REFUSED(jelling_receive_stream(engine, NULL, 3, 2))
+    REFUSED(jelling_receive_stream(engine, octets, SIZE_MAX, 2))
+    REFUSED(jelling_drain(engine, NULL, NULL))
+    REFUSED(jelling_next_event(engine, NULL))
+    REFUSED(jelling_next_question(engine, NULL))
+    REFUSED(jelling_next_deadline(engine, NULL))
+    REFUSED(jelling_connect(engine, NULL, 2, &o))
+    REFUSED(jelling_hci_command(engine, 0x1001, NULL, 3, 2, &o))
+    REFUSED(jelling_hci_command(engine, 0x1001, octets, 256, 2, &o))
+    REFUSED(jelling_hci_command(engine, 0x1001, octets, SIZE_MAX, 2, &o))
+    REFUSED(jelling_exchange_mtu(engine, l, 22, 2, &o))
+    REFUSED(jelling_exchange_mtu(engine, l, 518, 2, &o))
+    REFUSED(jelling_discover_services(engine, l, NULL, 1, 2, &o))
+    REFUSED(jelling_discover_services(engine, l, &uuid, SIZE_MAX, 2, &o))
+    REFUSED(jelling_read_by_uuid(engine, l, NULL, 1, 2, 2, &o))
+    REFUSED(jelling_read_multiple(engine, l, NULL, 2, 2, &o))
+    REFUSED(jelling_write(engine, l, 3, NULL, 1, 2, &o))
+    REFUSED(jelling_write(engine, l, 3, octets, 513, 2, &o))
+    REFUSED(jelling_write(engine, l, 3, octets, SIZE_MAX, 2, &o))
+    REFUSED(jelling_reliable_write(engine, l, NULL, 1, 2, &o))
+    REFUSED(jelling_update_parameters(engine, l, NULL, 2, &o))
+    REFUSED(jelling_update_parameters(engine, l, &backwards, 2, &o))
+    REFUSED(jelling_set_data_length(engine, l, 26, 2120, 2, &o))
+    REFUSED(jelling_set_phy(engine, l, 0, 1, 2, &o))
+    REFUSED(jelling_publish(engine, NULL, 2, &o))
+    REFUSED(jelling_set_device_name(engine, NULL, 2, &o))
+    REFUSED(jelling_set_device_name(engine, endless, 2, &o))
+    REFUSED(jelling_respond_error(engine, 1, 0, 2, &o))
+    REFUSED(jelling_update_value(engine, 3, octets, 513, NULL, 0, 2, &o))
+    REFUSED(jelling_update_value(engine, 3, octets, 1, NULL, 1, 2, &o))
+    REFUSED(jelling_listen(engine, 0x100, NULL, 2, &o))
+    REFUSED(jelling_open_channel(engine, l, 0, NULL, 2, &o))
+    REFUSED(jelling_channel_consume(engine, l, 1, 0, 2, &o))
+    REFUSED(jelling_answer_passkey(engine, 1, 1000000, 2, &o))
+    REFUSED(jelling_restore_bonds(engine, &bytes, 1, 2, &o))
+    REFUSED(jelling_restore_bonds(engine, NULL, 1, 2, &o))
+    REFUSED(jelling_name_bond(engine, NULL, "name", 2, &o))
+    REFUSED(jelling_name_bond(engine, &address, endless, 2, &o))
+    REFUSED(jelling_remove_bond(engine, NULL, 2, &o))
+    REFUSED(jelling_answer(engine, 1, NULL, 16, 2))
+    REFUSED(jelling_answer_key_pair(engine, 1, NULL, octets, 2))
+    REFUSED(jelling_parse_address("AA:BB", &address))
+    REFUSED(jelling_parse_address(NULL, &address))
+    REFUSED(jelling_parse_uuid("180", &uuid))
+    REFUSED(jelling_format_uuid(&uuid, (char *)octets, 36))
+    check(jelling_destroy(engine) == JELLING_OK, "jelling_destroy");
+}
+
+/* Numbers that nothing has: accepted, and each ends once with a failure. */
+static void out_of_date(void) {
+    jelling_engine *e = opened();
+    jelling_operation numbers[96], *o = numbers;
+    const char *names[96];
+    char text[160];
+    int64_t t = 10;
+    jelling_link l = 0xFFFFFFFF0EFF;
+    unsigned ends[96] = {0};
+#define SUBMIT(call)                            \
+    *o = 0;                                     \
+    (void)(call);                               \
+    names[o - numbers] = #call;                 \
+    if (*o) o++;
+#define NOT_THESE(call) SUBMIT(call)
+    CALLS(NOT_THESE)
+    size_t count = (size_t)(o - numbers);
+    for (int turn = 0; turn < 200; turn++) {
+        while (jelling_next_question(e, &question) == JELLING_OK && question) jelling_answer_failure(e, question->id, 0, t);
+        jelling_drain(e, nothing, NULL);
+        while (jelling_next_event(e, &event) == JELLING_OK && event)
+            for (size_t i = 0; event->kind == JELLING_EVENT_COMPLETED && i < count; i++)
+                if (numbers[i] == event->operation) ends[i]++;
+        t += 1000000;
+        jelling_advance(e, t);
+    }
+    check(count > 50, "hardly a command was accepted");
+    for (size_t i = 0; i < count; i++) {
+        snprintf(text, sizeof text, "%.90s ended %u times", names[i], ends[i]);
+        check(ends[i] == 1, text);
+    }
+    check(jelling_destroy(e) == JELLING_OK, "jelling_destroy");
+}
+
+/* -------------------------------------------------------------- At random */
+
+static uint64_t state;
+
+static uint32_t draw(uint32_t limit) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return limit ? (uint32_t)(state >> 32) % limit : 0;
+}
+
+/* Packets as a controller might send them: completions for what the engine asked, links, data, and broken ones. */
+static size_t plausible(uint8_t *packet) {
+    static const uint16_t opcodes[] = {0x0C03, 0x1001, 0x1003, 0x1002, 0x1009, 0x2003, 0x2002, 0x201C, 0x200F, 0x0C01, 0x2001,
+                                       0x2023, 0x202F, 0x200B, 0x200C, 0x200D, 0x2041, 0x2042, 0x2043, 0x2036, 0x2039, 0x2005};
+    size_t length;
+    for (int i = 0; i < 260; i++) packet[i] = (uint8_t)draw(256);
+    switch (draw(5)) {
+    case 0: {   /* Command Complete with a good status and room for whatever is read */
+        uint16_t opcode = opcodes[draw(sizeof opcodes / sizeof *opcodes)];
+        length = 7 + draw(70);
+        packet[0] = 4, packet[1] = 0x0E, packet[3] = 1, packet[4] = (uint8_t)opcode, packet[5] = (uint8_t)(opcode >> 8);
+        packet[6] = draw(8) ? 0 : 0x0C;
+        packet[2] = (uint8_t)(length - 3);
+        return length;
+    }
+    case 1:   /* LE Connection Complete */
+        length = 22;
+        packet[0] = 4, packet[1] = 0x3E, packet[2] = 19, packet[3] = 1, packet[4] = 0, packet[5] = 0x40, packet[6] = 0;
+        packet[7] = (uint8_t)draw(2), packet[8] = (uint8_t)draw(2);
+        return length;
+    case 2:   /* data on that link */
+        length = 9 + draw(27);
+        packet[0] = 2, packet[1] = 0x40, packet[2] = 0x20, packet[3] = (uint8_t)(length - 5), packet[4] = 0;
+        packet[5] = (uint8_t)(length - 9), packet[6] = 0, packet[7] = (uint8_t)(4 + draw(3)), packet[8] = 0;
+        return length;
+    case 3:   /* some event */
+        length = 3 + draw(60);
+        packet[0] = 4, packet[2] = (uint8_t)(length - 3);
+        return length;
+    default: return 1 + draw(40);
+    }
+}
+
+static void at_random(uint64_t seed, unsigned rounds) {
+    state = seed * 0x9E3779B97F4A7C15u | 1;
+    jelling_engine *e = opened();
+    jelling_link l = 0x10040;
+    int64_t t = 10;
+    for (unsigned round = 0; round < rounds; round++) {
+        uint8_t packet[300];
+        jelling_operation number, *o = &number;
+        jelling_service_definition some = {.size = sizeof some, .uuid = uuid};
+        service = some;
+        connecting.peer = address;
+        connecting.peer.octets[5] = (uint8_t)draw(4);
+        writes[0].value = bytes;
+        size_t length = plausible(packet);
+        jelling_receive(e, packet, length, t);
+        t += draw(200000);
+        /* Neither the end of the transport nor `stop`, or there would be little to attack. */
+        uint32_t choice = draw(64), at = 0;
+#define MAYBE(call)                             \
+    if (at++ == choice + 1) (void)(call);
+        CALLS(MAYBE)
+        l = draw(4) ? l : draw(3) << 16 | 0x40;
+        jelling_drain(e, nothing, NULL);
+        while (jelling_next_question(e, &question) == JELLING_OK && question) {
+            if (draw(2)) jelling_answer(e, question->id, packet, draw(40), t);
+            else if (draw(2)) jelling_answer_key_pair(e, question->id, packet, packet, t);
+            else jelling_answer_failure(e, question->id, draw(2), t);
+        }
+        while (jelling_next_event(e, &event) == JELLING_OK && event) {
+            if (event->link) l = event->link;
+            if (event->kind == JELLING_EVENT_SERVER_READ) jelling_respond_value(e, event->request.id, octets, draw(64), t, o);
+            if (event->kind == JELLING_EVENT_REOPEN_TRANSPORT) {
+                jelling_transport_closed(e, t);
+                jelling_transport_opened(e, t);
+                break;
+            }
+            if (event->kind == JELLING_EVENT_FAILED || event->kind == JELLING_EVENT_STOPPED) {
+                jelling_destroy(e);
+                e = opened();
+                break;
+            }
+        }
+        if (draw(8) == 0) jelling_advance(e, t);
+    }
+    check(jelling_destroy(e) == JELLING_OK, "jelling_destroy");
+}
+
+int main(int count, char **arguments) {
+    uint64_t seed = count > 1 ? strtoull(arguments[1], NULL, 10) : 1;
+    unsigned rounds = count > 2 ? (unsigned)strtoul(arguments[2], NULL, 10) : 20000;
+    connecting.peer = address;
+    writes[0].handle = 3;
+    writes[0].value = bytes;
+    service.uuid = uuid;
+    wrong_engines();
+    wrong_sizes();
+    wrong_arguments();
+    out_of_date();
+    at_random(seed, rounds);
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,200 @@
+"""Writes the recordings of Fixtures as calls of jelling.h, a line each, for Tools/Cross/replay.c."""
+import glob, json, os, struct
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+IO = {3: 0, 0: 1, 1: 2, 2: 3, 4: 4}     # HCI's number -> jelling.h's
+
+
+def packets(name):
+    """(is from the controller, octets) of each H4 packet of the capture beside a recording."""
+    path = next(p for p in (name + '.btsnoop', name + '.pcap') if os.path.exists(p))
+    with open(path, 'rb') as f:
+        data = f.read()
+    at = 16 if path.endswith('.btsnoop') else 24
+    while at < len(data):
+        if path.endswith('.btsnoop'):
+            _, length, flags = struct.unpack_from('>III', data, at)
+            at += 24
+            yield bool(flags & 1), data[at:at + length]
+        else:
+            order = '<' if data[:4] in (b'\xd4\xc3\xb2\xa1', b'\x4d\x3c\xb2\xa1') else '>'
+            length, = struct.unpack_from(order + 'I', data, at + 8)
+            at += 16
+            yield bool(struct.unpack_from('>I', data, at)[0] & 1), data[at + 4:at + length]
+        at += length
+
+
+def octets(values):
+    return bytes(values).hex() or '-'
+
+
+def text(value):
+    return value.encode().hex() if value else '-'
+
+
+def list_of(values):
+    return ','.join(map(str, values)) or '-'
+
+
+def link(value):
+    return value['generation'] << 16 | value['handle']
+
+
+def engine(name, c):
+    flags, security = 0, c.get('security', {})
+    pairing = security.get('pairing', {})
+    if c.get('hasToolbox'):
+        flags |= 1
+    company = 0
+    if overflow := c['advertising']['overflow'].get('on'):
+        flags, company = flags | 8, overflow['company']
+    kind, own = next(iter(c['ownAddress'].items()))
+    address = own.get('fallback') or own.get('_0')
+    settings = sum(bit for bit, name, usual in (
+        (1, 'pairsOnDemand', True), (2, 'encryptsAtConnection', True), (8, 'acceptsPairing', True),
+        (16, 'followsSecurityRequests', True)) if not security.get(name, usual))
+    settings |= 4 if security.get('requestsSecurity') else 0
+    options = sum(bit for bit, name in (
+        (2, 'requiresAuthentication'), (4, 'prefersAuthentication'), (16, 'requiresSecureConnections'), (64, 'asksConsent'),
+        (128, 'replacesBond'), (256, 'acceptsDebugKeys')) if pairing.get(name))
+    options |= (0 if pairing.get('isBonding', True) else 1) | (0 if pairing.get('allowsSecureConnections', True) else 8)
+    options |= (32 if pairing.get('passkey') is not None else 0) | (512 if pairing else 0)
+    return ['engine', name, flags, {'automatic': 0, 'public': 1, 'random': 2, 'resolvable': 3}[kind], address, company,
+            c.get('privateAddressLifetime', 900000000) // 1000000, settings, security.get('identityResolvingKey') or '-',
+            options, IO[pairing.get('ioCapability', 3)], pairing.get('passkey') or 0, pairing.get('minimumKeySize', 16),
+            pairing.get('maximumKeySize', 16), pairing.get('initiatorKeys', 7), pairing.get('responderKeys', 7)]
+
+
+def blob(bond):
+    """A bond as BondBlob.swift writes it."""
+    def key(text):
+        return bytes.fromhex(text)[::-1]
+
+    flags, parts = 0, b''
+    for bit, name in ((1, 'isSecureConnections'), (2, 'isAuthenticated'), (4, 'isUnasked')):
+        flags |= bit if bond.get(name) else 0
+    if bond.get('identityResolvingKey'):
+        flags, parts = flags | 8, parts + key(bond['identityResolvingKey'])
+    for bit, name in ((16, 'localKey'), (32, 'peerKey')):
+        if value := bond.get(name):
+            flags |= bit
+            parts += key(value['key']) + struct.pack('<HQ', value['encryptedDiversifier'], value['randomNumber'])
+    for bit, name in ((64, 'localSigningKey'), (128, 'peerSigningKey')):
+        if value := bond.get(name):
+            flags |= bit
+            parts += key(value['key']) + struct.pack('<I', value['counter'])
+    if record := bond.get('clientRecord'):
+        flags |= 256
+        parts += struct.pack('<BQH', record['features'], record['knownTable'], len(record['configurations']))
+        for c in record['configurations']:
+            parts += struct.pack('<HHBQ', c['handle'], c['modes'], c.get('owner') is not None, c.get('owner') or 0)
+    if name := bond.get('name'):
+        flags, parts = flags | 512, parts + bytes([len(name.encode())]) + name.encode()
+    address, kind = bond['identity'].split('/')
+    whole = (b'JB\1' + struct.pack('<H', flags) + bytes.fromhex(address.replace(':', ''))[::-1]
+             + bytes([kind == 'random', bond['keySize']]) + parts + struct.pack('<Q', bond.get('lastUse') or 0))
+    check = 0x811C9DC5
+    for octet in whole:
+        check = (check ^ octet) * 0x01000193 & 0xFFFFFFFF
+    return (whole + struct.pack('<I', check)).hex()
+
+
+def gatt(at, number, operation):
+    verb, v = next(iter(operation.items()))
+    first = v.get('_0')
+    span = [first['first'], first['last']] if isinstance(first, dict) and 'first' in first else None
+    return ['gatt', at, *{
+        'discoverServices': lambda: ['services', number, list_of(v.get('uuids', []))],
+        'discoverIncludedServices': lambda: ['includes', number, *span],
+        'discoverCharacteristics': lambda: ['characteristics', number, *span, list_of(v.get('uuids', []))],
+        'discoverDescriptors': lambda: ['descriptors', number, *span],
+        'exchangeMTU': lambda: ['mtu', number, v['preferred']],
+        'read': lambda: ['read', number, first],
+        'write': lambda: ['write', number, first, octets(v['value'])],
+        'writeCommand': lambda: ['command', number, first, octets(v['value'])],
+        'subscribe': lambda: ['subscribe', number, first, v['configuration'], v['mode']],
+        'unsubscribe': lambda: ['unsubscribe', number, first],
+    }[verb]()]
+
+
+def publish(at, service):
+    words = ['publish', at, service['uuid'], int(service['isPrimary']), list_of(service['includedServices'])]
+    for c in service['characteristics']:
+        value = '?' if c.get('value') is None else octets(c['value'])
+        words += ['c', c['uuid'], c['properties'], c['permissions'], value, int(c['needsEncryptionToSubscribe']),
+                  c['minimumKeySize']]
+        for d in c['descriptors']:
+            words += ['d', d['uuid'], d['permissions'], '?' if d.get('value') is None else octets(d['value'])]
+    return words
+
+
+def command(at, what):
+    verb, v = next(iter(what.items()))
+    first = v.get('_0')
+    if verb == 'gatt':
+        return gatt(at, link(first), v['_1'])
+    if verb == 'scan':
+        flags = (0 if first['isActive'] else 1) | (2 if first['allowsDuplicates'] else 0) | (4 if first['isInBackground'] else 0)
+        return ['scan', at, flags, text(first.get('name')), first.get('minimumRSSI') or 0, list_of(first['serviceUUIDs'])]
+    if verb == 'advertise':
+        flags = ((0 if first['isConnectable'] else 1) | (2 if first['isInBackground'] else 0)
+                 | (0 if first['resumesAfterConnection'] else 4))
+        content = first['content']['packed']
+        return ['advertise', at, flags, text(content.get('localName')), list_of(content['serviceUUIDs'])]
+    if verb == 'respond':
+        answer, value = next(iter(v['_1'].items()))
+        if answer == 'value':
+            return ['value', at, first, octets(value['_0'])]
+        return ['written', at, first] if answer == 'success' else ['refuse', at, first, value['_0']]
+    if verb == 'answerPairing':
+        answer, value = next(iter(v['_1'].items()))
+        return [answer, at, first, int(value['_0'])]
+    return {
+        'connect': lambda: ['connect', at, first['peer'], first['establishmentRetries']],
+        'cancel': lambda: ['cancel', at, first], 'stop': lambda: ['stop', at], 'pair': lambda: ['pair', at, link(first)],
+        'disconnect': lambda: ['disconnect', at, link(first)], 'publish': lambda: publish(at, first),
+        'updateValue': lambda: ['update', at, first, octets(v['value'])],
+        'restoreBonds': lambda: ['restore', at, *map(blob, first)],
+    }[verb]()
+
+
+def script(name):
+    """The lines of one recording; without a last line that was cut off when its program was killed."""
+    both = list(packets(name))
+    received = [p for is_received, p in both if is_received]
+    lines = open(name + '.inputs.jsonl').read().split('\n')[:-1]
+    yield engine(os.path.basename(name), json.loads(lines[0])['configuration'])
+    for is_received, packet in both:
+        if not is_received:
+            yield ['sent', packet.hex()]
+    for line in lines[1:]:
+        o = json.loads(line)
+        at = o['at']
+        if 'packet' in o:
+            yield ['packet', at, received[o['packet']].hex()]
+        elif 'command' in o:
+            yield command(at, o['command'])
+        elif 'result' in o:
+            kind, v = next(iter(o['result'].items()))
+            if kind == 'octets':
+                yield ['answer', at, o['toolbox'], octets(v['_0'])]
+            else:
+                key = v['publicKey']
+                yield ['keys', at, o['toolbox'], octets(v['privateKey']), octets(key['x'] + key['y'])]
+        else:
+            for key, word in (('transportOpened', 'opened'), ('transportClosed', 'closed'), ('advance', 'advance')):
+                if o.get(key):
+                    yield [word, at]
+    yield ['end']
+
+
+def names():
+    return [p.removesuffix('.inputs.jsonl') for p in sorted(glob.glob(os.path.join(ROOT, 'Fixtures', '*.inputs.jsonl')))]
+
+
+def all_lines():
+    return ''.join(' '.join(map(str, line)) + '\n' for name in names() for line in script(name))
+
+
+if __name__ == '__main__':
+    print(all_lines(), end='')
