@@ -464,6 +464,7 @@ int main(int count, char **arguments) {
         else return fputs(usage, stderr), exit_usage;
     }
     if (!options.transport) return fputs(usage, stderr), exit_usage;
+    json_set_adapter(options.transport);
     char error[256];
     if (file && profile_read(&beacon.profile, file, error, sizeof error)) {
         fprintf(stderr, "ble-beacon: ‘%s’: %s\n", file, error);

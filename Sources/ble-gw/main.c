@@ -284,6 +284,7 @@ int main(int count, char **arguments) {
     }
     if (lists_bonds && options.state_file) return list_bonds(options.state_file);
     if (!options.transport) return fputs(usage, stderr), exit_usage;
+    json_set_adapter(options.transport);
     if (jelling_loop_open(&options, &gateway.loop)) {
         fprintf(stderr, "ble-gw: %s\n", jelling_loop_error());
         return exit_transport;

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static char *line;
 static size_t length, capacity;
 static int needs_comma;
+static char adapter[128];
 
 static void put(const char *text, size_t count) {
     if (length + count > capacity) {
@@ -82,7 +84,26 @@ void json_begin(const char *event) {
     if (event) json_string("event", event);
 }
 
+void json_set_adapter(const char *transport) {
+    int is_kernel = strncmp(transport, "user:", 5) == 0;
+    snprintf(adapter, sizeof adapter, "%s%s", is_kernel ? "hci" : "", is_kernel ? transport + 5 : transport);
+}
+
+/* RFC 3339, with microseconds. */
+static void put_time(void) {
+    struct timespec now;
+    struct tm parts;
+    char day[32], text[64];
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (!gmtime_r(&now.tv_sec, &parts) || !strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts)) return;
+    snprintf(text, sizeof text, "%s.%06ldZ", day, (long)(now.tv_nsec / 1000));
+    json_string("time", text);
+}
+
 void json_end(void) {
+    put_time();
+    if (*adapter) json_string("adapter", adapter);
+    else json_null("adapter");
     put_text("}\n");
     for (size_t done = 0; done < length;) {
         ssize_t count = write(STDOUT_FILENO, line + done, length - done);

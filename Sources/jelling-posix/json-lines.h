@@ -4,7 +4,11 @@
 
 #include "include/jelling-posix.h"
 
-/* A line begins with `json_begin` and goes out, in one write, with `json_end`. Keys are plain words. */
+/* Says which adapter is used, by its transport (`user:0` is `hci0`): `adapter` of all lines that follow. */
+void json_set_adapter(const char *transport);
+
+/* A line begins with `json_begin` and goes out, in one write, with `json_end`, which adds `time` and `adapter`. Keys are plain
+   words. */
 void json_begin(const char *event);
 void json_end(void);
 
