@@ -98,6 +98,12 @@ class Screen:
         return '\n'.join(self.lines)
 
 
+def take_terminal():
+    """Run in the child: the terminal is its own, and so is ^C, which a shell may have had its background jobs ignore."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Program:
     """A command at a terminal."""
 
@@ -110,7 +116,7 @@ class Program:
         names = {'TERM': 'xterm-256color', 'LANG': 'C.UTF-8', 'LC_ALL': 'C.UTF-8', **environment}
         settings = {k: v for k, v in {**os.environ, **names}.items() if v is not None and (k != 'NO_COLOR' or k in names)}
         self.process = subprocess.Popen(command, stdin=device, stdout=device, stderr=device, env=settings,
-                                        start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+                                        start_new_session=True, preexec_fn=take_terminal)
         self.device = device
 
     def resize(self, columns, rows):
