@@ -1,30 +1,30 @@
 import BLEPackets
 
-/// Shares the controller's packet buffers among the links: one fragment each in turn, never more than there is room for
-/// (Core 5.4, Vol 4, Part E, 4.1.1).
+/// Shares the controller's packet buffers among the links: one fragment per link in turn, and never more packets than
+/// there are free buffers (Core 5.4, Vol 4, Part E, 4.1.1).
 ///
-/// A peer that does not acknowledge keeps what the controller holds for it. A link of which the controller holds
-/// something therefore leaves a buffer free for each link of which it holds nothing, as far as that costs it no more than
-/// half of them: the other links go on, whatever one peer does.
+/// The controller keeps the packets for a peer that does not acknowledge. A link with packets in the controller
+/// therefore leaves one buffer free for each link without any, but gives up at most half of all buffers. The other
+/// links keep working, whatever one peer does.
 struct ACLScheduler {
-    /// How long the controller may hold packets of a link without having sent one.
+    /// How long the controller may hold packets of a link without sending any of them.
     ///
-    /// It is longer than any supervision timeout (32 s) and than the link layer's own patience with a peer that does not
-    /// answer (40 s; Core 5.4, Vol 6, Part B, 5.2): where those end a link, they come first. What is left is a peer that
-    /// is there, sends, and takes nothing.
+    /// It is longer than any supervision timeout (32 s) and the link layer's procedure response timeout (40 s; Core
+    /// 5.4, Vol 6, Part B, 5.2): if either of them applies, it ends the link first. What remains is a peer that is
+    /// present and sends, but accepts nothing.
     static let timeout: Microseconds = .seconds(45)
 
-    /// Octets of data in one packet.
+    /// Octets of data in one ACL data packet, at least 27.
     private(set) var packetLength = 27
     private var total = 1
     private var available = 1
-    /// Links with something to send, in turn.
+    /// Links with something to send, in the order of their turns.
     private var ring = Queue<Link>()
-    /// How many of those in the ring have no packet with the controller.
+    /// How many links in the ring have no packets in the controller.
     private var unservedInRing = 0
-    /// Links that have packets with the controller.
+    /// Links that have packets in the controller.
     private var busyLinks = 0
-    /// Links of which frames have gone whose senders have not heard of it.
+    /// Links with completely sent frames whose senders have not been told yet.
     private var passed = Queue<Link>()
 
     mutating func configure(packetLength: UInt16, packetCount: UInt16) {
@@ -45,7 +45,7 @@ struct ACLScheduler {
         if link.packetsInFlight == 0 { unservedInRing += 1 }
     }
 
-    /// The controller has room again.
+    /// The controller has sent `count` packets of the link and has room again.
     mutating func completed(_ count: Int, of link: Link, at now: Instant) {
         let confirmed = min(count, link.packetsInFlight)
         guard confirmed > 0 else { return }
@@ -57,7 +57,7 @@ struct ACLScheduler {
         if link.isInTransmitRing { unservedInRing += 1 }
     }
 
-    /// The link is gone, and what the controller held for it too (pain 11).
+    /// The link is gone, and its packets in the controller with it (pain 11).
     mutating func reclaim(_ link: Link) {
         available = min(total, available + link.packetsInFlight)
         if link.packetsInFlight > 0 { busyLinks -= 1 } else if link.isInTransmitRing { unservedInRing -= 1 }
@@ -65,14 +65,14 @@ struct ACLScheduler {
         passed.keep { $0 !== link }
     }
 
-    /// Drops the frames of a link of which nothing has gone to the controller; their senders hear nothing.
+    /// Drops the frames of a link that the controller has nothing of yet; their senders are not told.
     func discardWaiting(of link: Link) { link.queue.removeAll() }
 
-    /// A link of which frames have gone, for their senders to hear.
+    /// The next link with completely sent frames whose senders must be told.
     mutating func popLinkWithPassedFrames() -> Link? { passed.popFirst() }
 
-    /// Sends what may be sent now.
-    /// - Parameter links: hears of what changes.
+    /// Sends as many fragments as the controller has room for.
+    /// - Parameter links: is notified of each link that changes.
     mutating func pump(_ links: inout LinkTable, into outbox: inout Outbox, at now: Instant) {
         while available > 0, let link = nextLink(of: links.count) {
             links.note(link)
@@ -85,12 +85,12 @@ struct ACLScheduler {
         }
     }
 
-    /// Takes the next that may send from the ring.
+    /// Takes the next link that may send from the ring.
     private mutating func nextLink(of linkCount: Int) -> Link? {
         let reserve = min(linkCount - busyLinks, total / 2)
         if available > reserve { return ring.popFirst() }
         guard unservedInRing > 0 else { return nil }
-        // Each that is passed over has a packet with the controller: they are no more than its buffers.
+        // Each link that is skipped has a packet in the controller, so there are at most as many as buffers.
         for _ in 0..<ring.count {
             guard let link = ring.popFirst() else { break }
             if link.packetsInFlight == 0 { return link }

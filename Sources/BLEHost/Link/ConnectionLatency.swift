@@ -2,17 +2,17 @@ import BLEPackets
 
 /// A preference between latency and energy on a link (SPEC 2.1, 2.4 setDesiredConnectionLatency).
 ///
-/// It is a hint: the central decides. The parameters that are wished for keep all the rules that Apple has published
-/// for accessories since 2014, so that none of its devices has a reason to refuse them (SPEC section 4).
+/// It is a hint: the central decides. The requested parameters follow all the rules that Apple has published for
+/// accessories since 2014, so that none of its devices has a reason to refuse them (SPEC section 4).
 public enum ConnectionLatency: Int, Hashable, Sendable, CaseIterable {
-    /// An interval of 15 to 30 ms.
+    /// A connection interval of 15 to 30 ms, without peripheral latency.
     case low = 0
-    /// An interval of 90 to 120 ms, of which two may be skipped.
+    /// A connection interval of 90 to 120 ms; the peripheral may skip two events.
     case medium = 1
-    /// An interval of 285 to 300 ms, of which four may be skipped.
+    /// A connection interval of 285 to 300 ms; the peripheral may skip four events.
     case high = 2
 
-    /// What is asked of the central.
+    /// The connection parameters to request; the supervision timeout is always 6 s.
     public var parameters: ConnectionParameterRequest {
         switch self {
         case .low: Self.wish(from: .milliseconds(15), to: .milliseconds(30), peripheralLatency: 0)

@@ -1,27 +1,27 @@
-/// The earliest of many deadlines, one for each slot: it is known at once, and a change costs the logarithm of their
-/// number.
+/// The earliest of many deadlines, one for each slot. Reading it takes constant time; a change takes logarithmic time
+/// in the number of slots.
 ///
-/// A tree lies in one array: the places from `width` on are the slots, and each place before them holds the earlier of
-/// the two below it, `2 * place` and `2 * place + 1`; place 1 holds the earliest of all.
+/// It is a binary tree in one array: the slots begin at index `width`, and each place before them holds the earlier of
+/// its two children, `2 * place` and `2 * place + 1`. Place 1 holds the earliest of all.
 struct EarliestDeadline {
-    /// What stands for no deadline: nothing is ever due at the end of the time line.
+    /// Stands for no deadline: nothing is ever due at the end of the time line.
     private static let none = Instant(microseconds: .max)
 
     private var tree: [Instant] = []
     private var width = 0
 
-    /// The earliest of all; `nil` where no slot has a deadline.
+    /// The earliest of all; `nil` if no slot has a deadline.
     var earliest: Instant? {
         guard width > 0, tree[1] != Self.none else { return nil }
         return tree[1]
     }
 
-    /// What holds for a slot from now on.
+    /// Sets the deadline of a slot; `nil` removes it.
     mutating func set(_ deadline: Instant?, of slot: Int) {
         if slot >= width { widen(to: slot + 1) }
         var place = width + slot
         var value = deadline ?? Self.none
-        // Whatever lies above a place that does not change does not change either.
+        // If a place does not change, nothing above it changes either.
         while tree[place] != value {
             tree[place] = value
             guard place > 1 else { return }

@@ -1,10 +1,11 @@
 import BLEPackets
 
-/// The ATT bearer of a link: what comes is our client's, or the server's that every link shares.
+/// The ATT bearer of a link: each PDU is for our client, or for the server that all links share.
 extension Link {
     // MARK: Commands
 
-    /// Has the GATT client carry an operation out; on a link whose gate is closed, once the peer has proved itself.
+    /// Has the GATT client carry out an operation; on a link whose gate is closed, only after the peer has proved its
+    /// identity.
     func perform(
         _ request: GATTOperation, operation: OperationID, client: ClientID, _ pairings: inout Pairings, at now: Instant,
         into effects: inout Effects
@@ -42,7 +43,7 @@ extension Link {
 
     // MARK: PDUs
 
-    /// One whole PDU of the attribute protocol: the client's beside the server's.
+    /// Receives one complete PDU of the attribute protocol, for the client or for the server.
     func receiveATT(
         _ pdu: RawSpan, _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant,
         into effects: inout Effects
@@ -69,7 +70,7 @@ extension Link {
         effects.wishes.append((self, .keepClientRecord))
     }
 
-    /// Whether a PDU that came through a closed gate is taken notice of.
+    /// Whether a PDU that arrived while the gate is closed is processed.
     func admits(_ pdu: RawSpan, into effects: inout Effects) -> Bool {
         switch security.admission(of: pdu) {
         case .take: return true
@@ -80,7 +81,7 @@ extension Link {
         return false
     }
 
-    /// Whether an ATT PDU has to wait for the end of a change of key.
+    /// Whether an ATT PDU has to wait until the change of key is complete.
     func hold(_ pdu: RawSpan, into effects: inout Effects) -> Bool {
         guard security.holdsPDUs else { return false }
         if !security.hold(pdu) {
@@ -90,7 +91,7 @@ extension Link {
         return true
     }
 
-    /// Indications of what these clients hold are left unconfirmed.
+    /// Leaves indications of values that these clients hold unconfirmed.
     func holdIndications(of clients: [ClientID], into effects: inout Effects) {
         gatt.hold(for: clients)
         takeClientActions(into: &effects)
@@ -102,7 +103,7 @@ extension Link {
         takeClientActions(into: &effects)
     }
 
-    /// The link has the security that was asked for, or has it not: what waited for it goes on, or ends.
+    /// The link got the security that was asked for, or failed to get it: what waited for it continues or fails.
     func secured(_ failure: SecurityFailure?, at now: Instant, into effects: inout Effects) {
         gatt.secured(failure, at: now)
         takeClientActions(into: &effects)
@@ -111,7 +112,7 @@ extension Link {
 
     // MARK: Outputs
 
-    /// Takes what the GATT client wants done.
+    /// Carries out the actions of the GATT client.
     func takeClientActions(into effects: inout Effects) {
         while let action = gatt.nextAction() {
             switch action {
@@ -128,8 +129,8 @@ extension Link {
         _ operation: OperationID, _ result: Result<GATTResult, GATTFailure>, into effects: inout Effects
     ) {
         guard operation != mtuExchange else {
-            // Our own exchange of ATT_MTU: whatever came of it, the link can be used. A peer that proves itself later
-            // is asked again.
+            // Our own exchange of ATT_MTU: whatever its result, the link can be used. If the peer proves itself later,
+            // it is asked again.
             if case .failure(.security) = result { mtuExchange = nil }
             guard case .settingUp = state else { return }
             if gatt.isUnlinked { return }

@@ -1,11 +1,11 @@
 import BLEPackets
 
-/// The signalling channel of a link, and the credit-based channels that are opened and closed by it.
+/// The signalling channel of a link, and the credit-based channels that it opens and closes.
 extension Link {
     // MARK: Commands
 
-    /// Opens a channel; to a bonded peer once that has proved itself. Where the peer refuses without, the link is made
-    /// secure.
+    /// Opens a channel; to a bonded peer only after the peer has proved its identity. If the peer refuses because of
+    /// insufficient security, the link is secured first.
     func openChannel(
         _ spsm: UInt16, _ settings: ChannelSettings, operation: OperationID, client: ClientID,
         _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
@@ -51,7 +51,7 @@ extension Link {
         takeChannelActions(into: &effects)
     }
 
-    /// Gives an attempt to open a channel up.
+    /// Cancels an attempt to open a channel.
     /// - Returns: whether there was such an attempt.
     func cancelChannel(_ operation: OperationID, into effects: inout Effects) -> Bool {
         if cancelChannelOpening(operation, into: &effects) { return true }
@@ -73,7 +73,7 @@ extension Link {
     // MARK: What the peer sends
 
     /// One packet of the signalling channel.
-    /// - Parameter listeners: who takes channels from the peer.
+    /// - Parameter listeners: the clients that accept channels from the peer.
     func receiveSignalling(
         _ payload: RawSpan, _ listeners: ChannelListeners, _ pairings: inout Pairings, at now: Instant,
         into effects: inout Effects
@@ -82,7 +82,7 @@ extension Link {
         case .none: break
         case .reply(let command, let identifier): send(command, identifier: identifier, into: &effects)
         case .accept(let wished, let identifier):
-            // While an update of ours runs the peer's wish has to wait: it may ask again.
+            // While our own update runs, the peer's request is rejected; the peer may ask again.
             let isAccepted = startOwn(.updateParameters(wished), at: now, into: &effects)
             send(
                 .connectionParameterUpdateResponse(.init(result: isAccepted ? .accepted : .rejected)),
@@ -97,7 +97,7 @@ extension Link {
                 command, identifier: identifier,
                 listener: { spsm in
                     guard let listener = listeners[spsm] else { return .failure(.refused(.spsmNotSupported)) }
-                    // No client here wants data from a peripheral that has not proved itself.
+                    // No client here wants data from a peripheral that has not proved its identity.
                     if isUnproven { return .failure(.refused(.insufficientEncryption)) }
                     if let demand = listener.demand, let refusal = demand.refusal(of: key, hasKeys: hasKeys, policy) {
                         return .failure(.refused(refusal))
@@ -106,14 +106,14 @@ extension Link {
                 }, at: now)
             takeChannelActions(into: &effects)
         case .parametersAnswered(let isAccepted):
-            // Accepted: the central updates the link, which ends the operation.
+            // If accepted, the central updates the link, which ends the operation.
             if !isAccepted {
                 finish(LEConnectionUpdate.opcode, with: .failure(.rejectedByPeer), at: now, into: &effects)
             }
         }
     }
 
-    /// A frame on a channel identifier that this side has given out, or has not.
+    /// Receives a frame for a dynamic channel identifier, whether or not this side has allocated it.
     func receiveChannelFrame(
         _ payload: RawSpan, on local: L2CAPChannelIdentifier, at now: Instant, into effects: inout Effects
     ) {
@@ -132,7 +132,7 @@ extension Link {
 
     // MARK: Security
 
-    /// The link is as secure as it will be: what was refused is tried again, or fails with what the peer said.
+    /// The link is as secure as it will get: refused attempts are repeated, or fail with the peer's refusal.
     func channelsSecured(_ failure: SecurityFailure?, at now: Instant, into effects: inout Effects) {
         if failure == nil, security.isGated { return }
         for opening in security.channelOpenings where opening.isWaiting {
@@ -150,9 +150,9 @@ extension Link {
         }
     }
 
-    /// A peer that refuses a channel because the link is not secure enough is asked once more when it is
+    /// If a peer refuses a channel because the link is not secure enough, it is asked once more when the link is secure
     /// (Core 5.4, Vol 3, Part C, 10.3.1).
-    /// - Returns: whether the operation waits for that.
+    /// - Returns: whether the operation now waits for security.
     private func waitForSecurity(
         _ operation: OperationID, _ failure: ChannelFailure, into effects: inout Effects
     ) -> Bool {
@@ -171,7 +171,7 @@ extension Link {
 
     // MARK: Outputs
 
-    /// Takes what the channels want done.
+    /// Carries out the actions of the channels.
     func takeChannelActions(into effects: inout Effects) {
         while let action = signalling.nextChannelAction() {
             switch action {
@@ -197,7 +197,7 @@ extension Link {
 }
 
 extension ChannelFailure {
-    /// What the attribute protocol calls a refusal that security cures; `nil` for any other failure.
+    /// The attribute protocol's error for a refusal that better security can resolve; `nil` for any other failure.
     fileprivate var attError: ATTError? {
         switch self {
         case .refused(.insufficientAuthentication): .insufficientAuthentication
@@ -209,9 +209,9 @@ extension ChannelFailure {
 }
 
 extension ChannelSecurity {
-    /// Why a key is not enough; `nil` where it is. A peer without keys has to pair, one with keys to encrypt
+    /// Why a key is not sufficient; `nil` if it is. A peer without keys has to pair, a peer with keys has to encrypt
     /// (Core 5.4, Vol 3, Part C, 10.3.1).
-    /// - Parameter policy: what this side demands of every key.
+    /// - Parameter policy: what this side requires of every key.
     fileprivate func refusal(
         of key: KeyProperties?, hasKeys: Bool, _ policy: PairingOptions
     ) -> L2CAPCreditBasedConnectionResult? {

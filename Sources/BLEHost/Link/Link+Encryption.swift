@@ -1,10 +1,10 @@
 import BLEPackets
 
-/// Encryption: between the controller, `LinkSecurityMachine`, the bonds, and what the link carries.
+/// Encryption: connects the controller, `LinkSecurityMachine`, the bonds and the traffic of the link.
 extension Link {
     // MARK: Commands
 
-    /// Has the link encrypted with the bond's key.
+    /// Encrypts the link with the bond's key.
     func encrypt(
         operation: OperationID, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
@@ -21,7 +21,7 @@ extension Link {
         security.encrypt(with: key, bond.keyProperties, at: now, into: &effects)
     }
 
-    /// A link is up: what its bond promises is done before anything else is sent.
+    /// A link is up: if its bond calls for encryption, that begins before anything else is sent.
     func secureAtConnection(_ pairings: inout Pairings, at now: Instant, into effects: inout Effects) {
         guard !security.isBusy, security.keyInUse == nil else { return }
         if role == .central {
@@ -33,7 +33,8 @@ extension Link {
 
     // MARK: The controller
 
-    /// The central encrypts the link and the peripheral's key is wanted (Core 5.4, Vol 4, Part E, 7.7.65.5).
+    /// The central encrypts the link, and the controller asks for the peripheral's key (Core 5.4, Vol 4, Part E,
+    /// 7.7.65.5).
     func receive(
         _ event: LELongTermKeyRequest, _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant,
         into effects: inout Effects
@@ -49,15 +50,15 @@ extension Link {
     }
 
     /// - Parameters:
-    ///   - isRefresh: whether the controller says that a link that was encrypted already has another key.
-    ///   - hasBegun: whether the controllers were at it at all: a command that was refused leaves the old key.
+    ///   - isRefresh: whether the controller reports a new key on a link that was already encrypted.
+    ///   - hasBegun: whether the controllers had started at all: after a refused command the old key remains in use.
     func encryptionEnded(
         isOn: Bool, status: HCIStatus, isRefresh: Bool = false, hasBegun: Bool = true,
         _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant,
         into effects: inout Effects
     ) {
         if isRefresh, status.isSuccess, security.lastKey == nil {
-            // There was no key to be refreshed: this says nothing about the one that is being tried.
+            // There was no key to refresh: this says nothing about the key that is being tried.
             effects.counters.unexpectedEvents &+= 1
             return
         }
@@ -93,7 +94,7 @@ extension Link {
         effects.wishes.append((self, .followSecurityRequest))
     }
 
-    /// What the peripheral asked for beyond its bond is paired for, now that the bond's key has been tried.
+    /// The bond's key has been tried: pairs now for what the peripheral requested beyond its bond.
     func followSecurityRequest(
         _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant, into effects: inout Effects
     ) {
@@ -101,17 +102,17 @@ extension Link {
         pairAsRequested(options, &pairings, &links, at: now, into: &effects)
     }
 
-    /// A bond's key did not encrypt the link. Nothing else is tried: a stranger with the peer's address would have us
-    /// pair again in silence.
+    /// A bond's key did not encrypt the link. Nothing else is tried: otherwise a stranger with the peer's address could
+    /// make us pair again silently.
     private func bondRefused(
         _ status: HCIStatus, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
-        // Of a key that belonged to a pairing, perhaps, which has ended with the wish to end the link.
+        // The key may belong to a pairing that ended when this side decided to end the link.
         guard !isClosing else { return }
         let failure: SecurityFailure = status == .pinOrKeyMissing ? .keyMissingAtPeer : .encryptionFailed(status)
         if failure == .keyMissingAtPeer { security.isBondRefused = true }
         pairings.bonds.resolver.refute(security.identity, behind: security.peerAddress)
-        // Clients that wait for the link have it first, and hear then what it is worth.
+        // Clients that wait for the link get it first, and are then told of the failure.
         refuseGate(failure, at: now, into: &effects)
         effects.events.append(.pairing(id, .failed(failure)))
         if security.takeOwedAnswer() {
@@ -121,18 +122,18 @@ extension Link {
         securityEnded(failure, &pairings, at: now, into: &effects)
     }
 
-    /// What waited for the security of the link goes on, or ends.
+    /// What waited for the security of the link continues or fails.
     func securityEnded(
         _ failure: SecurityFailure?, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
-        // The central may have answered our request with a bond's key instead of pairing.
+        // The central may have answered our request by encrypting with a bond's key instead of pairing.
         if security.request == nil {
             let summary = PairingSummary(security.summary(pairings.bonds))
             endPairOperations(failure.map { .failure(.security($0)) } ?? .success(.paired(summary)), into: &effects)
         }
         let waiting = security.encryptOperations
         security.encryptOperations = []
-        // What encrypts the link may be less than what is demanded.
+        // The key that encrypts the link may be weaker than required.
         let lack = failure ?? (security.isTooWeak(for: pairings.settings.pairing) ? .keyTooWeak : nil)
         for operation in waiting {
             effects.complete(operation, lack.map { .failure(.security($0)) } ?? .success(.done))
@@ -143,8 +144,8 @@ extension Link {
 
     // MARK: The link's end
 
-    /// A link ends in the middle of pairing, or because a bond's key did not fit: some controllers and peers tell that
-    /// by ending the link.
+    /// A link ended during pairing, or because a bond's key did not match: some controllers and peers report that by
+    /// ending the link.
     func securityLost(
         _ reason: DisconnectionReason, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
@@ -157,13 +158,13 @@ extension Link {
         }
     }
 
-    /// What an end of the link says of the proof that was under way; `nil` where there was none, or the link ended as
-    /// any link may.
+    /// What the end of the link says about the proof in progress; `nil` if there was none, or if the link ended for an
+    /// ordinary reason.
     func failure(ofProofEndedBy reason: DisconnectionReason) -> SecurityFailure? {
         isClosing ? nil : security.failure(ofProofEndedBy: reason)
     }
 
-    /// The link was encrypted and is not any more: nothing passes until its end.
+    /// The link has lost its encryption: nothing passes until the link ends.
     private func forfeit(
         _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
     ) {

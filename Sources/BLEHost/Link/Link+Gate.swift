@@ -1,20 +1,20 @@
 import BLEPackets
 
-/// The gate that a bond closes: what waits at it, what passes it, and what the bond keeps of the peer as a client.
+/// The gate that a bond closes: what waits at it, what passes it, and what the bond keeps about the peer as a client.
 extension Link {
     func bond(_ pairings: inout Pairings) -> Bond? { pairings.bonds.bond(for: security.identity) }
 
     // MARK: The gate
 
-    /// A link is there, or its peer's bond is.
+    /// Closes the gate for the bond of the peer, on a new link or when the bond becomes known.
     func closeGate(_ pairings: inout Pairings) {
         guard pairings.isExclusive else { return }
         security.closeGate(pairings.bonds)
         if !security.isBondProven { gatt.isPaused = security.isGated }
     }
 
-    /// Has the peer prove that it is the bonded one, unless that is under way or has failed: as the central by
-    /// encryption, as the peripheral by asking for it.
+    /// Makes the peer prove that it is the bonded device, unless that is in progress or has failed: a central does so
+    /// by encrypting, a peripheral by requesting encryption.
     func proveBond(_ pairings: inout Pairings, at now: Instant, into effects: inout Effects) {
         guard !isClosing else { return }
         switch security.proof(pairings.bonds) {
@@ -29,7 +29,7 @@ extension Link {
         }
     }
 
-    /// Pairing has ended and the gate is closed all the same: what waits at it has the bond's key tried, or ends.
+    /// Pairing has ended but the gate is still closed: for what waits at it the bond's key is tried, or the wait ends.
     func proveBondAgain(
         _ failure: SecurityFailure?, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
@@ -41,20 +41,20 @@ extension Link {
         }
     }
 
-    /// The bond's key has encrypted the link, or the link's key is the bond's from now on.
-    /// - Parameter record: what the bond keeps of the peer as a client.
+    /// The bond's key has encrypted the link, or the link's key now belongs to the bond.
+    /// - Parameter record: what the bond keeps about the peer as a client.
     func openGate(
         restoring record: GATTClientRecord?, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
     ) {
         guard security.openGate() else { return }
         gatt.resume(at: now)
         if let record { server.restore(record, on: id, at: now) }
-        // The exchange at the beginning of the link ended with the proof that failed.
+        // The exchange at the beginning of the link failed together with the proof.
         guard role == .central, mtuExchange == nil, !isClosing else { return }
         exchangeMTU(at: now, into: &effects)
     }
 
-    /// The peer could not prove itself: what waits for that ends.
+    /// The peer could not prove its identity: what waits for the proof fails.
     func refuseGate(_ failure: SecurityFailure, at now: Instant, into effects: inout Effects) {
         guard let answers = security.refuseGate(failure) else { return }
         unsentAnswers -= answers
@@ -65,17 +65,18 @@ extension Link {
 
     // MARK: Held traffic
 
-    /// Sends what waited for the end of a change of key; what came meanwhile is received at the end of the input.
+    /// Sends the frames that waited for the end of a change of key; PDUs that arrived meanwhile are received at the end
+    /// of the input.
     func releaseHeld(into effects: inout Effects) {
         for frame in security.takeHeldFrames() where !isClosing {
-            // It was counted when it was held.
+            // It was counted when it was queued.
             if frame.tag == .none { unsentAnswers -= 1 }
             send(frame.payload, on: .attributeProtocol, tag: frame.tag, into: &effects)
         }
         if !security.heldPDUs.isEmpty { effects.wishes.append((self, .receiveHeld)) }
     }
 
-    /// Receives what came while the key was being changed.
+    /// Receives the PDUs that arrived while the key was being changed.
     func receiveHeld(
         _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
     ) {
@@ -86,14 +87,14 @@ extension Link {
 
     // MARK: What the server knows of the link
 
-    /// Tells the server what protects the link.
+    /// Tells the server the current security of the link.
     func tellServerOfSecurity(_ server: inout GATTServer, _ pairings: inout Pairings) {
         var known = server.security(of: id)
         describeSecurity(to: &known, &pairings)
         server.securityChanged(to: known, on: id)
     }
 
-    /// Puts what an attribute server has to know of the link's security into what it knows.
+    /// Writes the link's security into the description that the attribute server uses.
     func describeSecurity(to server: inout GATTLinkSecurity, _ pairings: inout Pairings) {
         let inUse = security.keyInUse
         if let key = inUse ?? bond(&pairings)?.keyProperties {
@@ -113,8 +114,9 @@ extension Link {
 
     // MARK: What the bond keeps of the peer as a client
 
-    /// What a bonded client configured is kept without waiting for the link's end, which a crash would not see.
-    /// - Parameter isLast: whether it is kept whenever it was kept before.
+    /// Saves a bonded client's configuration at once instead of at the end of the link, so that a crash does not lose
+    /// it.
+    /// - Parameter isLast: whether it is saved if it was saved before.
     func keepClientRecord(
         isLast: Bool = false, _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant,
         into effects: inout Effects
@@ -133,7 +135,7 @@ extension Link {
     ) {
         let used = pairings.bonds.use(security.identity)
         keepClientRecord(&pairings, &server, at: now, into: &effects)
-        // Where the client's record is written down, the use is with it.
+        // If the client's record is saved, that saves the time of use as well.
         if let used, bond(&pairings) == used { effects.events.append(.bondChanged(used)) }
     }
 }

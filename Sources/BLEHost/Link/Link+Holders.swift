@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// The clients that wait for a link, use it, and let go of it.
+/// The clients that wait for a link, use it, and release it.
 extension Link {
-    /// Clients come to wait for the link, or have it at once where it is open.
+    /// Adds clients that wait for the link; they get it at once if it is open.
     func join(_ pending: [Connector.Pending], _ bonds: inout Bonds, into effects: inout Effects) {
         waiting += pending
         guard state == .open else { return }
@@ -16,7 +16,7 @@ extension Link {
         announce(into: &effects)
     }
 
-    /// Gives an open link to those that wait for it.
+    /// Gives an open link to the clients that wait for it.
     func announce(into effects: inout Effects) {
         let waiting = waiting
         self.waiting = []
@@ -30,13 +30,13 @@ extension Link {
         }
     }
 
-    /// A client wants the link to end, and has it end once no other uses it.
+    /// A client wants to end the link; it ends when no other client uses it.
     func disconnect(
         operation: OperationID, client: ClientID, _ pairings: inout Pairings, at now: Instant,
         into effects: inout Effects
     ) {
         let wasHolder = release(client, at: now, into: &effects)
-        // A link that a central made is the central's to end, unless a client that holds nothing of it asks for that.
+        // A link made by a central is ended by the central, unless a client that is no holder of the link asks for it.
         let isServed = role == .peripheral && wasHolder
         guard holders.isEmpty, waiting.isEmpty, !isServed else {
             return effects.complete(operation, .success(.done))
@@ -46,8 +46,8 @@ extension Link {
             reason: .remoteUserTerminatedConnection, isAsked: true, &pairings.attempts, at: now, into: &effects)
     }
 
-    /// Ends an operation if it runs here.
-    /// - Returns: whether it is known to have been here.
+    /// Cancels an operation if it runs on this link.
+    /// - Returns: whether the operation was found here.
     func cancel(
         _ operation: OperationID, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) -> Bool {
@@ -70,8 +70,8 @@ extension Link {
         return false
     }
 
-    /// A client lets go of the link: what it does on it ends.
-    /// - Returns: whether it was a holder.
+    /// A client releases the link: its operations on it end.
+    /// - Returns: whether the client was a holder.
     private func release(_ client: ClientID, at now: Instant, into effects: inout Effects) -> Bool {
         guard let index = holders.firstIndex(of: client) else { return false }
         holders.remove(at: index)
@@ -87,7 +87,7 @@ extension Link {
         return true
     }
 
-    /// The link is gone: everything on its bearer and its channels ends.
+    /// The link is gone: all operations on its bearer and channels end.
     func endTraffic(_ failure: GATTFailure, into effects: inout Effects) {
         gatt.bearerClosed(failure)
         takeClientActions(into: &effects)
@@ -95,8 +95,8 @@ extension Link {
         takeChannelActions(into: &effects)
     }
 
-    /// The link is gone: what else clients wait for on it ends.
-    /// - Parameter proof: why the peer could not prove itself, where the link ended with that.
+    /// The link is gone: all other operations that clients wait for on it end.
+    /// - Parameter proof: why the peer could not prove its identity, if the link ended for that reason.
     func endOperations(
         _ reason: DisconnectionReason, proof: SecurityFailure?, into effects: inout Effects
     ) {

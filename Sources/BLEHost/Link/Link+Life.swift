@@ -1,25 +1,25 @@
 import BLEPackets
 
-/// A link's beginning and the passing of its time; `Link+Holders` has its clients, `Link+Sending` its end.
+/// The beginning of a link and its timers; `Link+Holders` handles its clients, `Link+Sending` its end.
 extension Link {
     /// How long the peer may take to exchange ATT_MTU before the clients get the link with 23.
     static let setupTimeout: Microseconds = .seconds(5)
 
-    /// The link is in its table: the peer is asked for what every link needs.
-    /// - Parameter information: what the controller said of itself.
+    /// The link is in its table: asks the peer for what every link needs.
+    /// - Parameter information: what the controller reported about itself.
     func setUp(
         _ information: ControllerInformation, isExclusive: Bool, at now: Instant, into effects: inout Effects
     ) {
         guard isExclusive else {
-            // The channels on it belong to the other owner's L2CAP; here the link layer alone is used.
+            // The L2CAP channels on it belong to the other owner; here only the link layer is used.
             open(into: &effects)
             startOwn(.readRemoteFeatures, at: now, into: &effects)
             return
         }
         if role == .central {
             exchangeMTU(at: now, into: &effects)
-            // Behind a closed gate the exchange waits until a client wants something that the peer has to prove itself
-            // for.
+            // Behind a closed gate the exchange waits until a client wants something for which the peer has to prove
+            // its identity.
             if security.isGated, !security.isChanging { open(into: &effects) }
             startOwn(.readRemoteFeatures, at: now, into: &effects)
         } else {
@@ -36,8 +36,8 @@ extension Link {
             purpose: .unattendedOnLink(id.handle))
     }
 
-    /// Serves the timers that are due.
-    /// - Returns: whether the link is taken as gone, because the controller does not confirm its end.
+    /// Handles the timers that are due.
+    /// - Returns: whether the link is treated as gone, because the controller does not confirm its end.
     func advance(
         to now: Instant, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
         into effects: inout Effects
@@ -45,7 +45,7 @@ extension Link {
         advanceAttributes(to: now, into: &effects)
         advanceProcedures(to: now, into: &effects)
         advanceSignalling(to: now, into: &effects)
-        // What is to end for one of these must not be taken for stalled, nor its pairing for late.
+        // A link that is about to end for one of these reasons must not count as stalled, nor its pairing as late.
         if !isToEnd { advanceSecurity(to: now, &pairings, &links, &server, into: &effects) }
         if isStalled(at: now), !isClosing {
             effects.counters.stalledLinks &+= 1

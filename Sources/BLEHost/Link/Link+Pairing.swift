@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The Security Manager's channel: between `LinkSecurityMachine`, the bonds and the operations.
+/// The Security Manager's channel: connects `LinkSecurityMachine`, the bonds and the operations.
 extension Link {
     // MARK: Commands
 
@@ -29,7 +29,7 @@ extension Link {
         }
     }
 
-    /// Ends the pairing that an operation began.
+    /// Cancels the pairing that an operation began.
     func cancelPairing(
         _ operation: OperationID, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) -> Bool {
@@ -45,13 +45,13 @@ extension Link {
         security.heldPairing = nil
         if security.isUnsettled { dropClaim(.cancelled, &pairings, at: now, into: &effects) }
         continuePairing(into: &effects) { $0.cancel() }
-        // Where nothing has begun yet, nothing else would tell those that wait for it.
+        // If nothing has begun yet, the waiting operations must be told here.
         if !security.isBusy { securityEnded(.cancelled, &pairings, at: now, into: &effects) }
         return true
     }
 
-    /// The user's answer to the question that is open here.
-    /// - Returns: whether it is one to it.
+    /// Passes on the user's answer to the question that is open on this link.
+    /// - Returns: whether it answers that question.
     func answerPairing(
         _ answer: PairingAnswer, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer,
         at now: Instant,
@@ -67,9 +67,9 @@ extension Link {
 
     // MARK: Beginning
 
-    /// Begins pairing as the initiator, or asks the central to do so.
-    /// - Parameter isCommanded: whether the app asked for this pairing, and no device.
-    /// - Returns: why it cannot begin.
+    /// Begins pairing as the initiator, or asks the central to begin.
+    /// - Parameter isCommanded: whether the app asked for this pairing, not a device.
+    /// - Returns: why pairing cannot begin.
     private func beginPairing(
         _ options: PairingOptions, needsConsent: Bool = false, isCommanded: Bool = false, _ pairings: inout Pairings,
         _ links: inout LinkTable, at now: Instant, into effects: inout Effects
@@ -107,7 +107,7 @@ extension Link {
         send(security.ask(for: options, at: now), into: &effects)
     }
 
-    /// The bond's key has encrypted the link: what was asked for beyond it is paired for now.
+    /// The bond's key has encrypted the link: pairs now for what was requested beyond it.
     /// - Returns: whether operations wait for a pairing.
     func followHeldPairing(
         _ pairings: inout Pairings, _ links: inout LinkTable, at now: Instant, into effects: inout Effects
@@ -126,7 +126,7 @@ extension Link {
         into effects: inout Effects
     ) {
         switch security.step(onDemandOf: error, pairings.settings, pairings.bonds) {
-        // What is under way may be enough: the operation is tried again at its end.
+        // The procedure in progress may be enough: the operation is repeated when it ends.
         case .none: break
         case .fail(let failure): securityEnded(failure, &pairings, at: now, into: &effects)
         case .encrypt(let key, let properties):
@@ -158,7 +158,7 @@ extension Link {
             security.request = nil
             pairingFailed(
                 .refusedByPeer(PairingFailedReason(rawValue: reason)), &pairings, at: now, into: &effects)
-        // What is left of a pairing that has ended. An answer could meet a new one on its way.
+        // A remnant of a pairing that has ended. A reply could reach a new pairing.
         default: effects.counters.strayPackets &+= 1
         }
     }
@@ -234,8 +234,8 @@ extension Link {
 
     // MARK: Under way
 
-    /// Gives a pairing an input; what it wants done is done when the input has been handled.
-    /// - Parameter number: of the machine that is meant; `nil` for any.
+    /// Gives an input to a pairing; its actions are carried out at the end of the host's input.
+    /// - Parameter number: of the pairing machine that is meant; `nil` for any.
     func continuePairing(
         number: UInt32? = nil, into effects: inout Effects, _ input: (inout PairingMachine) -> Void
     ) {
@@ -245,7 +245,7 @@ extension Link {
 
     private func wantsPairingContinued(into effects: inout Effects) { effects.wishes.append((self, .continuePairing)) }
 
-    /// Does what the pairing wants done.
+    /// Carries out the actions of the pairing.
     func carryOutPairing(
         _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant,
         into effects: inout Effects
@@ -298,7 +298,7 @@ extension Link {
             isByWord: security.machine?.setup.options.replacesBond ?? false)
     }
 
-    /// - Returns: `false` where there is no room.
+    /// - Returns: `false` if there is no room.
     private func keep(
         _ new: Bond, _ pairings: inout Pairings, _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant,
         into effects: inout Effects
@@ -315,7 +315,7 @@ extension Link {
         return true
     }
 
-    /// The user has said whether a bond may be replaced.
+    /// The user has decided whether a bond may be replaced.
     private func answerClaim(
         _ outcome: PairingOutcome, _ answer: PairingAnswer, _ pairings: inout Pairings, _ links: inout LinkTable,
         _ server: inout GATTServer, at now: Instant, into effects: inout Effects
@@ -335,7 +335,7 @@ extension Link {
         return true
     }
 
-    /// The peer is told that its keys are not kept.
+    /// Tells the peer that its keys are not kept.
     func dropClaim(
         _ failure: SecurityFailure, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
@@ -348,7 +348,7 @@ extension Link {
                 .unspecifiedReason
             }
         send(.pairingFailed(reason), into: &effects)
-        // A peer that came this far did not guess.
+        // A peer that got this far did not guess.
         pairingFailed(failure, isTry: false, &pairings, at: now, into: &effects)
     }
 
@@ -372,7 +372,7 @@ extension Link {
         effects.events.append(.pairing(id, .paired(summary)))
         endPairOperations(.success(.paired(summary)), into: &effects)
         securityEnded(nil, &pairings, at: now, into: &effects)
-        // What waited for the peer's proof goes where the new key is its bond's.
+        // If the new key belongs to the bond, what waited for the peer's proof is sent now.
         if !security.isChanging { releaseHeld(into: &effects) }
     }
 

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// What clients and peers ask of the link layer: parameters, data length, PHY, RSSI, version, features.
+/// What clients and peers ask of the link layer: connection parameters, data length, PHY, RSSI, version, features.
 extension Link {
     // MARK: Starting
 
@@ -16,7 +16,7 @@ extension Link {
         if operations.append(entry, at: now) { begin(procedure, at: now, into: &effects) }
     }
 
-    /// Begins a procedure that no client asked for; those that clients ask for afterwards wait for its end.
+    /// Begins a procedure that no client asked for; clients that ask for it later wait until it ends.
     /// - Returns: whether it began.
     @discardableResult
     func startOwn(_ procedure: LinkProcedure, at now: Instant, into effects: inout Effects) -> Bool {
@@ -28,7 +28,7 @@ extension Link {
     private func begin(_ procedure: LinkProcedure, at now: Instant, into effects: inout Effects) {
         let handle = id.handle
         let purpose = CommandPurpose.link(id, .procedure)
-        // It may have become known while the procedure waited.
+        // The result may have become known while the procedure waited.
         if let known = result(knownFor: procedure) {
             return finish(procedure.opcode, with: .success(known), at: now, into: &effects)
         }
@@ -53,8 +53,8 @@ extension Link {
         }
     }
 
-    /// A central changes the parameters itself; a peripheral does where both sides know the link layer's procedure, and
-    /// asks over L2CAP where not (Core 5.4, Vol 3, Part A, 4.20).
+    /// A central changes the parameters itself. A peripheral does so if both sides support the link layer's procedure;
+    /// otherwise it asks over L2CAP (Core 5.4, Vol 3, Part A, 4.20).
     private func request(_ wished: ConnectionParameterRequest, at now: Instant, into effects: inout Effects) {
         let knowsProcedure =
             localFeatures.contains(.connectionParametersRequestProcedure)
@@ -71,7 +71,7 @@ extension Link {
         send(.connectionParameterUpdateRequest(request), identifier: identifier, into: &effects)
     }
 
-    /// What a procedure would read, where it is known; it does not change while the link lasts.
+    /// What a procedure would read, if it is already known; it does not change while the link lasts.
     private func result(knownFor procedure: LinkProcedure) -> HostResult? {
         switch procedure {
         case .readRemoteVersion: remoteVersion.map { .remoteVersion($0) }
@@ -82,7 +82,8 @@ extension Link {
 
     // MARK: Ends
 
-    /// The procedure with this command ended: its operation is told, the next with that command begins.
+    /// The procedure with this command ended: its operation gets the result, and the next operation with that command
+    /// begins.
     func finish(
         _ opcode: HCIOpcode, with result: Result<HostResult, HostFailure>, at now: Instant,
         into effects: inout Effects
@@ -92,7 +93,7 @@ extension Link {
         if let next { begin(next.procedure, at: now, into: &effects) }
     }
 
-    /// The controller took a command about the link.
+    /// The controller accepted a command for the link.
     func commandSucceeded(
         _ opcode: HCIOpcode, _ parameters: RawSpan, at now: Instant, into effects: inout Effects
     ) throws(DecodingError) {
@@ -104,13 +105,13 @@ extension Link {
             let answer = try LEReadPHY.ReturnParameters(decoding: &reader)
             result = .phy(transmit: answer.transmitPHY, receive: answer.receivePHY)
         case LESetDataLength.opcode: result = .dataLength(dataLength)
-        // Command Status: the event that ends the procedure is still to come.
+        // Command Status: the event that ends the procedure is yet to come.
         default: return
         }
         finish(opcode, with: .success(result), at: now, into: &effects)
     }
 
-    /// A command about the link was refused or never answered.
+    /// A command for the link was refused or never answered.
     func commandFailed(
         _ purpose: LinkPurpose, _ opcode: HCIOpcode, _ failure: HostFailure, _ pairings: inout Pairings,
         _ links: inout LinkTable, _ server: inout GATTServer, at now: Instant, into effects: inout Effects
@@ -119,17 +120,17 @@ extension Link {
         case .encrypt, .replyWithKey:
             var status = HCIStatus.connectionTimeout
             if case .controller(let refusal, _) = failure { status = refusal }
-            // A peripheral that is asked for a key has its encryption paused already.
+            // A peripheral that is asked for a key has already paused encryption.
             encryptionEnded(
                 isOn: false, status: status, hasBegun: purpose != .encrypt, &pairings, &links, &server, at: now,
                 into: &effects)
         case .procedure: finish(opcode, with: .failure(failure), at: now, into: &effects)
-        // The link's end is waited for within its own time.
+        // The end of the link has its own timeout.
         case .disconnect: break
         }
     }
 
-    /// The time of procedures is over.
+    /// Ends procedures that have timed out.
     func advanceProcedures(to now: Instant, into effects: inout Effects) {
         while let expired = operations.expired(at: now) {
             finish(expired, with: .failure(.procedureTimeout), at: now, into: &effects)
@@ -138,7 +139,7 @@ extension Link {
 
     // MARK: Events
 
-    /// An event that ends a procedure said that it failed.
+    /// An event that ends a procedure reported a failure.
     private func fail(
         _ opcode: HCIOpcode, _ status: HCIStatus, at now: Instant, into effects: inout Effects
     ) {

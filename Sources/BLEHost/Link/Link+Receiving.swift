@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// What comes over the link: fragments put together, and each frame handed to its channel.
+/// What arrives over the link: fragments are put together, and each frame goes to its channel.
 extension Link {
-    /// One fragment of an L2CAP frame.
+    /// Receives one fragment of an L2CAP frame.
     func receive(
         _ fragment: RawSpan, isStart: Bool, _ pairings: inout Pairings, _ links: inout LinkTable,
         _ server: inout GATTServer, _ listeners: inout ChannelListeners, at now: Instant, into effects: inout Effects

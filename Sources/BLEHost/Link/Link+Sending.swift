@@ -2,8 +2,8 @@ import BLEPackets
 
 /// What a link sends, and its end from this side.
 extension Link {
-    /// Requests of ours and answers to the peer that may wait for the controller; a peer that asks on without hearing
-    /// is given up.
+    /// How many of our requests and answers to the peer may wait for the controller; a peer that keeps asking without
+    /// accepting the answers is disconnected.
     private static let unsentAnswerLimit = 64
     /// How long the controller may take to confirm a disconnection beyond the supervision timeout.
     private static let closingTimeout: Microseconds = .seconds(5)
@@ -13,7 +13,7 @@ extension Link {
         _ payload: [UInt8], on channel: L2CAPChannelIdentifier, tag: ATTSendTag = .none, into effects: inout Effects
     ) {
         if tag == .none {
-            // One answer is unsent at a time where both sides keep to the protocol (Core 5.4, Vol 3, Part F, 3.3.2).
+            // If both sides follow the protocol, only one answer is unsent at a time (Core 5.4, Vol 3, Part F, 3.3.2).
             guard unsentAnswers < Self.unsentAnswerLimit else {
                 effects.counters.floodedLinks &+= 1
                 return end(.remoteDeviceLowResources, into: &effects)
@@ -37,7 +37,7 @@ extension Link {
 
     // MARK: Sent
 
-    /// Tells write queue, channels and the attribute server what of theirs has gone to the controller.
+    /// Tells the write queue, the channels and the attribute server which of their frames the controller has.
     func tellPassed(_ server: inout GATTServer, at now: Instant, into effects: inout Effects) {
         let passed = passedTags
         passedTags.removeAll(keepingCapacity: true)
@@ -55,7 +55,7 @@ extension Link {
 
     // MARK: Ending
 
-    /// Has the link end, for what came on it or did not come.
+    /// Ends the link at the end of the input, because of what arrived on it or failed to arrive.
     func end(_ reason: HCIStatus, into effects: inout Effects) {
         guard !isClosing else { return }
         isToEnd = true
@@ -63,7 +63,7 @@ extension Link {
     }
 
     /// Asks the controller to end the link, once.
-    /// - Parameter isAsked: whether a client wants the end, and so what was queued before it to arrive.
+    /// - Parameter isAsked: whether a client wants the end, so that what was queued before must still arrive.
     func close(
         reason: HCIStatus, isAsked: Bool = false, _ attempts: inout PairingAttempts, at now: Instant,
         into effects: inout Effects
@@ -72,14 +72,14 @@ extension Link {
         let timeout = Self.closingTimeout.rawValue + Int64(parameters.supervisionTimeout.rawValue) * 10_000
         isToEnd = false
         state = .closing(deadline: now.advanced(by: .microseconds(timeout)))
-        // The bond that it would leave behind is not wanted any more.
+        // The bond that the pairing would create is no longer wanted.
         security.pairingLost(&attempts, at: now, into: &effects)
         if hasUnconfirmedPackets, security.holdDisconnect(reason: reason, isAsked: isAsked, at: now) { return }
         effects.commands.append(
             Disconnect(connectionHandle: id.handle, reason: reason), purpose: .link(id, .disconnect))
     }
 
-    /// The controller has confirmed packets of the link.
+    /// The controller has confirmed packets of this link.
     func packetsConfirmed(into effects: inout Effects) {
         guard security.hasGivenKeys || security.heldDisconnect != nil, !hasUnconfirmedPackets else { return }
         security.lastPacketGone(into: &effects)

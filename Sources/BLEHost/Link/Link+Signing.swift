@@ -9,8 +9,8 @@ extension Link {
         _ bonds: inout Bonds, at now: Instant, into effects: inout Effects
     ) {
         if security.keyInUse != nil || security.isGated {
-            // On an encrypted link a signature is not to be used, and nothing goes to a bonded peer on another. There a
-            // signature would be no help: it proves us to the peer, not the peer to us.
+            // On an encrypted link signatures must not be used. On an unencrypted link nothing goes to a bonded peer,
+            // and a signature would not help: it proves us to the peer, not the peer to us.
             return start(
                 .writeCommand(handle, value: value), operation: operation, client: client, at: now, into: &effects)
         }
@@ -27,7 +27,7 @@ extension Link {
         if !isAsked { effects.complete(operation, .failure(.gatt(.security(.noKey)))) }
     }
 
-    /// The toolbox has signed a write, or could not.
+    /// The toolbox has signed a write, or failed to.
     func signatureMade(
         _ result: ToolboxResult, operation: OperationID, client: ClientID, message: [UInt8], counter: UInt32,
         _ bonds: inout Bonds, at now: Instant, into effects: inout Effects
@@ -41,7 +41,7 @@ extension Link {
 
     // MARK: As a server
 
-    /// A signed write came; it goes to the server once its signature is proved.
+    /// A signed write arrived; it goes to the server once its signature is verified.
     func signedWriteReceived(
         _ pdu: [UInt8], _ bonds: inout Bonds, _ server: inout GATTServer, into effects: inout Effects
     ) {
@@ -50,7 +50,7 @@ extension Link {
         }
     }
 
-    /// The toolbox has computed what the signature of a write should be, or could not.
+    /// The toolbox has computed the expected signature of a write, or failed to.
     func signatureComputed(
         _ result: ToolboxResult, of pdu: [UInt8], counter: UInt32, _ bonds: inout Bonds,
         _ server: inout GATTServer, into effects: inout Effects

@@ -1,38 +1,38 @@
 import BLEPackets
 
-/// One link: who holds it, what goes out and what comes in.
+/// One link: its holders, what it sends and what it receives.
 ///
-/// `LinkTable` owns it and lends it; it is an object so that it lies in one place and is never copied.
+/// `LinkTable` owns it and lends it; it is a class so that it stays in one place and is never copied.
 ///
-/// What it needs of other rooms is a parameter of its methods. They come `inout` also where they are only read: a large
-/// value that is lent in another way may be copied.
+/// Its methods take what they need of other parts as parameters. These are `inout` even if they are only read: a large
+/// value that is passed in another way may be copied.
 final class Link {
     /// A frame on its way to the controller.
     struct OutgoingFrame {
         var channel: L2CAPChannelIdentifier
         var payload: [UInt8]
-        /// Who hears when the frame has gone.
+        /// Identifies the sender that is told when the frame has been sent.
         var tag: ATTSendTag
     }
 
     enum State: Equatable {
-        /// ATT_MTU is being exchanged; the clients do not know of the link yet.
+        /// ATT_MTU is being exchanged; clients do not know about the link yet.
         case settingUp(deadline: Instant)
         case open
-        /// Disconnect was sent; when the controller does not confirm, the link is taken as gone.
+        /// Disconnect was sent; if the controller does not confirm it in time, the link is treated as gone.
         case closing(deadline: Instant)
     }
 
     let id: LinkID
-    /// Where it is in its table; `nil` when it is not there any more.
+    /// Its place in the table; `nil` if it is no longer there.
     var place: Int?
-    /// By its identity, once that is known.
+    /// The peer's identity address once it is known.
     var peer: DeviceAddress
     let role: LinkRole
-    /// What this side's controller can do.
+    /// What the local controller supports.
     let localFeatures: LEFeatures
     var state: State
-    /// Whether the link is to end for what came on it: `Host.settle` sees to it at the end of the input.
+    /// Whether the link must end because of what arrived on it: `Host.settle` ends it at the end of the input.
     var isToEnd = false
     var parameters: ConnectionParameters
     var dataLength = DataLength(
@@ -40,7 +40,7 @@ final class Link {
     var remoteFeatures: LEFeatures?
     var remoteVersion: RemoteVersion?
 
-    /// Clients that use the link, in the order in which they came.
+    /// Clients that use the link, in the order in which they joined.
     var holders: [ClientID] = []
     /// Connect operations that end when the link is set up.
     var waiting: [Connector.Pending] = []
@@ -49,26 +49,28 @@ final class Link {
 
     var security: LinkSecurityMachine
     var gatt: GATTClient
-    /// The engine's own exchange of ATT_MTU, which no client asked for.
+    /// The stack's own exchange of ATT_MTU, which no client asked for.
     var mtuExchange: OperationID?
     var signalling = SignallingChannel()
     var operations = LinkOperations()
     var reassembler = Reassembler()
 
-    // Transmission: the frame that is being sent, how much of it has gone, and what waits behind it.
+    // Transmission: the frame that is being sent, how much of it has been sent, and the frames that wait behind it.
     var current: OutgoingFrame?
     var sentOctets = 0
     var queue = Queue<OutgoingFrame>()
     var isInTransmitRing = false
-    /// Frames without a sender that waits to hear of them, not yet handed over whole.
+    /// Frames whose sender does not wait to be told, and that the controller does not have completely yet.
     var unsentAnswers = 0
-    /// Packets that the controller has not confirmed.
+    /// Packets that the controller has not confirmed yet.
     var packetsInFlight = 0
-    /// When the controller last confirmed one; when the first was handed over, if none was confirmed since.
+    /// When the controller last confirmed a packet; if it has confirmed none since, when the first packet was handed
+    /// over.
     var lastConfirmation = Instant.zero
-    /// When to look whether confirmations stay away; it is not moved with each packet, and may find nothing amiss.
+    /// When to check whether confirmations are missing; it is not moved with each packet, so the check may find nothing
+    /// wrong.
     var confirmationCheck: Instant?
-    /// What has gone to the controller, for its senders to hear.
+    /// Tags of completely sent frames whose senders must be told.
     var passedTags: [ATTSendTag] = []
 
     init(
@@ -86,10 +88,10 @@ final class Link {
         self.gatt = GATTClient(settings: gatt)
     }
 
-    /// Whether something waits here, or with the controller.
+    /// Whether packets wait here or in the controller.
     var hasUnconfirmedPackets: Bool { packetsInFlight > 0 || current != nil || !queue.isEmpty }
 
-    /// Whether the controller has held packets for longer than it may without sending one.
+    /// Whether the controller has held packets for longer than allowed without sending any.
     func isStalled(at now: Instant) -> Bool {
         guard let check = confirmationCheck, check <= now else { return false }
         confirmationCheck = nil
@@ -103,7 +105,7 @@ final class Link {
         if case .closing = state { true } else { isToEnd }
     }
 
-    /// When `Host.advanceLinks` has something to do here.
+    /// When `Host.advanceLinks` next has something to do for this link.
     var nextDeadline: Instant? {
         var deadline = earliest(gatt.nextDeadline, operations.nextDeadline)
         deadline = earliest(deadline, signalling.nextDeadline)

@@ -1,20 +1,21 @@
 import BLEPackets
 
-/// Clients' operations that the link layer carries out, at most one with the same command at a time; the
-/// others with that command wait.
+/// Clients' operations that the link layer carries out. At most one with the same command runs at a time; the others
+/// wait.
 struct LinkOperations {
     struct Operation {
         var id: OperationID
         var client: ClientID
         var procedure: LinkProcedure
-        /// Set once the command was given.
+        /// Set when the command is sent.
         var deadline: Instant?
-        /// Its client has gone; it keeps its place, or its answer would be taken for the next one's.
+        /// Its client has gone; it keeps its place, because otherwise its result would be taken for that of the next
+        /// operation.
         var isCancelled = false
     }
 
-    /// The link layer ends a procedure that the peer does not answer, and the link with it, after 40 s
-    /// (Core 5.4, Vol 6, Part B, 5.2); a controller that forgets to say so is not waited for longer.
+    /// The link layer ends a procedure that the peer does not answer, and the link with it, after 40 s (Core 5.4, Vol
+    /// 6, Part B, 5.2). A controller that fails to report this gets no more time than this.
     static let timeout: Microseconds = .seconds(41)
 
     private var operations: [Operation] = []
@@ -30,7 +31,7 @@ struct LinkOperations {
         return !isBusy
     }
 
-    /// Takes the place of a client's operation for a procedure of the engine's own, or the peer's.
+    /// Reserves the place of an operation for a procedure of the stack's own, or of the peer.
     /// - Returns: whether it may start; `false` while another with its command runs.
     mutating func appendOwn(_ procedure: LinkProcedure, at now: Instant) -> Bool {
         guard !operations.contains(where: { $0.procedure.opcode == procedure.opcode }) else { return false }
@@ -42,8 +43,8 @@ struct LinkOperations {
         return true
     }
 
-    /// The procedure with this command came to its end.
-    /// - Returns: the operation that it was, if a client asked for it, and the one that may start now.
+    /// The procedure with this command has ended.
+    /// - Returns: the operation that ended, if a client asked for it, and the operation that may start now.
     mutating func finish(_ opcode: HCIOpcode, at now: Instant) -> (finished: Operation?, next: Operation?) {
         guard
             let index = operations.firstIndex(where: { $0.procedure.opcode == opcode && $0.deadline != nil })
@@ -57,7 +58,7 @@ struct LinkOperations {
         return (finished, operations[next])
     }
 
-    /// - Returns: the operation, if it had not ended yet.
+    /// - Returns: the operation, if it has not ended yet.
     mutating func cancel(_ id: OperationID) -> Operation? {
         guard let index = operations.firstIndex(where: { $0.id == id && !$0.isCancelled }) else { return nil }
         guard operations[index].deadline != nil else { return operations.remove(at: index) }
@@ -65,7 +66,7 @@ struct LinkOperations {
         return operations[index]
     }
 
-    /// Cancels everything that a client asked for.
+    /// Cancels all operations of a client.
     mutating func cancelAll(of client: ClientID) -> [Operation] {
         let ids = operations.filter { $0.client == client }.map { $0.id }
         return ids.compactMap { cancel($0) }
@@ -82,7 +83,7 @@ struct LinkOperations {
         return deadline
     }
 
-    /// The command of a procedure whose time is over.
+    /// The command of a procedure that has timed out.
     func expired(at now: Instant) -> HCIOpcode? {
         operations.first { $0.deadline.map { $0 <= now } ?? false }?.procedure.opcode
     }

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// What the link layer may be asked to do on a link; at most one procedure with the same command runs at a time.
+/// What a client may ask of the link layer on a link; at most one procedure with the same command runs at a time.
 public enum LinkProcedure: Equatable, Sendable {
     /// Ends with `HostResult.rssi`.
     case readRSSI
@@ -18,8 +18,8 @@ public enum LinkProcedure: Equatable, Sendable {
     /// Requests other PHYs; the controllers negotiate. Ends with `HostResult.phy`.
     case setPHY(transmit: PHYSet, receive: PHYSet)
 
-    /// The command by which the controller is asked. A peripheral may have to ask the central over L2CAP instead, and
-    /// not each call reaches the controller: what is known is not read again.
+    /// The HCI command for the procedure. A peripheral may have to ask the central over L2CAP instead, and not every
+    /// call reaches the controller: what is already known is not read again.
     var opcode: HCIOpcode {
         switch self {
         case .readRSSI: ReadRSSI.opcode

@@ -2,22 +2,22 @@ import BLEPackets
 
 /// The links of a controller, found by handle in O(1).
 ///
-/// A link that was found stays what it is for as long as it is referred to: one that has ended is not found any more, and a
-/// handle that is given out again belongs to another `Link`.
+/// A `Link` that was found stays valid for as long as it is referenced. A link that has ended is no longer found, and a
+/// handle that the controller uses again belongs to another `Link`.
 ///
-/// The table knows when the first of its links is due without a walk over them: each link that was lent is asked for its
-/// deadline once, at the end of the input (`noteDeadlines`).
+/// The table knows when the first of its links is due without a walk over all of them: each link that was lent is asked
+/// for its deadline once, at the end of the input (`noteDeadlines`).
 struct LinkTable {
-    /// By their places; a place becomes free when its link ends.
+    /// Links by place; a place becomes free when its link ends.
     private var places: [Link?] = []
-    /// The place of the link with a handle; `none` for a handle without a link.
+    /// The place of the link by handle; `none` for a handle without a link.
     private var placeOfHandle: [UInt16] = []
     private static let none = UInt16.max
     private(set) var count = 0
     private var deadlines = EarliestDeadline()
-    /// The link that may have another deadline than is known, for most inputs the only one.
+    /// A link whose deadline may have changed; for most inputs it is the only one.
     private var lent: Link?
-    /// Further ones.
+    /// Further links whose deadlines may have changed.
     private var alsoLent: [Link] = []
     private var generation: UInt32 = 0
     private let limit: Int
@@ -29,7 +29,7 @@ struct LinkTable {
 
     // MARK: Lending
 
-    /// The link that has this handle now.
+    /// The link that currently has this handle.
     subscript(handle: ConnectionHandle) -> Link? {
         mutating get {
             let index = Int(handle.rawValue)
@@ -41,7 +41,7 @@ struct LinkTable {
         }
     }
 
-    /// Exactly this link; `nil` when it ended, even if its handle lives again.
+    /// Exactly this link; `nil` if it has ended, even if its handle is in use again.
     subscript(id: LinkID) -> Link? {
         mutating get {
             guard let link = self[id.handle], link.id == id else { return nil }
@@ -49,7 +49,7 @@ struct LinkTable {
         }
     }
 
-    /// Every link, in an order that depends on nothing but the inputs.
+    /// Every link, in an order that depends only on the inputs.
     var all: [Link] {
         mutating get {
             let all = places.compactMap { $0 }
@@ -58,8 +58,8 @@ struct LinkTable {
         }
     }
 
-    /// The link to a peer that is not about to end.
-    /// - Parameter peer: who it is, or the private address under which the link was made.
+    /// The link to a peer, unless the link is closing.
+    /// - Parameter peer: the peer's identity address, or the private address under which the link was made.
     mutating func link(to peer: DeviceAddress) -> Link? {
         let peer = peer.withoutIdentityMark
         for case let link? in places where link.isWith(peer) && !link.isClosing {
@@ -73,14 +73,14 @@ struct LinkTable {
         places.contains { $0.map(isIncluded) ?? false }
     }
 
-    /// Who the peers of all links are.
+    /// The identities of all peers.
     var identities: [DeviceAddress] { places.compactMap { $0?.security.identity } }
 
     func count(where isIncluded: (Link) -> Bool) -> Int {
         places.count { $0.map(isIncluded) ?? false }
     }
 
-    /// A link is about to change that did not come from here in this input.
+    /// Notes a link that is about to change and that the table did not lend during this input.
     mutating func note(_ link: Link) {
         guard link !== lent else { return }
         if let lent, !alsoLent.contains(where: { $0 === lent }) { alsoLent.append(lent) }
@@ -89,7 +89,7 @@ struct LinkTable {
 
     // MARK: Deadlines
 
-    /// When the first of all links is due; as of the last `noteDeadlines`.
+    /// When the first of all links is due, as of the last `noteDeadlines`.
     var nextDeadline: Instant? { deadlines.earliest }
 
     /// Asks the links that may have changed for their deadlines.
@@ -114,7 +114,7 @@ struct LinkTable {
         return LinkID(handle: handle, generation: generation)
     }
 
-    /// Takes in a link whose handle no other has.
+    /// Adds a link; no other link may have its handle.
     mutating func insert(_ link: Link) {
         let place: Int
         if let free = places.firstIndex(where: { $0 == nil }) {

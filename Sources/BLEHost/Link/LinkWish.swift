@@ -1,21 +1,21 @@
 import BLEPackets
 
-/// What is left to be done for a link once the input has been handled, because other rooms have a part in it;
-/// `Host.settle` sees to it, in order.
+/// What remains to be done for a link after the input has been handled, because other parts of the host are involved;
+/// `Host.settle` does it, in order.
 enum LinkWish {
     /// The peer refused something because the link is not secure enough.
     case secure(ATTError)
-    /// The link is to end: the peer breaks the rules, or answers no more.
+    /// The link must end: the peer breaks the rules, or no longer answers.
     case end(HCIStatus)
-    /// The pairing has something to be done.
+    /// The pairing has actions to carry out.
     case continuePairing
-    /// The peer's identity is known: clients that wait for this private address of it get the link.
+    /// The peer's identity is known: clients that wait for this private address of the peer get the link.
     case adoptWaiting(for: DeviceAddress)
-    /// A change of key is over: what waited for it goes.
+    /// A change of key is complete: sends what waited for it.
     case releaseHeld
-    /// What came while the key was being changed is received.
+    /// Receives what arrived while the key was being changed.
     case receiveHeld
-    /// What the peripheral asked for while its bond's key was tried is paired for.
+    /// Pairs for what the peripheral requested while its bond's key was tried.
     case followSecurityRequest
     /// The peer, as a client, changed what its bond keeps.
     case keepClientRecord

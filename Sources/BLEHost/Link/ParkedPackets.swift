@@ -1,9 +1,9 @@
 import BLEPackets
 
-/// ACL data that came before the Connection Complete of its handle: events and data may travel on different pipes
-/// (pain 11). It waits for a moment and within bounds.
+/// ACL data that arrived before the Connection Complete of its handle: events and data may travel on different pipes
+/// (pain 11). Each packet waits for a limited time, and their number is limited.
 ///
-/// What comes for a handle that has just been disconnected is late, not early, and is not kept.
+/// Data for a handle that has just been disconnected is late, not early, and is not kept.
 struct ParkedPackets {
     private struct Packet {
         var handle: ConnectionHandle
@@ -29,7 +29,7 @@ struct ParkedPackets {
         return true
     }
 
-    /// Takes what waits for a handle whose link now exists, in order.
+    /// Takes the packets for a handle whose link now exists, in order.
     mutating func take(for handle: ConnectionHandle, at now: Instant) -> [[UInt8]] {
         closed.removeAll { $0.handle == handle }
         guard !packets.isEmpty else { return [] }

@@ -3,23 +3,23 @@ import BLEPackets
 /// Puts L2CAP frames together from the fragments of one link (Core 5.4, Vol 3, Part A, 7.2.2).
 struct Reassembler {
     enum Outcome: Equatable {
-        /// The fragment is a whole frame by itself: no copy was made.
+        /// The fragment is a complete frame by itself: no copy was made.
         case whole
-        /// The frame is complete: `takeFrame` has it.
+        /// The frame is complete: `takeFrame` returns it.
         case assembled
         case incomplete
-        /// A continuation that continues nothing, a frame longer than allowed, or one that a new start cut off.
+        /// A continuation without a start, a frame that is too long, or a frame that a new start cut off.
         case dropped
     }
 
     /// Octets of the basic header: length and channel identifier.
     private static let headerSize = 4
 
-    /// The longest frame that is accepted, header included.
+    /// The longest frame that is accepted, in octets, header included.
     var limit = HostLimits().reassembledBytes
     private var frame: [UInt8] = []
     private var isAssembling = false
-    /// Octets of a refused frame that are still to come.
+    /// Octets of a dropped frame that are yet to come.
     private var skipped = 0
 
     mutating func receive(_ fragment: RawSpan, isStart: Bool) -> Outcome {
@@ -67,7 +67,7 @@ struct Reassembler {
         return taken
     }
 
-    /// Gives the memory of a frame back.
+    /// Returns the memory of a frame for reuse.
     mutating func recycle(_ buffer: consuming [UInt8]) {
         guard frame.isEmpty else { return }
         frame = buffer
@@ -78,7 +78,7 @@ struct Reassembler {
         unsafe fragment.withUnsafeBytes { unsafe frame.append(contentsOf: $0) }
     }
 
-    /// The length of the frame that begins here, header included; `nil` while its length field is not whole.
+    /// The length in octets of the frame that begins here, header included; `nil` until its length field is complete.
     private static func frameLength(_ bytes: RawSpan) -> Int? {
         guard let low = bytes.byte(at: 0), let high = bytes.byte(at: 1) else { return nil }
         return headerSize + (Int(low) | Int(high) << 8)
