@@ -91,7 +91,7 @@ extension Link {
         return true
     }
 
-    /// Leaves indications of values that these clients hold unconfirmed.
+    /// Leaves indications unconfirmed if these clients are subscribed to the value.
     func holdIndications(of clients: [ClientID], into effects: inout Effects) {
         gatt.hold(for: clients)
         takeClientActions(into: &effects)

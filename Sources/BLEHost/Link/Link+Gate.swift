@@ -116,7 +116,7 @@ extension Link {
 
     /// Saves a bonded client's configuration at once instead of at the end of the link, so that a crash does not lose
     /// it.
-    /// - Parameter isLast: whether it is saved if it was saved before.
+    /// - Parameter isLast: whether to save it even if it was saved less than 1 s ago.
     func keepClientRecord(
         isLast: Bool = false, _ pairings: inout Pairings, _ server: inout GATTServer, at now: Instant,
         into effects: inout Effects

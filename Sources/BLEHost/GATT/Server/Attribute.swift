@@ -4,38 +4,38 @@ import BLEPackets
 struct Attribute: Equatable, Sendable {
     /// Where the value comes from.
     enum Value: Equatable, Sendable {
-        /// Held here, for every client alike.
+        /// Kept here, the same for every client.
         case stored([UInt8])
-        /// Known to the app alone, which is asked for each access (SPEC PER-3).
+        /// Known only to the app, which is asked at each access (SPEC PER-3).
         case dynamic
-        /// Held here, for each client its own (Core 5.4, Vol 3, Part G, 3.3.3.3).
+        /// Kept here, separately for each client (Core 5.4, Vol 3, Part G, 3.3.3.3).
         case clientConfiguration(ClientConfiguration)
-        /// Held here, for each client its own (Core 5.4, Vol 3, Part G, 7.2).
+        /// Kept here, separately for each client (Core 5.4, Vol 3, Part G, 7.2).
         case clientSupportedFeatures
         /// A digest that the owner computes (Core 5.4, Vol 3, Part G, 7.3).
         case databaseHash
     }
 
     struct ClientConfiguration: Equatable, Sendable {
-        /// The characteristic's value, whose changes are told.
+        /// The characteristic value whose changes are sent.
         var valueHandle: AttributeHandle
-        /// The modes that the characteristic offers; no others can be set where the configuration is strict.
+        /// The modes that the characteristic offers; if the configuration is strict, no others can be set.
         var allowed: SubscriptionModes
-        /// What stands in it before a client writes.
+        /// The modes before a client writes the configuration.
         var initial: SubscriptionModes
-        /// Whether other lengths than two octets and other bits than the allowed ones are refused.
+        /// Whether values of another length than two octets and bits that are not allowed are refused.
         var isStrict: Bool
     }
 
     let handle: AttributeHandle
     let type: BluetoothUUID
     var permissions: AttributePermissions
-    /// Octets that the key of an encrypted link must have; only asked where the permissions ask for encryption.
+    /// The smallest key size in octets; only checked if the permissions require encryption.
     var minimumKeySize: UInt8 = 0
     var value: Value
-    /// The last attribute of the group that begins here; the attribute itself where none does.
+    /// The last attribute of the group that begins here; the attribute itself if no group begins here.
     var groupEnd: AttributeHandle
-    /// The client configuration of a characteristic's value; zero where there is none.
+    /// The client configuration that belongs to a characteristic value; zero if there is none.
     var configuration: AttributeHandle = .none
     var owner: ClientID
 
@@ -52,18 +52,18 @@ struct Attribute: Equatable, Sendable {
     }
 
     var isServiceDeclaration: Bool { type == .primaryService || type == .secondaryService }
-    /// Whether it says what there is, and holds no value of an app (Core 5.4, Vol 3, Part G, 3.1 to 3.3.1).
+    /// Whether it describes the table and holds no value of an app (Core 5.4, Vol 3, Part G, 3.1 to 3.3.1).
     var isDeclaration: Bool { isServiceDeclaration || type == .include || type == .characteristic }
 }
 
-/// How a client wants to hear of changes (Core 5.4, Vol 3, Part G, 3.3.3.3).
+/// How a client wants to be sent changes of a value (Core 5.4, Vol 3, Part G, 3.3.3.3).
 public struct SubscriptionModes: OptionSet, Hashable, Sendable {
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Bit 0: the value is sent without confirmation.
     public static let notifications = SubscriptionModes(rawValue: 0x0001)
-    /// Bit 1: the value is sent and confirmed.
+    /// Bit 1: the value is sent and the client confirms it.
     public static let indications = SubscriptionModes(rawValue: 0x0002)
     static let all: SubscriptionModes = [.notifications, .indications]
 }

@@ -1,19 +1,19 @@
 /// Who may do what with an attribute's value (Core 5.4, Vol 3, Part F, 3.2.5; SPEC PER-5).
 ///
-/// A requirement of security implies the access that it guards: `readEncryption` alone is a value that may be read over
-/// an encrypted link. Without any permission, only the attribute's handle and type are visible.
+/// A security requirement implies the access that it protects: a value with only `readEncryption` may be read over an
+/// encrypted link. Without any permission, only the attribute's handle and type are visible.
 public struct AttributePermissions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// By every kind of read, on any link.
+    /// Allows every kind of read, on any link.
     public static let readable = AttributePermissions(rawValue: 0x0001)
-    /// By Write Request and by prepared writes.
+    /// Allows Write Request and prepared writes.
     public static let writeable = AttributePermissions(rawValue: 0x0002)
-    /// By Write Command.
+    /// Allows Write Command.
     public static let commandWriteable = AttributePermissions(rawValue: 0x0004)
-    /// By Signed Write Command, and by Write Command on an encrypted link, which takes its place there
-    /// (Core 5.4, Vol 3, Part G, 4.9.2).
+    /// Allows Signed Write Command, and on an encrypted link Write Command, which replaces it there (Core 5.4, Vol 3,
+    /// Part G, 4.9.2).
     public static let signedWriteable = AttributePermissions(rawValue: 0x0008)
     /// Reading needs an encrypted link.
     public static let readEncryption = AttributePermissions(rawValue: 0x0010)
@@ -25,7 +25,7 @@ public struct AttributePermissions: OptionSet, Hashable, Sendable {
     public static let writeAuthentication = AttributePermissions(rawValue: 0x0080)
     /// Reading needs the user's authorization (`GATTLinkSecurity.isAuthorized`).
     public static let readAuthorization = AttributePermissions(rawValue: 0x0100)
-    /// Writing needs the user's leave (`GATTLinkSecurity.isAuthorized`).
+    /// Writing needs the user's authorization (`GATTLinkSecurity.isAuthorized`).
     public static let writeAuthorization = AttributePermissions(rawValue: 0x0200)
 
     static let anyRead: AttributePermissions = [.readable, .readEncryption, .readAuthentication, .readAuthorization]

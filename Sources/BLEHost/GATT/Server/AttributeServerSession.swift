@@ -2,24 +2,25 @@ import BLEPackets
 
 /// One client's view of an attribute server, without link, radio or clock: a PDU goes in, PDUs come out.
 ///
-/// It joins what a connection joins: the bearer, which exchanges ATT_MTU, and the server behind it. The table is given
-/// attribute by attribute and the server keeps all values, so the app is never asked. Time does not advance, so nothing
-/// times out.
+/// It contains what belongs to one connection: the bearer, which exchanges ATT_MTU, and the server behind it. The table
+/// is given attribute by attribute and the server keeps all values, so the app is never asked. Time does not advance,
+/// so nothing times out.
 public struct AttributeServerSession {
     private static let link = LinkID(handle: ConnectionHandle(rawValue: 0), generation: 0)
 
-    /// The table as it was given; writes do not change it.
+    /// The original table; writes do not change it.
     private let database: GATTDatabase
     private let settings: GATTServerSettings
-    /// Octets that the server says it can receive, at least 23.
+    /// The largest PDU in octets that the server reports that it can receive, at least 23.
     public let receiveMTU: UInt16
     private var bearer = ATTBearer()
     private var server: GATTServer
 
     /// - Parameters:
-    ///   - database: a table whose values are all kept in it (`GATTDatabase(attributes:)`).
-    ///   - receiveMTU: octets of a PDU that the server can receive; less than 23 counts as 23
-    ///     (Core 5.4, Vol 3, Part F, 3.4.2.2).
+    ///   - database: a table that keeps all its values itself (`GATTDatabase(attributes:)`).
+    ///   - receiveMTU: the largest PDU in octets that the server can receive; less than 23 counts as 23 (Core 5.4, Vol
+    ///     3, Part F, 3.4.2.2).
+    ///   - settings: limits and behaviour of the server.
     public init(database: GATTDatabase, receiveMTU: UInt16, settings: GATTServerSettings = GATTServerSettings()) {
         self.database = database
         self.settings = settings
@@ -28,7 +29,7 @@ public struct AttributeServerSession {
         server.connected(Self.link, at: .zero)
     }
 
-    /// ATT_MTU in octets: 23 until another is agreed on.
+    /// ATT_MTU in octets: 23 until the exchange.
     public var mtu: UInt16 { bearer.mtu }
 
     /// Counters since the start of the session.
@@ -37,19 +38,19 @@ public struct AttributeServerSession {
     /// Ends the session and starts a new one with the initial table.
     public mutating func reset() { self = Self(database: database, receiveMTU: receiveMTU, settings: settings) }
 
-    /// A PDU of the client.
-    /// - Returns: the PDUs that follow from it, in order.
+    /// Processes a PDU of the client.
+    /// - Returns: the PDUs to send as a result, in order.
     public mutating func receive(_ pdu: RawSpan) -> [[UInt8]] {
         if pdu.byte(at: 0) == ATTOpcode.exchangeMTURequest.rawValue { return [exchangeMTU(pdu)] }
         server.receive(pdu, from: Self.link, at: .zero)
         return sentPDUs()
     }
 
-    /// A value of the server has changed; subscribers are notified.
+    /// Changes a value of the server and notifies or indicates it to the client if it has subscribed.
     ///
-    /// - Parameter modes: the ways of telling that are allowed.
-    /// - Returns: the PDUs that follow from it; none where no client subscribed in one of these ways, or where an
-    ///   indication is still to be confirmed.
+    /// - Parameter modes: the ways of sending that are allowed.
+    /// - Returns: the PDUs to send as a result; none if the client has not subscribed in one of these ways, or if an
+    ///   indication is still unconfirmed.
     public mutating func updateValue(
         _ value: [UInt8], of handle: AttributeHandle, as modes: SubscriptionModes
     ) -> [[UInt8]] {

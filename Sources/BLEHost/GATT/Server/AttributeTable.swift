@@ -2,8 +2,8 @@ import BLEPackets
 
 /// The attributes of a server in the order of their handles, with an index by handle and one for each type.
 ///
-/// A handle is found in two steps whatever the table holds; a type, and a range within it, by halving. Only a change of
-/// the table costs time that grows with it.
+/// A handle is found in two steps, whatever the size of the table; a type, and a range within it, by binary search.
+/// Only changes of the table take time that grows with its size.
 struct AttributeTable: Sendable {
     struct TypeIndex: Equatable, Sendable {
         let type: BluetoothUUID
@@ -16,7 +16,7 @@ struct AttributeTable: Sendable {
 
     /// In ascending order of their handles.
     private(set) var attributes: [Attribute] = []
-    /// For each 256 handles, one above the place of each in `attributes`; empty where there is no attribute at all.
+    /// For each page of 256 handles: the index in `attributes` plus one; empty if the page has no attributes.
     private var pages: [[UInt16]]
     /// In ascending order of their UUIDs.
     private var types: [TypeIndex] = []
@@ -27,7 +27,7 @@ struct AttributeTable: Sendable {
 
     // MARK: By handle
 
-    /// The place of the attribute in `attributes`.
+    /// The index of the attribute in `attributes`.
     @inline(__always)
     func position(of handle: AttributeHandle) -> Int? {
         let page = pages[Int(handle.rawValue >> 8)]
@@ -38,7 +38,7 @@ struct AttributeTable: Sendable {
 
     subscript(handle: AttributeHandle) -> Attribute? { position(of: handle).map { attributes[$0] } }
 
-    /// The place of the first attribute whose handle is not below `handle`; `count` where there is none.
+    /// The index of the first attribute whose handle is not below `handle`; `count` if there is none.
     func firstPosition(from handle: AttributeHandle) -> Int {
         if let position = position(of: handle) { return position }
         var low = 0
@@ -50,11 +50,11 @@ struct AttributeTable: Sendable {
         return low
     }
 
-    /// What may be done with the attribute at a place, without a copy of the whole.
+    /// The permissions of the attribute at an index, without a copy of the whole attribute.
     @inline(__always)
     func permissions(at position: Int) -> AttributePermissions { attributes.span[position].permissions }
 
-    /// The value of the attribute at a place; `nil` where it is not kept here for every client alike.
+    /// The value of the attribute at an index; `nil` if the table does not keep one value for all clients.
     @inline(__always)
     func storedOctets(at position: Int) -> [UInt8]? {
         guard case .stored(let octets) = attributes.span[position].value else { return nil }
@@ -104,7 +104,7 @@ struct AttributeTable: Sendable {
 
     // MARK: Changes
 
-    /// Puts in attributes whose handles ascend and lie between those of two neighbours in the table.
+    /// Inserts attributes whose handles are in ascending order and lie between two neighbours in the table.
     mutating func insert(_ added: [Attribute]) {
         guard let first = added.first else { return }
         let place = firstPosition(from: first.handle)
@@ -113,7 +113,7 @@ struct AttributeTable: Sendable {
         for attribute in added { index(attribute) }
     }
 
-    /// Takes out all attributes in a range.
+    /// Removes all attributes in a range.
     mutating func remove(_ range: AttributeHandleRange) {
         let place = firstPosition(from: range.first)
         var end = place

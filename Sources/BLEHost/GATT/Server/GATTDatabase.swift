@@ -1,17 +1,18 @@
 import BLEPackets
 
-/// The services of a device and where their attributes stand (Core 5.4, Vol 3, Part G, 2.6 and 3; SPEC PER-6, PER-24).
+/// The services of a device and the handles of their attributes (Core 5.4, Vol 3, Part G, 2.6 and 3; SPEC PER-6,
+/// PER-24).
 ///
-/// Handles are stable: a service keeps its place for as long as it is published. A new service goes behind every handle
-/// that was ever given out, so that a client which remembers an old table never finds something else under an old
-/// handle. There are two exceptions. A service that is published again with the same attributes gets its old handles if
-/// they are free, so bonded clients of a restarted app need not discover again. When no handles are left, released ones
-/// are used again, the lowest that is large enough; Service Changed and the database hash tell of it.
+/// Handles are stable: a service keeps its handles for as long as it is published. A new service gets handles above all
+/// that were ever used, so that a client that remembers an old table never finds something else under an old handle.
+/// There are two exceptions. A service that is published again with the same attributes gets its old handles if they
+/// are free, so bonded clients of a restarted app need not discover again. When no handles are left, released ones are
+/// used again, beginning with the lowest gap that is large enough; Service Changed and the database hash report this.
 public struct GATTDatabase: Sendable {
-    /// A place that a removed service left behind.
+    /// The handles of a removed service.
     struct FreedPlace: Equatable, Sendable {
         var range: AttributeHandleRange
-        /// Types and declarations of the service that stood here.
+        /// Types and declarations of the removed service.
         var layout: [UInt8]
     }
 
@@ -21,28 +22,28 @@ public struct GATTDatabase: Sendable {
     /// In ascending order of their handles.
     private var freed: [FreedPlace] = []
     private var lastGiven: AttributeHandle = .none
-    /// Grows with each change of what a client can discover.
+    /// Increases with each change that clients can discover.
     public internal(set) var revision: UInt64 = 0
-    /// The digest of the present table, once it has been computed.
+    /// The database hash of the current table, once it has been computed.
     var hash: [UInt8]?
 
-    /// A database without a single service.
+    /// Creates a database without services.
     public init() {}
 
-    /// How many attributes there are.
+    /// The number of attributes.
     public var attributeCount: Int { table.count }
 
-    /// The published service that holds an attribute.
+    /// The published service that contains an attribute; `nil` if there is none.
     public func service(with handle: AttributeHandle) -> GATTPublishedService? {
         services.first { $0.range.contains(handle) }
     }
 
     // MARK: A table as it is given
 
-    /// A table that is given attribute by attribute and takes everything as it comes.
+    /// Creates a table from a list of attributes, without the rules for apps.
     ///
-    /// Values that may be written are kept here. A configuration descriptor behind a characteristic is one for each
-    /// client, and takes values of any length and any bits.
+    /// Values that may be written are kept here. Each client has its own value of a configuration descriptor behind a
+    /// characteristic; such a descriptor accepts values of any length and any bits.
     /// - Throws: `GATTPublishError.handlesOutOfOrder` and `.valueTooLong`.
     public init(attributes: [RawAttribute]) throws(GATTPublishError) {
         var rows: [Attribute] = []
@@ -62,8 +63,8 @@ public struct GATTDatabase: Sendable {
         services = Self.services(of: rows)
     }
 
-    /// Every client may read declarations and none may write them, whatever is given: what a client may
-    /// discover does not depend on what it may use (Core 5.4, Vol 3, Part G, 3.1 to 3.3.1).
+    /// Every client may read declarations and no client may write them, whatever permissions are given: what a client
+    /// may discover does not depend on what it may use (Core 5.4, Vol 3, Part G, 3.1 to 3.3.1).
     private static func permissions(of attribute: RawAttribute) -> AttributePermissions {
         switch attribute.type {
         case .primaryService, .secondaryService, .include, .characteristic: .readable
@@ -71,7 +72,7 @@ public struct GATTDatabase: Sendable {
         }
     }
 
-    /// Security of an access implies the access.
+    /// Adds the access that each security requirement implies.
     static func withImplied(_ permissions: AttributePermissions) -> AttributePermissions {
         var all = permissions
         if !all.isDisjoint(with: .anyRead) { all.insert(.readable) }
@@ -79,7 +80,7 @@ public struct GATTDatabase: Sendable {
         return all
     }
 
-    /// Finds the ends of groups, and which configuration belongs to which value.
+    /// Finds the ends of groups, and the configuration that belongs to each value.
     private static func link(_ rows: inout [Attribute]) {
         var service: Int?
         var declaration: Int?
@@ -113,7 +114,7 @@ public struct GATTDatabase: Sendable {
         rows[value].configuration = rows[index].handle
     }
 
-    /// The value of a characteristic: where its declaration says, or else the attribute behind it.
+    /// The value of a characteristic: the attribute that its declaration names, otherwise the one that follows.
     private static func valueIndex(
         _ rows: [Attribute], _ declaration: Int, _ declared: [UInt8], before index: Int
     ) -> Int? {
@@ -137,9 +138,9 @@ public struct GATTDatabase: Sendable {
 
     // MARK: Publishing
 
-    /// Puts a service into the table.
+    /// Adds a service to the table.
     ///
-    /// - Parameter isOwn: whether the service is one of the stack's own, to which the rules for apps do not apply.
+    /// - Parameter isOwn: whether the service is one of the stack's own, which the rules for apps do not restrict.
     mutating func publish(
         _ definition: GATTServiceDefinition, owner: ClientID, isOwn: Bool = false
     ) throws(GATTPublishError) -> GATTPublishedService {
@@ -147,7 +148,7 @@ public struct GATTDatabase: Sendable {
         for handle in definition.includedServices where service(startingAt: handle) == nil {
             throw .includedServiceUnknown(handle)
         }
-        // Where the service stands does not change how long it is nor what it looks like.
+        // The length and the layout of the service do not depend on its handles.
         let draft = ServiceLayout(definition, at: .first, owner: owner, database: self)
         guard let start = place(for: draft.rows.count, layout: draft.signature) else { throw .outOfHandles }
         let layout = ServiceLayout(definition, at: start, owner: owner, database: self)
@@ -160,7 +161,7 @@ public struct GATTDatabase: Sendable {
         return published
     }
 
-    /// Takes a service out of the table.
+    /// Removes a service from the table.
     /// - Returns: the handles that it had.
     mutating func remove(_ handle: AttributeHandle) throws(GATTPublishError) -> AttributeHandleRange {
         guard let index = services.firstIndex(where: { $0.range.first == handle }) else {
@@ -178,7 +179,7 @@ public struct GATTDatabase: Sendable {
         return service.range
     }
 
-    /// The first service, in the order of removal, that can go: includers before what they include.
+    /// The next service of an owner that can be removed: services that include others come before these.
     func lastService(of owner: ClientID) -> AttributeHandle? {
         services.last { $0.owner == owner && !Self.isKept($0.uuid) && includer(of: $0.range.first) == nil }?.range.first
     }
@@ -198,7 +199,7 @@ public struct GATTDatabase: Sendable {
         return table.attributes[first..<max(first, end)]
     }
 
-    /// A service that includes the one at `handle`.
+    /// The first handle of a service that includes the service at `handle`; `nil` if there is none.
     private func includer(of handle: AttributeHandle) -> AttributeHandle? {
         for include in table.handles(of: .include) {
             guard case .stored(let octets)? = table[include]?.value, octets.count >= 2 else { continue }
@@ -208,7 +209,7 @@ public struct GATTDatabase: Sendable {
         return nil
     }
 
-    /// The services that the stack keeps itself.
+    /// Whether the stack itself keeps this service.
     static func isKept(_ uuid: BluetoothUUID) -> Bool { uuid == .genericAccess || uuid == .genericAttribute }
 
     // MARK: Handles
@@ -224,7 +225,7 @@ public struct GATTDatabase: Sendable {
         return placeBetween(count)
     }
 
-    /// The lowest gap that is large enough. The places in it are no longer remembered.
+    /// The lowest gap that is large enough. The removed services in it are forgotten.
     private mutating func placeBetween(_ count: Int) -> AttributeHandle? {
         var start = 1
         for index in 0...services.count {
@@ -243,7 +244,8 @@ public struct GATTDatabase: Sendable {
 
     // MARK: Hash
 
-    /// What the database hash is computed of (Core 5.4, Vol 3, Part G, 7.3.1): AES-CMAC with a key of zeros.
+    /// The message from which the database hash is computed (Core 5.4, Vol 3, Part G, 7.3.1): AES-CMAC with a key of
+    /// zeros.
     public var hashMessage: [UInt8] {
         var message = PacketWriter(reservingCapacity: table.count * 8)
         for attribute in table.attributes { ServiceLayout.describe(attribute, from: .none, into: &message) }
@@ -260,7 +262,7 @@ extension SubscriptionModes {
 }
 
 extension BluetoothUUID {
-    /// A UUID as an attribute's value: 2 or 16 octets.
+    /// Reads a UUID from an attribute's value: 2 or 16 octets, otherwise `nil`.
     init?(attributeValue octets: [UInt8]) {
         var reader = PacketReader(octets.span.bytes)
         let width: Width = octets.count == 2 ? .bits16 : .bits128
@@ -269,7 +271,7 @@ extension BluetoothUUID {
         self = uuid
     }
 
-    /// The UUID in the form that ATT knows: 16 bits as they are, all others in 128.
+    /// The UUID in the form that ATT uses: 16-bit UUIDs unchanged, all others in 128 bits.
     var forAttributes: BluetoothUUID { width == .bits16 ? self : expanded }
 
     var attributeValue: [UInt8] {

@@ -1,27 +1,27 @@
 import BLEPackets
 
-/// What protects a link, as far as an attribute server asks for it (Core 5.4, Vol 3, Part C, 10.2).
+/// The security of a link, as far as an attribute server needs to know it (Core 5.4, Vol 3, Part C, 10.2).
 public struct GATTLinkSecurity: Equatable, Sendable {
-    /// The keys that pairing left with both sides, whether they are in use or not.
+    /// The keys that both sides have from pairing, whether they are in use or not.
     public enum Keys: Equatable, Sendable {
-        /// Never paired, or the keys are lost.
+        /// Never paired, or the keys were lost.
         case none
-        /// Paired, but not protected against a man in the middle.
+        /// Paired, but without protection against a man in the middle.
         case unauthenticated
-        /// Protected against a man in the middle.
+        /// Paired with protection against a man in the middle.
         case authenticated
     }
 
-    /// What pairing left.
+    /// The keys from pairing.
     public var keys: Keys
     /// Whether the link is encrypted now.
     public var isEncrypted: Bool
     /// Octets of the key in use, 7 to 16.
     public var keySize: UInt8
-    /// Whether the user lets this client use what needs authorization.
+    /// Whether the user allows this client to use values that need authorization.
     public var isAuthorized: Bool
-    /// With what the client is refused whatever needs encryption, because the key in use is weaker than this device
-    /// demands of all of them; `nil` where it is not.
+    /// The error for every access that needs encryption, because the key in use is weaker than this device requires for
+    /// all of them; `nil` if the key is sufficient.
     public var shortfall: ATTError?
 
     public init(

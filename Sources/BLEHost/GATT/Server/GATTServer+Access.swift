@@ -1,23 +1,24 @@
 import BLEPackets
 
-/// Who may do what, in the order in which it is checked (Core 5.4, Vol 3, Part F, 4; Vol 3, Part C, 10.3.1).
+/// Access checks, in the order in which they are made (Core 5.4, Vol 3, Part F, 4; Vol 3, Part C, 10.3.1).
 extension GATTServer {
-    /// What a client has for a value.
+    /// Where a client's read gets the value from.
     enum Held {
         case octets([UInt8])
-        /// The app must be asked.
+        /// The app must be asked for the value.
         case app
         /// The database hash, which is not computed yet.
         case unknownHash
     }
 
-    /// Disables or enables access to an app's values and descriptors for all clients (SPEC FGO-3, 2.4).
+    /// Disables access to the values and descriptors of an app with this error for all clients; `nil` enables it (SPEC
+    /// FGO-3, 2.4).
     public mutating func disableServices(of owner: ClientID, with error: ATTError?) {
         disabledOwners.removeAll { $0.owner == owner }
         if let error { disabledOwners.append((owner, error)) }
     }
 
-    /// Declarations can be read all the same: discovery goes on.
+    /// Declarations can still be read, so that discovery continues to work.
     private func disabled(_ position: Int) -> ATTError? {
         let attribute = database.table.attributes[position]
         guard let disabled = disabledOwners.first(where: { $0.owner == attribute.owner }),
@@ -26,7 +27,7 @@ extension GATTServer {
         return disabled.error
     }
 
-    /// Why a client may not read an attribute; `nil` where it may.
+    /// Why a client may not read an attribute; `nil` if it may.
     @inline(__always)
     func refusal(readingAt position: Int, _ slot: Int) -> ATTError? {
         let permissions = database.table.permissions(at: position)
@@ -39,7 +40,7 @@ extension GATTServer {
             authorization: permissions.contains(.readAuthorization), position, slot)
     }
 
-    /// Why a client may not write an attribute; `nil` where it may.
+    /// Why a client may not write an attribute; `nil` if it may.
     @inline(__always)
     func refusal(writingAt position: Int, isCommand: Bool, isSigned: Bool = false, _ slot: Int) -> ATTError? {
         let permissions = database.table.permissions(at: position)
@@ -79,7 +80,7 @@ extension GATTServer {
         return authorization && !security.isAuthorized ? .insufficientAuthorization : nil
     }
 
-    /// The value of an attribute as a client sees it.
+    /// The value of an attribute as this client sees it.
     func held(at position: Int, _ slot: Int) -> Held {
         switch database.table.attributes[position].value {
         case .stored(let octets): return .octets(octets)

@@ -5,10 +5,10 @@ import BLEPackets
 extension GATTServer {
     // MARK: Publishing
 
-    /// Puts a service into the table and tells the clients (SPEC PER-6).
+    /// Adds a service to the table and tells the clients (SPEC PER-6).
     ///
     /// It cannot be changed afterwards (SPEC PER-7).
-    /// - Throws: `GATTPublishError`; then nothing is published.
+    /// - Throws: `GATTPublishError`; in this case nothing is published.
     public mutating func publish(
         _ service: GATTServiceDefinition, owner: ClientID = .local, at now: Instant
     ) throws(GATTPublishError) -> GATTPublishedService {
@@ -17,9 +17,9 @@ extension GATTServer {
         return published
     }
 
-    /// Takes a service out of the table and tells the clients.
+    /// Removes a service from the table and tells the clients.
     ///
-    /// - Parameter handle: of its declaration.
+    /// - Parameter handle: the handle of the service declaration.
     /// - Throws: `GATTPublishError.unknownService` and `.isIncluded`.
     public mutating func remove(_ handle: AttributeHandle, at now: Instant) throws(GATTPublishError) {
         let range = try database.remove(handle)
@@ -27,19 +27,19 @@ extension GATTServer {
         changed(range, now)
     }
 
-    /// Takes out all services of one app, those first that include others.
+    /// Removes all services of one app, beginning with those that include others.
     public mutating func removeAllServices(of owner: ClientID, at now: Instant) {
         while let handle = database.lastService(of: owner) {
             do throws(GATTPublishError) { try remove(handle, at: now) } catch { return }
         }
     }
 
-    /// Publishes the services that each device has: Generic Access and Generic Attribute
+    /// Publishes the services that every device has: Generic Access and Generic Attribute
     /// (Core 5.4, Vol 3, Part C, 12; Vol 3, Part G, 7).
     ///
     /// - Parameters:
     ///   - appearance: a value of the Assigned Numbers, 2.6.
-    ///   - hasDatabaseHash: whether the owner answers `computeHash`; without it there is no robust caching either.
+    ///   - hasDatabaseHash: whether the owner can answer `computeHash`; without it there is no robust caching either.
     /// - Throws: `GATTPublishError.outOfHandles`.
     public mutating func publishGenericServices(
         deviceName: String, appearance: UInt16 = 0, hasDatabaseHash: Bool = false, at now: Instant
@@ -67,7 +67,7 @@ extension GATTServer {
         changed(attribute.range, now)
     }
 
-    /// Changes what the Generic Access service calls this device; cut at 248 octets (Core 5.4, Vol 3, Part C, 12.1).
+    /// Changes the device name in the Generic Access service; cut to 248 octets (Core 5.4, Vol 3, Part C, 12.1).
     public mutating func setDeviceName(_ name: String) {
         guard let handle = database.table.handles(of: .deviceName).first,
             let position = database.table.position(of: handle)
@@ -79,7 +79,7 @@ extension GATTServer {
 
     // MARK: Changes
 
-    /// What clients can discover in a range is not what it was.
+    /// What clients can discover in this range has changed.
     private mutating func changed(_ range: AttributeHandleRange, _ now: Instant) {
         let configuration = database.table.handles(of: .serviceChanged).first.flatMap { database.table[$0] }?
             .configuration
@@ -91,7 +91,7 @@ extension GATTServer {
         announceReadiness(now)
     }
 
-    /// Only who asked to be told is told.
+    /// Tells only clients that subscribed to Service Changed.
     private mutating func announce(
         _ range: AttributeHandleRange, _ configuration: AttributeHandle, _ slot: Int, _ now: Instant
     ) {
@@ -101,7 +101,7 @@ extension GATTServer {
         pumpIndications(slot, now)
     }
 
-    /// Nothing that waits may still mean attributes that are gone.
+    /// Drops everything pending that refers to removed attributes.
     private mutating func forget(_ range: AttributeHandleRange, _ slot: Int, _ now: Instant) {
         clients[slot].configurations.remove(range)
         clients[slot].indications.keep { !range.contains($0.handle) }
@@ -116,8 +116,8 @@ extension GATTServer {
 
     // MARK: Robust caching
 
-    /// Refuses a request of a client that does not know of the change, once; the next one shows that it does
-    /// (Core 5.4, Vol 3, Part G, 2.5.2.1).
+    /// Refuses, once, a request of a client that does not know of the change; its next request shows that it does (Core
+    /// 5.4, Vol 3, Part G, 2.5.2.1).
     mutating func refusesOutOfSync(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int) -> Bool {
         if clients[slot].awareness == .told {
             clients[slot].awareness = .aware
@@ -138,7 +138,7 @@ extension GATTServer {
         return true
     }
 
-    /// A client wants the hash: it waits until the hash has been computed.
+    /// A client reads the hash: its request waits until the hash has been computed.
     mutating func awaitHash(
         for pdu: RawSpan, _ request: ATTOpcode, _ handle: AttributeHandle, _ slot: Int, _ now: Instant
     ) {
@@ -149,11 +149,11 @@ extension GATTServer {
         act(.computeHash(message: database.hashMessage, revision: database.revision))
     }
 
-    /// The answer to `computeHash`. One for a table that has changed since is dropped, and asked for again where a
-    /// client waits.
+    /// The result of `computeHash`. A result for a table that has changed since is dropped, and requested again if a
+    /// client waits for it.
     ///
     /// - Parameter octets: 16 octets in the order of the cipher; the attribute has them reversed. `nil` if the hash
-    ///   could not be computed: waiting readers get an error, and the next read asks again.
+    ///   could not be computed: waiting readers get an error, and the next read requests it again.
     public mutating func databaseHash(_ octets: [UInt8]?, revision: UInt64, at now: Instant) {
         if revision == database.revision {
             guard let octets else { return hashFailed(now) }
@@ -177,8 +177,8 @@ extension GATTServer {
         guard case .hash(let pdu)? = clients[slot].transaction?.work, let octet = pdu.first else { return }
         clients[slot].transaction = nil
         let opcode = ATTOpcode(rawValue: octet)
-        // It is one request, however often it is taken up: that it told the client of a change does not yet show that
-        // the client knows. Of a change since then it is to be told again.
+        // However often the request is retried, it is one request: that it told the client of a change does not yet
+        // show that the client knows. If the table has changed again since then, the client must be told again.
         if clients[slot].awareness != .unaware || !refusesOutOfSync(pdu.span.bytes, opcode, slot) {
             dispatch(pdu.span.bytes, opcode, slot, now)
         }
@@ -187,15 +187,16 @@ extension GATTServer {
 
     // MARK: Bonds
 
-    /// What is kept of a client for its next connection.
+    /// What to keep about a client for its next connection; `nil` for an unknown link.
     public mutating func clientRecord(of link: LinkID) -> GATTClientRecord? { slot(of: link).map { record(of: $0) } }
 
-    /// A client turned out to be a bonded one: it finds its configuration, but for what it has written on this link.
+    /// A client turned out to be a bonded one: it gets its kept configuration, except for what it has written on this
+    /// link.
     public mutating func restore(_ record: GATTClientRecord, on link: LinkID, at now: Instant) {
         if let slot = slot(of: link) { restore(record, slot, now) }
     }
 
-    /// Whether a Write Request is for an attribute of which each client has its own.
+    /// Whether a Write Request is for an attribute that has a separate value for each client.
     func keepsPerClient(_ pdu: RawSpan) -> Bool {
         guard let low = pdu.byte(at: 1), let high = pdu.byte(at: 2) else { return false }
         switch database.table[AttributeHandle(rawValue: UInt16(low) | UInt16(high) << 8)]?.value {
@@ -218,7 +219,7 @@ extension GATTServer {
             knownTable: clients[slot].awareness == .aware ? digest : ~digest)
     }
 
-    /// A bonded client is back: it finds its configuration, and hears of what has changed meanwhile.
+    /// A bonded client is back: it gets its kept configuration, and is told of changes since its last connection.
     mutating func restore(_ record: GATTClientRecord, _ slot: Int, _ now: Instant) {
         clients[slot].features |= record.features
         clients[slot].absent = []
@@ -232,8 +233,8 @@ extension GATTServer {
         }
     }
 
-    /// One configuration is what it was for its client, if the characteristic is the one that it was. What stands for
-    /// something else now is forgotten, as a service that was removed is; what is not there yet is kept for when it is.
+    /// Restores one configuration of a client if the characteristic is still the same. If the handle now belongs to
+    /// something else, the configuration is forgotten; if the attribute does not exist yet, it is kept for later.
     private mutating func restore(_ kept: GATTClientRecord.Configuration, _ slot: Int) {
         guard let attribute = database.table[kept.handle] else {
             if kept.owner != nil, clients[slot].absent.count < Self.absentLimit { clients[slot].absent.append(kept) }
@@ -249,7 +250,7 @@ extension GATTServer {
             slot)
     }
 
-    /// Attributes of this range have come: a bonded client finds what it had configured of them.
+    /// Attributes in this range were added: a bonded client gets the configurations that it had for them.
     private mutating func takeUpAbsent(_ range: AttributeHandleRange, _ slot: Int) {
         guard clients[slot].absent.contains(where: { range.contains($0.handle) }) else { return }
         let absent = clients[slot].absent
@@ -257,16 +258,16 @@ extension GATTServer {
         for kept in absent { restore(kept, slot) }
     }
 
-    /// How many configurations of absent services are kept for a client: there is room for the apps of a whole gateway.
+    /// How many configurations of absent services are kept for a client: enough for all apps of a gateway.
     private static let absentLimit = 64
 }
 
 extension GATTDatabase {
-    /// A digest of the table that needs no cipher, for records of our own.
+    /// A digest of the table for the stack's own records, computed without a cipher.
     var digest: UInt64 { Self.digest(of: hashMessage) }
 
-    /// A digest of the UUIDs of the service and the characteristic that a client configuration belongs to; `nil` where
-    /// there is no client configuration.
+    /// A digest of the UUIDs of the service and the characteristic that a client configuration belongs to; `nil` if the
+    /// handle is no client configuration.
     func ownerOfConfiguration(_ handle: AttributeHandle) -> UInt64? {
         guard case .clientConfiguration(let configuration)? = table[handle]?.value else { return nil }
         let service = service(with: handle)?.uuid.attributeValue ?? []
@@ -274,7 +275,7 @@ extension GATTDatabase {
         return Self.digest(of: [UInt8(service.count)] + service + characteristic)
     }
 
-    /// FNV-1a.
+    /// The FNV-1a hash of the octets.
     private static func digest(of octets: [UInt8]) -> UInt64 {
         var digest: UInt64 = 0xCBF2_9CE4_8422_2325
         for octet in octets { digest = (digest ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }

@@ -1,5 +1,5 @@
 extension GATTServer {
-    /// Carries out what a client asks for.
+    /// Carries out a command of a client.
     mutating func perform(
         _ command: ServerCommand, client: ClientID, at now: Instant
     ) throws(GATTPublishError) -> HostResult {

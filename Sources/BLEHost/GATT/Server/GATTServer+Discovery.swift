@@ -2,7 +2,7 @@ import BLEPackets
 
 /// Find Information, Find By Type Value and Read By Group Type (Core 5.4, Vol 3, Part F, 3.4.3 and 3.4.4.9).
 extension GATTServer {
-    /// Handles and types are public: no permission hides them.
+    /// Handles and types are public: permissions do not hide them.
     mutating func findInformation(_ range: AttributeHandleRange, _ slot: Int) {
         guard range.isValid else { return refuse(.findInformationRequest, range.first, .invalidHandle, slot) }
         let attributes = database.table.attributes
@@ -25,7 +25,7 @@ extension GATTServer {
         respond(response.bytes, slot)
     }
 
-    /// What a client may not read, and what only the app knows, is not compared.
+    /// Values that the client may not read, and values that only the app knows, are not compared.
     mutating func findByTypeValue(_ request: borrowing ATTFindByTypeValueRequest, _ slot: Int) {
         let range = request.range
         guard range.isValid else { return refuse(.findByTypeValueRequest, range.first, .invalidHandle, slot) }
@@ -46,7 +46,7 @@ extension GATTServer {
         respond(response.bytes, slot)
     }
 
-    /// Only services are groups for this request (Core 5.4, Vol 3, Part G, 2.5.3).
+    /// Only services are valid groups for this request (Core 5.4, Vol 3, Part G, 2.5.3).
     mutating func readByGroupType(_ request: ATTReadByGroupTypeRequest, _ slot: Int) {
         let range = request.range
         guard range.isValid else { return refuse(.readByGroupTypeRequest, range.first, .invalidHandle, slot) }

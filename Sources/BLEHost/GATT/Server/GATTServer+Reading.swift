@@ -22,7 +22,7 @@ extension GATTServer {
 
     func deadline(_ now: Instant) -> Instant { now.advanced(by: settings.answerTimeout) }
 
-    /// An offset at the end of the value is legal and answered with nothing (SPEC PER-14).
+    /// An offset at the end of the value is valid; the answer is empty (SPEC PER-14).
     @inline(__always)
     private mutating func respondValue(
         _ octets: [UInt8], from offset: Int, _ handle: AttributeHandle, _ request: ATTOpcode, _ slot: Int
@@ -31,14 +31,14 @@ extension GATTServer {
         respondValue(octets.span.bytes.extracting(droppingFirst: offset), request, slot)
     }
 
-    /// Answers a Read or Read Blob Request, as far as the PDU reaches.
+    /// Answers a Read or Read Blob Request with as much of the value as fits into the PDU.
     @inline(__always)
     mutating func respondValue(_ value: RawSpan, _ request: ATTOpcode, _ slot: Int) {
         let part = value.extracting(first: min(value.byteCount, clients[slot].mtu - 1))
         respond([UInt8](request.rawValue | 1, followedBy: part), slot)
     }
 
-    /// Asks the app for a value; the client waits.
+    /// Asks the app for a value; the client's request waits.
     func question(
         _ id: GATTRequestID, forValueOf handle: AttributeHandle, offset: Int, _ slot: Int
     ) -> GATTServerEvent {
@@ -60,7 +60,7 @@ extension GATTServer {
 
     // MARK: Read Multiple
 
-    /// Every attribute is checked before the app is asked for the first value.
+    /// Every attribute is checked before the app is asked for a value.
     mutating func readMultiple(
         _ list: consuming ATTHandleList, isVariable: Bool, _ pdu: RawSpan, _ slot: Int, _ now: Instant
     ) {
@@ -113,7 +113,7 @@ extension GATTServer {
 
     // MARK: Read By Type
 
-    /// A value of the app is answered alone: the client asks on behind it.
+    /// A value of the app is sent alone: the client continues behind it with another request.
     mutating func readByType(_ request: ATTReadByTypeRequest, _ pdu: RawSpan, _ slot: Int, _ now: Instant) {
         guard request.range.isValid else {
             return refuse(.readByTypeRequest, request.range.first, .invalidHandle, slot)
@@ -145,8 +145,8 @@ extension GATTServer {
         respondReadByType(elements, slot)
     }
 
-    /// Writes values of one length; a first one that is too long is cut and stands alone
-    /// (Core 5.4, Vol 3, Part F, 3.4.4.2).
+    /// Writes values of the same length; if the first value is too long, it is cut and sent alone (Core 5.4, Vol 3,
+    /// Part F, 3.4.4.2).
     mutating func respondReadByType(_ elements: [(AttributeHandle, [UInt8])], _ slot: Int) {
         guard let first = elements.first else { return }
         let length = min(first.1.count, clients[slot].mtu - 4, 253)
@@ -162,11 +162,11 @@ extension GATTServer {
 }
 
 extension ServerClient.ReadMultiple {
-    /// Puts the next value behind the others, as far as the PDU reaches (Core 5.4, Vol 3, Part F, 3.4.4.8, 3.4.4.12).
+    /// Appends the next value, as far as it fits into the PDU (Core 5.4, Vol 3, Part F, 3.4.4.8, 3.4.4.12).
     mutating func append(_ octets: [UInt8], mtu: Int) {
         next += 1
         if isVariable {
-            // A length is whole or not there.
+            // A length field is written completely or not at all.
             guard response.count + 2 <= mtu else {
                 next = handles.count
                 return
@@ -178,7 +178,7 @@ extension ServerClient.ReadMultiple {
 }
 
 extension [UInt8] {
-    /// One octet and others, in memory of just their length.
+    /// One octet followed by others, in an array of exactly the needed capacity.
     @inline(__always)
     fileprivate init(_ first: UInt8, followedBy rest: RawSpan) {
         unsafe self.init(unsafeUninitializedCapacity: 1 + rest.byteCount) { buffer, count in

@@ -4,7 +4,7 @@ import BLEPackets
 extension GATTServer {
     // MARK: Subscriptions
 
-    /// A client wrote its configuration.
+    /// A client wrote its configuration descriptor.
     mutating func configure(
         _ handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, _ octets: [UInt8], _ slot: Int
     ) {
@@ -29,7 +29,7 @@ extension GATTServer {
         emit(after.isEmpty ? .unsubscribed(subscription) : .subscribed(subscription))
     }
 
-    /// What a client wants to hear of, as far as the characteristic offers it.
+    /// The modes that a client asked for, as far as the characteristic offers them.
     private func modes(
         of handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, _ slot: Int
     ) -> SubscriptionModes {
@@ -51,7 +51,7 @@ extension GATTServer {
         return (handle, configuration)
     }
 
-    /// Who is subscribed to a characteristic's value, in the order in which the links came.
+    /// The subscriptions to a characteristic value, in the order in which the links were made.
     public func subscriptions(to handle: AttributeHandle) -> [GATTSubscription] {
         guard let (place, configuration) = configuration(of: handle) else { return [] }
         return clients.indices.compactMap { slot in
@@ -60,7 +60,7 @@ extension GATTServer {
         }
     }
 
-    /// The link of a client is gone: each of its subscriptions is over that is not kept.
+    /// The link of a client is gone: all its subscriptions end except those that are kept.
     mutating func endSubscriptions(_ slot: Int, except kept: GATTClientRecord?) {
         for entry in clients[slot].configurations.entries {
             let isKept = kept?.configurations.contains { $0.handle == entry.handle } ?? false
@@ -74,19 +74,20 @@ extension GATTServer {
 
     // MARK: Updates
 
-    /// Sends a value to its subscribers only (SPEC PER-21).
+    /// Sends a value, but only to its subscribers (SPEC PER-21).
     ///
-    /// A client that asked for both gets notifications. A value that is longer than a client's link can carry is cut
-    /// there (SPEC PER-23, 2.4). Who waits to learn that the table has changed gets nothing until then.
+    /// A client that asked for notifications and indications gets notifications. A value that is too long for a
+    /// client's ATT_MTU is cut for that client (SPEC PER-23, 2.4). A client that has not been told yet that the table
+    /// has changed gets nothing until then.
     ///
-    /// Each client has room of its own for what waits. One that has none left is waited for, as long as it takes when
-    /// it is the only one, and for `updateTimeout` while others could go on: then it misses updates, alone, until it
-    /// has caught up.
+    /// Each client has its own limit for waiting updates. If a client has no room left, the other clients wait for it
+    /// for at most `updateTimeout`; after that it misses updates, alone, until it has caught up. If it is the only
+    /// subscriber, the wait has no limit.
     /// - Parameters:
-    ///   - links: `nil` means all.
+    ///   - links: the links to send to; `nil` means all.
     ///   - allowed: the ways of sending that are allowed.
-    /// - Returns: false when there is no room: then no client gets the value, and `readyToUpdate` follows once there is
-    ///   (SPEC PER-22).
+    /// - Returns: false if there is no room: no client gets the value, and `readyToUpdate` follows when there is room
+    ///   again (SPEC PER-22).
     public mutating func updateValue(
         _ value: [UInt8], of handle: AttributeHandle, to links: [LinkID]? = nil,
         as allowed: SubscriptionModes = [.notifications, .indications], at now: Instant
@@ -103,7 +104,7 @@ extension GATTServer {
             let isNotified = modes.contains(.notifications)
             let waiting = isNotified ? clients[slot].unsentNotifications : clients[slot].indications.count
             let isFull = waiting >= limit
-            // Asked also where there is room: that is when it has caught up.
+            // Must be called even if there is room: the client may have caught up.
             let isLeftOut = hasFallenBehind(slot, now)
             if !isFull {
                 someHaveRoom = true
@@ -132,7 +133,7 @@ extension GATTServer {
         return true
     }
 
-    /// A value that needs security does not go out on a link that has lost it (Core 5.4, Vol 3, Part C, 10.3.1.1).
+    /// A value that needs security is not sent on a link that has lost it (Core 5.4, Vol 3, Part C, 10.3.1.1).
     private func isSecureEnough(_ handle: AttributeHandle, _ configuration: AttributeHandle, _ slot: Int) -> Bool {
         guard let position = database.table.position(of: handle),
             let place = database.table.position(of: configuration)
@@ -153,7 +154,7 @@ extension GATTServer {
         act(.send(pdu.bytes, to: clients[slot].link, tag: tag))
     }
 
-    /// The controller has a PDU.
+    /// The controller has a PDU of the server.
     public mutating func sent(_ tag: GATTServerSendTag, to link: LinkID, at now: Instant) {
         guard let slot = slot(of: link) else { return }
         switch tag {
@@ -165,9 +166,9 @@ extension GATTServer {
         }
     }
 
-    /// Tells once that there is room, as soon as there is at each client that had none: half of the limit, so that the
-    /// app is not woken for each packet. A client that is left out for now keeps nobody waiting: it has to learn of a
-    /// change first, or has fallen behind while others have room.
+    /// Reports once that there is room, as soon as every client that had none has half of its limit free, so that the
+    /// app is not woken for each packet. The others do not wait for a client that is left out for now: one that must
+    /// first be told of a change, or that has fallen behind while others have room.
     mutating func announceReadiness(_ now: Instant) {
         guard owesReadiness else { return }
         let limit = max(1, settings.updateLimit) / 2
@@ -194,7 +195,7 @@ extension GATTServer {
 
     // MARK: Clients that fall behind
 
-    /// Others have room: those who have none are waited for no longer than until the deadline.
+    /// Other clients have room: they wait for those without room only until the deadline.
     private mutating func waitForTheSlow(_ now: Instant) {
         guard slowDeadline == nil else { return }
         if let last = lastFallenBehind, last.advanced(by: settings.updateTimeoutRecovery) <= now {
@@ -204,8 +205,8 @@ extension GATTServer {
         slowDeadline = now.advanced(by: currentUpdateTimeout)
     }
 
-    /// The others have waited long enough. Each time they wait for a shorter time, whoever it is for: a stranger that
-    /// comes again and again under new addresses must not cost them more than one that stays.
+    /// The others have waited long enough. Each wait is shorter than the last, whichever client causes it: a stranger
+    /// that returns again and again under new addresses must not cost them more than one that stays.
     mutating func giveUpTheSlow(_ now: Instant) {
         guard let deadline = slowDeadline, deadline <= now else { return }
         var hasFallenBehind = false
@@ -223,7 +224,8 @@ extension GATTServer {
         announceReadiness(now)
     }
 
-    /// Whether a client keeps nobody waiting: until all that waited for it has gone, and for a while at least.
+    /// Whether the others do not wait for this client: until everything that waited for it has been sent, and at least
+    /// for `fallenBehindSpan`.
     private mutating func hasFallenBehind(_ slot: Int, _ now: Instant) -> Bool {
         guard let since = clients[slot].fellBehind else { return false }
         guard clients[slot].unsentNotifications == 0, clients[slot].indications.isEmpty,
@@ -235,7 +237,7 @@ extension GATTServer {
 
     // MARK: Indications
 
-    /// Sends the next indication unless one is to be confirmed (Core 5.4, Vol 3, Part F, 3.4.7.2).
+    /// Sends the next indication unless one is still unconfirmed (Core 5.4, Vol 3, Part F, 3.4.7.2).
     mutating func pumpIndications(_ slot: Int, _ now: Instant) {
         guard !clients[slot].isDead, clients[slot].unconfirmed == nil else { return }
         if let range = clients[slot].changedRange, let handle = database.table.handles(of: .serviceChanged).first {
@@ -278,7 +280,7 @@ extension GATTServer {
 }
 
 extension AttributeHandleRange {
-    /// Both handles as Service Changed carries them.
+    /// Both handles in the format of the Service Changed value.
     var octets: [UInt8] {
         [
             UInt8(truncatingIfNeeded: first.rawValue), UInt8(truncatingIfNeeded: first.rawValue >> 8),

@@ -16,16 +16,16 @@ extension GATTServer {
         if case .dynamic = database.table.attributes.span[position].value {
             ask(forWriting: [write], .writeRequest, .write, deadline(now), slot)
         } else {
-            // The response goes first: what the client asked for with the write follows it.
+            // The response goes first: the effects of the write follow it.
             respond(Self.writeResponse, slot)
             commit(write, at: position, slot)
         }
     }
 
-    /// One for all: an array of its own would be allocated for each write.
+    /// Shared by all writes, so that no array is allocated for each.
     static let writeResponse: [UInt8] = [ATTOpcode.writeResponse.rawValue]
 
-    /// A command has no response, whatever is wrong with it.
+    /// A command gets no response, even if it is invalid.
     mutating func receiveCommand(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
         guard opcode == .writeCommand else {
             counters.refusedSignedWrites &+= 1
@@ -36,7 +36,7 @@ extension GATTServer {
 
     mutating func refuseSignedWrite() { counters.refusedSignedWrites &+= 1 }
 
-    /// A signed write whose signature was proved, in the form of a Write Command.
+    /// Receives a signed write whose signature was verified, in the form of a Write Command.
     mutating func receiveSigned(_ pdu: RawSpan, from link: LinkID) {
         guard let slot = slot(of: link), !clients[slot].isDead else { return }
         receiveWriteCommand(pdu, isSigned: true, slot)
@@ -71,7 +71,7 @@ extension GATTServer {
         }
     }
 
-    /// Why an attribute cannot take a whole value; `nil` where it can.
+    /// Why an attribute cannot accept a complete value; `nil` if it can.
     private func checked(_ octets: [UInt8], at position: Int, _ slot: Int) -> ATTError? {
         guard octets.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
         switch database.table.attributes.span[position].value {
@@ -81,14 +81,14 @@ extension GATTServer {
             guard octets.count == 2 else { return .invalidAttributeValueLength }
             return SubscriptionModes(octets: octets).isSubset(of: configuration.allowed) ? nil : .valueNotAllowed
         case .clientSupportedFeatures:
-            // A client takes nothing back (Core 5.4, Vol 3, Part G, 7.2).
+            // A client cannot clear a feature bit that it has set (Core 5.4, Vol 3, Part G, 7.2).
             guard let features = octets.first else { return .invalidAttributeValueLength }
             return clients[slot].features & ~features == 0 ? nil : .valueNotAllowed
         case .databaseHash: return .writeNotPermitted
         }
     }
 
-    /// Puts a whole value, which has been checked, where the server keeps it.
+    /// Stores a complete value that has been checked.
     private mutating func commit(_ write: GATTWrite, at position: Int, _ slot: Int) {
         switch database.table.attributes.span[position].value {
         case .stored:
@@ -101,7 +101,7 @@ extension GATTServer {
         }
     }
 
-    /// Robust caching; the other features are not made use of, but kept.
+    /// Robust caching; the other feature bits are kept but not used.
     private static let knownFeatures: UInt8 = 0x07
 
     private mutating func ask(
@@ -121,7 +121,7 @@ extension GATTServer {
 
     // MARK: Prepared writes
 
-    /// Offset and length are checked when the queue is carried out (Core 5.4, Vol 3, Part F, 3.4.6.1).
+    /// Offset and length are checked when the queue is executed (Core 5.4, Vol 3, Part F, 3.4.6.1).
     mutating func prepare(_ request: borrowing ATTPrepareWriteRequest, _ slot: Int) {
         guard let position = database.table.position(of: request.handle) else {
             return refuse(.prepareWriteRequest, request.handle, .invalidHandle, slot)
@@ -137,7 +137,7 @@ extension GATTServer {
         respond(response.encoded(), slot)
     }
 
-    /// The queue is empty behind this, whatever comes of it.
+    /// The queue is empty afterwards, whatever the result.
     mutating func execute(_ flags: ATTExecuteWriteRequest.Flags, _ slot: Int, _ now: Instant) {
         let writes = clients[slot].prepared.writes
         clients[slot].prepared.removeAll()
@@ -169,7 +169,7 @@ extension GATTServer {
         return nil
     }
 
-    /// The apps are asked one after another; where all agree, what the server keeps follows.
+    /// Asks the apps one after another; if all accept, the values that the server keeps are written.
     private mutating func run(_ work: PreparedExecution, _ deadline: Instant, _ slot: Int) {
         if work.answered < work.parts.count {
             let writes = work.parts[work.answered].writes
@@ -193,7 +193,7 @@ extension GATTServer {
 }
 
 extension SubscriptionModes {
-    /// The first two octets of a configuration.
+    /// Reads the first two octets of a configuration.
     init(octets: [UInt8]) {
         self.init(rawValue: UInt16(octets.first ?? 0) | UInt16(octets.dropFirst().first ?? 0) << 8)
     }

@@ -7,50 +7,54 @@ import BLEPackets
 ///                    ├──▶ value held by the app ──▶ question ──respond──▶ response
 ///                    └──▶ refused ──▶ Error Response
 ///
-/// For each client one request is under way at a time; an app has 30 s for its answer and gives exactly one. There is
-/// no clock and no I/O: time comes in with each input, and what is to be done is fetched with `nextAction` after it.
-/// The owner of the bearer exchanges the ATT_MTU.
+/// Each client has one request in progress at a time; an app has 30 s for its answer and gives exactly one. There is no
+/// clock and no I/O: time comes in with each input, and the owner fetches the actions with `nextAction` after it. The
+/// owner of the bearer exchanges the ATT_MTU.
 ///
-/// An attribute is checked in this order: its handle, whether the access is permitted at all, authentication and
-/// encryption, the size of the key, authorization, then offset and length of the value.
+/// The checks of an access come in this order: the handle, whether the access is permitted at all, authentication and
+/// encryption, the key size, authorization, then offset and length of the value.
 public struct GATTServer {
-    /// Bounds and time limits.
+    /// Limits and time-outs.
     public let settings: GATTServerSettings
     /// The table of attributes.
     public internal(set) var database: GATTDatabase
-    /// What the server met and survived since it was made.
+    /// Counts unusual events since the server was created.
     public internal(set) var counters = GATTServerCounters()
     var clients: [ServerClient] = []
-    /// Apps whose values and descriptors cannot be read or written for now, and the error for clients that try.
+    /// Apps whose values and descriptors are currently disabled, and the error that clients get.
     var disabledOwners: [(owner: ClientID, error: ATTError)] = []
-    /// The client that was looked up last.
+    /// The index of the client that was looked up last.
     private var recent = 0
-    /// The oldest action, where nothing else waits before it: most requests lead to one, which never sees the array.
+    /// The oldest action, if no other waits before it: most requests lead to a single action, which never needs the
+    /// array.
     private var first: GATTServerAction?
     private var actions: [GATTServerAction] = []
     private var taken = 0
     private var lastQuestion: UInt64 = 0
-    /// Whether an update was refused and no room was announced since.
+    /// Whether an update was refused and `readyToUpdate` has not been reported since.
     var owesReadiness = false
-    /// Until when clients with room wait for those without; `nil` while none has to.
+    /// Until when clients with room wait for those without; `nil` while no client waits.
     var slowDeadline: Instant?
-    /// How long they wait the next time.
+    /// How long the next such wait may last.
     var currentUpdateTimeout: Microseconds
-    /// When a PDU last came.
+    /// When the last PDU arrived.
     var latest = Instant.zero
-    /// When the wait for a client was last given up.
+    /// When a client was last given up as too slow.
     var lastFallenBehind: Instant?
-    /// The revision of the table for which a hash was asked.
+    /// The revision of the table for which the hash was last requested.
     var hashAskedFor: UInt64?
 
-    /// - Parameter database: a table that is there from the beginning.
+    /// Creates a server.
+    /// - Parameters:
+    ///   - database: the initial table.
+    ///   - settings: limits and behaviour.
     public init(database: GATTDatabase = GATTDatabase(), settings: GATTServerSettings = GATTServerSettings()) {
         self.database = database
         self.settings = settings
         currentUpdateTimeout = settings.updateTimeout
     }
 
-    /// When `advance` is due.
+    /// When `advance` must be called next; `nil` if nothing is due.
     @inline(__always)
     public var nextDeadline: Instant? {
         var earliest = slowDeadline
@@ -66,7 +70,7 @@ public struct GATTServer {
         let rest = actions.count - taken
         guard rest > 1 else {
             guard rest == 1 else { return nil }
-            // The last one, and most come alone, is moved out: nothing is left to be cleared.
+            // The last action, usually the only one, is moved out: nothing remains to be cleared.
             let last = actions.removeLast()
             if taken > 0 { actions.removeAll(keepingCapacity: true) }
             taken = 0
@@ -81,8 +85,8 @@ public struct GATTServer {
     /// A link is up.
     ///
     /// - Parameters:
-    ///   - mtu: ATT_MTU, 23 before it is exchanged.
-    ///   - record: what was kept of a bonded client.
+    ///   - mtu: ATT_MTU in octets, 23 before the exchange.
+    ///   - record: what was kept about a bonded client.
     public mutating func connected(
         _ link: LinkID, mtu: UInt16 = 23, security: GATTLinkSecurity = .none, restoring record: GATTClientRecord? = nil,
         at now: Instant
@@ -92,13 +96,13 @@ public struct GATTServer {
         if let record { restore(record, clients.count - 1, now) }
     }
 
-    /// A link is gone: its requests, prepared writes and updates are forgotten, and so are its subscriptions.
+    /// A link is gone: its requests, prepared writes, updates and subscriptions are dropped.
     ///
     /// - Parameters:
-    ///   - isBonded: whether the client will find its configuration again: then no app hears that its subscriptions are
-    ///     over (SPEC 2.4).
-    ///   - kept: what a client that is not to change it will find all the same.
-    /// - Returns: what is to be kept of a bonded client.
+    ///   - isBonded: whether the client will get its configuration back: in this case no app is told that its
+    ///     subscriptions ended (SPEC 2.4).
+    ///   - kept: the earlier record of a client that may not change it: the subscriptions in it do not end.
+    /// - Returns: what to keep about a bonded client.
     @discardableResult
     public mutating func disconnected(
         _ link: LinkID, isBonded: Bool = false, keeping kept: GATTClientRecord? = nil, at now: Instant
@@ -112,18 +116,18 @@ public struct GATTServer {
         return record
     }
 
-    /// ATT_MTU of a link was agreed on.
+    /// The ATT_MTU of a link was exchanged; `mtu` is in octets.
     public mutating func mtuChanged(to mtu: UInt16, on link: LinkID) {
         guard let slot = slot(of: link) else { return }
         clients[slot].mtu = max(Int(ATTBearer.defaultMTU), Int(mtu))
     }
 
-    /// What protects a client's link, as far as the server was told.
+    /// The security of a client's link, as last reported with `securityChanged`.
     public func security(of link: LinkID) -> GATTLinkSecurity {
         clients.first { $0.link == link }?.security ?? .none
     }
 
-    /// A link was encrypted, or its client paired or was authorized.
+    /// The security of a link changed: it was encrypted, or its client paired or was authorized.
     public mutating func securityChanged(to security: GATTLinkSecurity, on link: LinkID) {
         guard let slot = slot(of: link) else { return }
         clients[slot].security = security
@@ -137,7 +141,8 @@ public struct GATTServer {
 
     // MARK: Time
 
-    /// Time has passed: what was to be answered or confirmed by now ends its bearer (Core 5.4, Vol 3, Part F, 3.3.3).
+    /// Time has passed: a request or indication that was not answered or confirmed in time ends its bearer (Core 5.4,
+    /// Vol 3, Part F, 3.3.3).
     public mutating func advance(to now: Instant) {
         for slot in clients.indices {
             guard let deadline = clients[slot].nextDeadline, deadline <= now else { continue }
@@ -155,7 +160,7 @@ public struct GATTServer {
 
     // MARK: PDUs
 
-    /// A request, command or confirmation of a client.
+    /// Receives a request, command or confirmation of a client.
     public mutating func receive(_ pdu: RawSpan, from link: LinkID, at now: Instant) {
         guard let slot = slot(of: link), !clients[slot].isDead else {
             counters.strayPDUs &+= 1
@@ -198,25 +203,25 @@ public struct GATTServer {
         drop(slot, .flooded, now)
     }
 
-    /// Begins what came too early until something waits again.
+    /// Handles the requests that came too early, until one has to wait again.
     mutating func pump(_ slot: Int, _ now: Instant) {
         while clients[slot].transaction == nil, let pdu = clients[slot].early.popFirst(), let octet = pdu.first {
             handle(pdu.span.bytes, ATTOpcode(rawValue: octet), slot, now)
         }
     }
 
-    /// Carries out a request, or begins to, unless its client has to hear first that the table has changed.
+    /// Carries out a request, or begins to, unless its client must first be told that the table has changed.
     mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
         let isBehind = clients[slot].awareness != .aware
         if isBehind, refusesOutOfSync(pdu, opcode, slot) { return }
         dispatch(pdu, opcode, slot, now)
-        // What was held back while the client did not know follows the response.
+        // Indications that were held back while the client did not know of the change follow the response.
         if isBehind { pumpIndications(slot, now) }
     }
 
     /// Carries out a request, or begins to.
     mutating func dispatch(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
-        // Nothing longer than ATT_MTU is a PDU of this bearer (Core 5.4, Vol 3, Part F, 3.2.8).
+        // A PDU longer than ATT_MTU is not valid on this bearer (Core 5.4, Vol 3, Part F, 3.2.8).
         if pdu.byteCount > clients[slot].mtu, opcode.kind == .request {
             counters.malformedPDUs &+= 1
             return refuse(opcode, .none, .invalidPDU, slot)
@@ -267,7 +272,7 @@ public struct GATTServer {
         respond(ATTErrorResponse(request: request, handle: handle, error: error).encoded(), slot)
     }
 
-    /// The bearer is dead.
+    /// Gives up the bearer of a client.
     private mutating func drop(_ slot: Int, _ fault: GATTServerFault, _ now: Instant) {
         clients[slot].die()
         act(.disconnect(clients[slot].link, fault))
@@ -283,8 +288,8 @@ public struct GATTServer {
 
     /// The app's answer to a read or write.
     ///
-    /// - Returns: false when there is nothing to answer any more: a second answer, one that comes too late, or one for
-    ///   a client that is gone. It is dropped and counted. An answer to a command is true and goes nowhere.
+    /// - Returns: false if nothing waits for it: a second answer, one that comes too late, or one for a client that is
+    ///   gone. It is dropped and counted. For an answer to a command the result is true, and the answer has no effect.
     @discardableResult
     public mutating func respond(to id: GATTRequestID, with answer: GATTAnswer, at now: Instant) -> Bool {
         advance(to: now)
@@ -300,7 +305,7 @@ public struct GATTServer {
         return true
     }
 
-    /// Marks the identifiers of questions whose answers go nowhere.
+    /// Marks the identifiers of requests whose answers have no effect.
     static let commandMark: UInt64 = 1 << 63
 
     private mutating func answered(

@@ -1,25 +1,25 @@
 import BLEPackets
 
-/// What the owner of an attribute server has to do.
+/// What the owner of an attribute server must do.
 public enum GATTServerAction: Equatable, Sendable {
     /// Send a PDU on a link's ATT channel, and call `sent` when the controller has it.
     case send([UInt8], to: LinkID, tag: GATTServerSendTag)
     /// Report an event.
     case event(GATTServerEvent)
-    /// The bearer is dead: end the link. Nothing more goes to it.
+    /// The bearer is dead: end the link. Nothing more is sent on it.
     case disconnect(LinkID, GATTServerFault)
-    /// Compute AES-CMAC with a key of zeros over a message and hand the 16 octets, in the order of the cipher, to
-    /// `databaseHash(_:revision:at:)`, or `nil` where it cannot be done (Core 5.4, Vol 3, Part G, 7.3).
+    /// Compute AES-CMAC with a key of zeros over a message. Pass the 16 octets, in the order of the cipher, to
+    /// `databaseHash(_:revision:at:)`, or `nil` if that fails (Core 5.4, Vol 3, Part G, 7.3).
     case computeHash(message: [UInt8], revision: UInt64)
 }
 
-/// Why a server gave up a bearer.
+/// Why a server gave up on a bearer.
 public enum GATTServerFault: Equatable, Sendable {
-    /// The app left a request without an answer until its time was over.
+    /// The app did not answer a request in time.
     case answerTimeout
     /// The client did not confirm an indication in time.
     case confirmationTimeout
-    /// The client went on sending requests without waiting for answers.
+    /// The client kept sending requests without waiting for responses.
     case flooded
 }
 
@@ -32,88 +32,89 @@ public struct GATTRequestID: RawRepresentable, Hashable, Comparable, Sendable {
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A client wants to know a value that the app holds (SPEC PER-13).
+/// A client reads a value that the app holds (SPEC PER-13).
 public struct GATTReadRequest: Equatable, Sendable {
-    /// The identifier for the answer.
+    /// The identifier for `respond`.
     public var id: GATTRequestID
-    /// Who asks.
+    /// The link of the client.
     public var link: LinkID
-    /// What is asked for.
+    /// The attribute to read.
     public var handle: AttributeHandle
-    /// Octets of the value to leave out: the answer begins behind them (SPEC PER-14, PER-15).
+    /// Octets of the value to skip: the answer begins behind them (SPEC PER-14, PER-15).
     public var offset: Int
-    /// Who published the attribute.
+    /// The client that published the attribute.
     public var owner: ClientID
 }
 
-/// One of the values that a client wants to set.
+/// One of the values that a client writes.
 public struct GATTWrite: Equatable, Sendable {
-    /// What is to be set.
+    /// The attribute to write.
     public var handle: AttributeHandle
-    /// Where in the value the octets belong.
+    /// The offset of the octets in the value.
     public var offset: Int
     /// The octets, at most 512.
     public var value: [UInt8]
 }
 
-/// A client wants to set values that the app holds: all of them or none (SPEC PER-17 to PER-19).
+/// A client writes values that the app holds: all of them or none (SPEC PER-17 to PER-19).
 public struct GATTWriteRequest: Equatable, Sendable {
-    /// By which it is answered.
+    /// The identifier for `respond`.
     public var id: GATTRequestID
-    /// Who writes.
+    /// The link of the client.
     public var link: LinkID
     /// At least one, in the order in which the client sent them.
     public var writes: [GATTWrite]
-    /// Whether the client waits; an answer to a command is taken and goes nowhere (SPEC 2.4).
+    /// Whether the client waits for a response; an answer to a command is accepted but has no effect (SPEC 2.4).
     public var needsAnswer: Bool
-    /// Who published the attributes.
+    /// The client that published the attributes.
     public var owner: ClientID
 }
 
-/// The app's answer to a question.
+/// The app's answer to a read or write.
 public enum GATTAnswer: Equatable, Sendable {
-    /// The value from the requested offset on; empty at its end.
+    /// The value from the requested offset on; empty if the offset is at its end.
     case value([UInt8])
-    /// All is written.
+    /// All values have been written.
     case success
-    /// Nothing is read or written.
-    /// - Parameter handle: which of the attributes is at fault; the first where it is `nil`.
+    /// Nothing was read or written.
+    /// - Parameter handle: the attribute that caused the error; `nil` for the first one.
     case failure(ATTError, handle: AttributeHandle? = nil)
 }
 
 /// A subscription: which client receives which value.
 public struct GATTSubscription: Equatable, Sendable {
-    /// Whose subscription it is.
+    /// The link of the subscriber.
     public var link: LinkID
-    /// Of the characteristic's value.
+    /// The handle of the characteristic value.
     public var handle: AttributeHandle
-    /// What the client asks for; nothing when the subscription is over.
+    /// The modes that the client asked for; empty when the subscription has ended.
     public var modes: SubscriptionModes
     /// Octets that one update can carry: ATT_MTU − 3 (SPEC 2.4 maximumUpdateValueLength).
     public var maximumUpdateLength: Int
-    /// Who published the attribute.
+    /// The client that published the attribute.
     public var owner: ClientID
 }
 
-/// What an attribute server has to tell.
+/// What an attribute server reports.
 public enum GATTServerEvent: Equatable, Sendable {
-    /// To be answered with `respond`, once (SPEC PER-16).
+    /// A read to answer once with `respond` (SPEC PER-16).
     case read(GATTReadRequest)
-    /// To be answered with `respond`, once (SPEC PER-18).
+    /// A write to answer once with `respond` (SPEC PER-18).
     case write(GATTWriteRequest)
-    /// The cue to send updates (SPEC PER-20); also when a client asks for another mode.
+    /// A client subscribed, which is the cue to send updates (SPEC PER-20); also reported when it changes the mode.
     case subscribed(GATTSubscription)
-    /// The client wants no more updates, or is gone for good.
+    /// The client unsubscribed, or is gone for good.
     case unsubscribed(GATTSubscription)
     /// There is room for updates again after one was refused (SPEC PER-22).
     case readyToUpdate
-    /// A value that the server keeps was written by a client.
+    /// A client wrote a value that the server keeps.
     case stored(LinkID, GATTWrite)
     /// A client confirmed an indication of this value.
     case confirmed(LinkID, AttributeHandle)
-    /// A client takes updates so slowly that it is not waited for any more: it misses what it has no room for.
+    /// A client accepts updates so slowly that the others no longer wait for it: it misses the updates that it has no
+    /// room for.
     case fellBehind(LinkID)
-    /// The app's time for an answer is over; the bearer is gone with it.
+    /// The app did not answer in time; the bearer is given up with the request.
     case requestExpired(GATTRequestID, LinkID)
 }
 
@@ -121,12 +122,12 @@ public enum GATTServerEvent: Equatable, Sendable {
 public struct GATTClientRecord: Equatable, Sendable {
     /// What a client wrote into one Client Characteristic Configuration.
     public struct Configuration: Equatable, Sendable {
-        /// Of the configuration descriptor.
+        /// The handle of the configuration descriptor.
         public var handle: AttributeHandle
-        /// What the client wants to be sent.
+        /// The modes that the client asked for.
         public var modes: SubscriptionModes
-        /// A digest of the service and the characteristic that it belongs to: under the handle there may be another one
-        /// when the client comes back. `nil` in records that were kept without; the handle alone counts then.
+        /// A digest of the service and the characteristic that it belongs to: another one may have the handle when the
+        /// client comes back. `nil` in records without a digest; in this case only the handle counts.
         public var owner: UInt64?
 
         public init(handle: AttributeHandle, modes: SubscriptionModes, owner: UInt64? = nil) {
@@ -138,7 +139,7 @@ public struct GATTClientRecord: Equatable, Sendable {
 
     /// In ascending order of their handles.
     public var configurations: [Configuration]
-    /// The Client Supported Features (Core 5.4, Vol 3, Part G, 7.2).
+    /// The value of Client Supported Features (Core 5.4, Vol 3, Part G, 7.2).
     public var features: UInt8
     /// A digest of the table that the client knows.
     public var knownTable: UInt64

@@ -2,13 +2,13 @@ import BLEPackets
 
 /// A service as an app publishes it (SPEC MOD-4, MOD-10, PER-6).
 public struct GATTServiceDefinition: Equatable, Sendable {
-    /// What kind of service it is.
+    /// The type of the service.
     public var uuid: BluetoothUUID
-    /// Whether the service means something by itself, and not only in the services that include it.
+    /// Whether the service is useful by itself, and not only as part of services that include it.
     public var isPrimary: Bool
-    /// The first handles of services that are published already.
+    /// The first handles of services that are already published.
     public var includedServices: [AttributeHandle]
-    /// In the order of their handles to be.
+    /// In the order in which they get their handles.
     public var characteristics: [GATTCharacteristicDefinition]
 
     public init(
@@ -24,22 +24,22 @@ public struct GATTServiceDefinition: Equatable, Sendable {
 
 /// A characteristic as an app publishes it (SPEC PER-2 to PER-5).
 public struct GATTCharacteristicDefinition: Equatable, Sendable {
-    /// What kind of characteristic it is.
+    /// The type of the characteristic.
     public var uuid: BluetoothUUID
-    /// What the declaration says; `broadcast` and `extendedProperties` cannot be set by an app (SPEC PER-4).
+    /// The properties in the declaration; an app cannot set `broadcast` and `extendedProperties` (SPEC PER-4).
     public var properties: CharacteristicProperties
-    /// A value can be read or written where both properties and permissions allow it (SPEC PER-2).
+    /// The permissions of the value; an access must be allowed by both properties and permissions (SPEC PER-2).
     public var permissions: AttributePermissions
-    /// A value that never changes and is answered without the app; `nil` for one that the app is asked for each time
-    /// (SPEC PER-3).
+    /// A value that never changes and that the server answers without the app, at most 512 octets; `nil` if the app is
+    /// asked at each access (SPEC PER-3).
     public var value: [UInt8]?
-    /// Besides those that the server adds itself.
+    /// Descriptors in addition to those that the server adds itself.
     public var descriptors: [GATTDescriptorDefinition]
-    /// What an Extended Properties descriptor says, which is added where this is not empty.
+    /// The value of the Extended Properties descriptor, which is added if this is not empty.
     public var extendedProperties: CharacteristicExtendedProperties
-    /// Whether only an encrypted link can subscribe (SPEC SEC-1, 2.1).
+    /// Whether subscribing needs an encrypted link (SPEC SEC-1, 2.1).
     public var needsEncryptionToSubscribe: Bool
-    /// The smallest key size in octets, where permissions require encryption; 0 for any.
+    /// The smallest key size in octets if the permissions require encryption, up to 16; 0 for any.
     public var minimumKeySize: UInt8
 
     public init(
@@ -59,13 +59,13 @@ public struct GATTCharacteristicDefinition: Equatable, Sendable {
     }
 }
 
-/// A descriptor as an app publishes it: any but those that the server keeps itself.
+/// A descriptor as an app publishes it, except those that the server keeps itself.
 public struct GATTDescriptorDefinition: Equatable, Sendable {
-    /// What kind of descriptor it is.
+    /// The type of the descriptor.
     public var uuid: BluetoothUUID
-    /// Who may do what with the value.
+    /// The permissions of the value.
     public var permissions: AttributePermissions
-    /// `nil` where the app is asked for each access.
+    /// The value, at most 512 octets; `nil` if the app is asked at each access.
     public var value: [UInt8]?
 
     public init(uuid: BluetoothUUID, permissions: AttributePermissions = .readable, value: [UInt8]?) {
@@ -75,14 +75,14 @@ public struct GATTDescriptorDefinition: Equatable, Sendable {
     }
 }
 
-/// What the Extended Properties descriptor says (Core 5.4, Vol 3, Part G, 3.3.3.1).
+/// The bits of the Extended Properties descriptor (Core 5.4, Vol 3, Part G, 3.3.3.1).
 public struct CharacteristicExtendedProperties: OptionSet, Hashable, Sendable {
     public let rawValue: UInt16
     @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Whether prepared writes are taken (Core 5.4, Vol 3, Part G, 4.9.5).
+    /// Reliable writes are allowed (Core 5.4, Vol 3, Part G, 4.9.5).
     public static let reliableWrite = CharacteristicExtendedProperties(rawValue: 0x0001)
-    /// Whether the user description can be written.
+    /// The user description can be written.
     public static let writableAuxiliaries = CharacteristicExtendedProperties(rawValue: 0x0002)
 }
 
@@ -95,39 +95,39 @@ extension CharacteristicExtendedProperties: Codable {}
 
 /// The handles of a published service; they stay the same until it is removed.
 public struct GATTPublishedService: Equatable, Sendable {
-    /// What kind of service it is.
+    /// The type of the service.
     public var uuid: BluetoothUUID
-    /// Whether it means something by itself.
+    /// Whether it is a primary service.
     public var isPrimary: Bool
-    /// From the declaration, by which the service is known, to its last attribute.
+    /// From the declaration, whose handle identifies the service, to its last attribute.
     public var range: AttributeHandleRange
     /// In the order of the definition.
     public var characteristics: [GATTPublishedCharacteristic]
-    /// Who published it.
+    /// The client that published it.
     public var owner: ClientID
 }
 
-/// Where a characteristic found its place.
+/// The handles of a published characteristic.
 public struct GATTPublishedCharacteristic: Equatable, Sendable {
-    /// What kind of characteristic it is.
+    /// The type of the characteristic.
     public var uuid: BluetoothUUID
     /// The handle of its declaration.
     public var declaration: AttributeHandle
-    /// The handle of its value, by which it is known in questions and updates.
+    /// The handle of its value, which identifies it in requests and updates.
     public var valueHandle: AttributeHandle
-    /// Zero where clients cannot subscribe.
+    /// The handle of its Client Characteristic Configuration; zero if clients cannot subscribe.
     public var configuration: AttributeHandle
-    /// Those of the definition, in its order.
+    /// The handles of the descriptors of the definition, in its order.
     public var descriptors: [AttributeHandle]
 }
 
-/// One attribute of a table that is given as it is.
+/// One attribute of a table that is given as a list of attributes.
 public struct RawAttribute: Equatable, Sendable {
-    /// Its place in the table; handles ascend.
+    /// Its handle; the handles of a table must be in ascending order.
     public var handle: AttributeHandle
-    /// What kind of attribute it is.
+    /// The attribute type.
     public var type: BluetoothUUID
-    /// Who may do what with it.
+    /// The permissions of the value.
     public var permissions: AttributePermissions
     /// Up to 512 octets, the same for every client.
     public var value: [UInt8]
@@ -142,24 +142,24 @@ public struct RawAttribute: Equatable, Sendable {
 
 /// Why a service could not be published or removed (SPEC PER-6).
 public enum GATTPublishError: Error, Equatable, Sendable {
-    /// A service that the stack keeps itself, or Apple's system does (SPEC 2.4: `CBError.uuidNotAllowed`).
+    /// The service is one that the stack keeps itself, or one of Apple's system (SPEC 2.4: `CBError.uuidNotAllowed`).
     case uuidNotAllowed(BluetoothUUID)
-    /// `broadcast` or `extendedProperties` (SPEC PER-4).
+    /// The properties contain `broadcast` or `extendedProperties` (SPEC PER-4).
     case propertyNotAllowed(BluetoothUUID)
-    /// A descriptor that the server keeps itself.
+    /// The server keeps this descriptor itself.
     case descriptorNotAllowed(BluetoothUUID)
-    /// A value that never changes, with a property or permission that lets it change (SPEC PER-3).
+    /// A value that never changes has a property or permission that allows changes (SPEC PER-3).
     case cachedValueNotReadOnly(BluetoothUUID)
-    /// A value of more than 512 octets.
+    /// The value is longer than 512 octets.
     case valueTooLong(BluetoothUUID)
     /// An included service is not published (SPEC 2.4).
     case includedServiceUnknown(AttributeHandle)
-    /// The handles are used up.
+    /// No handles are left.
     case outOfHandles
-    /// There is no such service, or it is none that can be removed.
+    /// There is no such service, or it cannot be removed.
     case unknownService(AttributeHandle)
     /// Another service includes this one and must go first (SPEC 2.4).
     case isIncluded(AttributeHandle, by: AttributeHandle)
-    /// A flat list whose handles do not ascend, or hold zero.
+    /// The handles of a list of attributes are not in ascending order, or one of them is zero.
     case handlesOutOfOrder(AttributeHandle)
 }

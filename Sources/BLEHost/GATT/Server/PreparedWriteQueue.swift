@@ -7,7 +7,7 @@ struct PreparedWriteQueue {
 
     var isEmpty: Bool { writes.isEmpty }
 
-    /// Takes a write in; false when there is no room for it.
+    /// Adds a write; false if there is no room for it.
     mutating func append(_ write: GATTWrite, _ settings: GATTServerSettings) -> Bool {
         guard writes.count < settings.preparedWriteLimit,
             octets + write.value.count <= settings.preparedOctetLimit
@@ -23,18 +23,18 @@ struct PreparedWriteQueue {
     }
 }
 
-/// Prepared writes on their way into the attributes: all of them or none (SPEC PER-19).
+/// Prepared writes that are being executed: all of them or none (SPEC PER-19).
 struct PreparedExecution {
-    /// A value that the server keeps, as it will be.
+    /// The future content of a value that the server keeps.
     struct Staged {
         var handle: AttributeHandle
         var value: [UInt8]
-        /// Where the octets end that were written from offset zero without a gap; `nil` where the first part began
-        /// elsewhere or another lies behind a gap.
+        /// The end of the octets that were written from offset zero without a gap; `nil` if the first part began at
+        /// another offset or a part lies behind a gap.
         var wholeEnd: Int?
     }
 
-    /// One app's part.
+    /// The writes for one app.
     struct Part {
         var owner: ClientID
         var writes: [GATTWrite]
@@ -44,7 +44,7 @@ struct PreparedExecution {
     private(set) var staged: [Staged] = []
     /// In the order of their first writes.
     private(set) var parts: [Part] = []
-    /// How many of the parts have been answered.
+    /// How many of the parts have been answered by their apps.
     var answered = 0
 
     mutating func add(_ write: GATTWrite, for owner: ClientID) {
@@ -55,8 +55,8 @@ struct PreparedExecution {
         }
     }
 
-    /// Puts octets into a value that the server keeps: they replace what stands at their place
-    /// (Core 5.4, Vol 3, Part F, 3.4.6.3).
+    /// Writes octets into a value that the server keeps: they replace the octets at their offset (Core 5.4, Vol 3, Part
+    /// F, 3.4.6.3).
     mutating func stage(_ write: GATTWrite, over present: [UInt8]) -> ATTError? {
         let index = staged.firstIndex { $0.handle == write.handle }
         let base = index.map { staged[$0].value } ?? present
@@ -77,8 +77,8 @@ struct PreparedExecution {
         return nil
     }
 
-    /// Cuts values that were written from their beginning without a gap: a long write is a write of the whole value, so
-    /// that it can make it shorter (Core 5.4, Vol 3, Part G, 4.9.4).
+    /// Cuts values that were written from their beginning without a gap: a long write sets the whole value, so it can
+    /// make the value shorter (Core 5.4, Vol 3, Part G, 4.9.4).
     mutating func cutWholeValues() {
         for index in staged.indices {
             if let end = staged[index].wholeEnd { staged[index].value.removeLast(staged[index].value.count - end) }

@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// What an attribute server knows of one client: everything that ends with the link.
+/// What an attribute server knows about one client: everything that ends with the link.
 struct ServerClient {
-    /// A request that waits for an answer of the app, or for the hash.
+    /// A request that waits for the app's answer or for the database hash.
     struct Transaction {
         enum Work {
             case read
@@ -10,20 +10,20 @@ struct ServerClient {
             case readMultiple(ReadMultiple)
             case write
             case execute(PreparedExecution)
-            /// The whole request, to be taken up again once the database hash is known.
+            /// The complete request, which is handled again once the database hash is known.
             case hash([UInt8])
         }
 
         let request: ATTOpcode
-        /// The attribute that is asked for at the moment.
+        /// The attribute that the app is currently asked for.
         var handle: AttributeHandle
-        /// What the app was asked; `nil` where it was not asked.
+        /// The identifier of the request to the app; `nil` if the app was not asked.
         var question: GATTRequestID?
         let deadline: Instant
         var work: Work
     }
 
-    /// A Read Multiple request that is half answered.
+    /// A Read Multiple request that is partly answered.
     struct ReadMultiple {
         let handles: [AttributeHandle]
         var next = 0
@@ -41,7 +41,7 @@ struct ServerClient {
     enum Awareness {
         case aware
         case unaware
-        /// It was told by an error or read the hash: its next request shows that it knows.
+        /// It was told by an error or has read the hash: its next request shows that it knows.
         case told
     }
 
@@ -49,27 +49,28 @@ struct ServerClient {
     var mtu: Int
     var security: GATTLinkSecurity
     var transaction: Transaction?
-    /// Requests that came too early.
+    /// Requests that came before the previous one was answered.
     var early = Queue<[UInt8]>()
     var prepared = PreparedWriteQueue()
     var configurations = ClientConfigurations()
-    /// What a bonded client configured of services that are not there at present: it finds that again when they are.
+    /// A bonded client's configurations for services that are currently absent: they are restored when the services are
+    /// back.
     var absent: [GATTClientRecord.Configuration] = []
     var features: UInt8 = 0
     var awareness = Awareness.aware
 
     var unsentResponses = 0
     var unsentNotifications = 0
-    /// Indications that have not been sent.
+    /// Indications that have not been sent yet.
     var indications = Queue<Indication>()
-    /// The indication that has not been confirmed.
+    /// The value handle of the indication that is not confirmed yet.
     var unconfirmed: AttributeHandle?
     var confirmationDeadline: Instant?
-    /// Handles of which the client is still to be told that they changed.
+    /// The range of changed handles that the client has not been told of yet.
     var changedRange: AttributeHandleRange?
-    /// Since when the client misses updates instead of being waited for.
+    /// Since when the others no longer wait for this client, which misses updates instead.
     var fellBehind: Instant?
-    /// Whether an update was refused because of this client and no room was announced since.
+    /// Whether an update was refused because of this client and no room has been reported since.
     var isBlocking = false
     /// Whether the bearer was given up.
     var isDead = false
@@ -80,10 +81,10 @@ struct ServerClient {
         self.security = security
     }
 
-    /// Bit 0 of the features (Core 5.4, Vol 3, Part G, 7.2).
+    /// Bit 0 of the features: robust caching (Core 5.4, Vol 3, Part G, 7.2).
     var hasRobustCaching: Bool { features & 0x01 != 0 }
 
-    /// Whether the client is to be refused for the sake of its own cache.
+    /// Whether requests of the client must be refused because its cache is out of date.
     var isOutOfSync: Bool { hasRobustCaching && awareness != .aware }
 
     var nextDeadline: Instant? {
@@ -92,7 +93,7 @@ struct ServerClient {
         return min(answer, confirmationDeadline ?? answer)
     }
 
-    /// Forgets everything that waits.
+    /// Drops everything that waits.
     mutating func die() {
         isDead = true
         transaction = nil
@@ -105,12 +106,12 @@ struct ServerClient {
     }
 }
 
-/// The configuration descriptors of one client that differ from what they are at first.
+/// The configuration descriptors of one client that differ from their initial values.
 struct ClientConfigurations {
     struct Entry {
         let handle: AttributeHandle
         var modes: SubscriptionModes
-        /// What was written, where it is not two octets.
+        /// The octets that were written, if they are not exactly two.
         var octets: [UInt8]?
     }
 

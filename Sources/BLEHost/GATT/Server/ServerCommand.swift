@@ -2,18 +2,18 @@ import BLEPackets
 
 /// What a client may ask of the local GATT server.
 public enum ServerCommand: Equatable, Sendable {
-    /// Puts a service into the local database (SPEC PER-6).
+    /// Adds a service to the local database (SPEC PER-6).
     case publish(GATTServiceDefinition)
     /// Removes the service with this first handle from the local database.
     case removeService(AttributeHandle)
-    /// The error for centrals that read or write values and descriptors of this client's services; `nil` enables access
-    /// (SPEC FGO-3). Discovery goes on in any case.
+    /// Disables the values and descriptors of this client's services with this error for all centrals; `nil` enables
+    /// access (SPEC FGO-3). Discovery continues to work in any case.
     case disableServices(ATTError?)
-    /// Changes what the Generic Access service calls this device.
+    /// Changes the device name in the Generic Access service; cut to 248 octets.
     case setDeviceName(String)
-    /// Answers a question of `GATTServerEvent`, once.
+    /// Answers a read or write of `GATTServerEvent`, once.
     case respond(GATTRequestID, GATTAnswer)
-    /// Sends a value to those who subscribed to it, or to those of them that are named (SPEC PER-21).
+    /// Sends a value to all its subscribers, or only to those on the given links (SPEC PER-21).
     case updateValue(AttributeHandle, value: [UInt8], links: [LinkID]?)
 }
 

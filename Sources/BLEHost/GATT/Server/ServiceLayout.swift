@@ -1,14 +1,14 @@
 import BLEPackets
 
-/// A service turned into attributes (Core 5.4, Vol 3, Part G, 3).
+/// The attributes of a service (Core 5.4, Vol 3, Part G, 3).
 struct ServiceLayout {
     private(set) var rows: [Attribute] = []
     private(set) var published: GATTPublishedService
     private let start: AttributeHandle
     private let owner: ClientID
 
-    /// - Parameter start: the handle of the declaration; the others follow without a gap, and run over where there is
-    ///   no room for them.
+    /// - Parameter start: the handle of the declaration; the others follow without a gap, and wrap around if there is
+    ///   no room.
     init(_ definition: GATTServiceDefinition, at start: AttributeHandle, owner: ClientID, database: GATTDatabase) {
         self.start = start
         self.owner = owner
@@ -26,7 +26,7 @@ struct ServiceLayout {
         rows[0].groupEnd = published.range.last
     }
 
-    /// What makes two services look alike to a client, wherever they stand.
+    /// Equal for two services that look the same to a client, whatever their handles are.
     var signature: [UInt8] { Self.signature(of: rows[...], from: start) }
 
     static func signature(of rows: ArraySlice<Attribute>, from start: AttributeHandle) -> [UInt8] {
@@ -39,7 +39,7 @@ struct ServiceLayout {
         return message.bytes
     }
 
-    /// Writes what the database hash takes from an attribute, with handles counted from `start`.
+    /// Writes what the database hash uses of an attribute, with handles relative to `start`.
     static func describe(_ attribute: Attribute, from start: AttributeHandle, into message: inout PacketWriter) {
         guard let short = attribute.type.shortValue else { return }
         switch short {
@@ -124,7 +124,7 @@ struct ServiceLayout {
         of valueHandle: AttributeHandle, _ properties: CharacteristicProperties,
         _ characteristic: GATTCharacteristicDefinition
     ) -> AttributeHandle {
-        // Readable by every client, whatever the value asks for (Core 5.4, Vol 3, Part G, 3.3.3.3).
+        // Every client can read it, whatever the value requires (Core 5.4, Vol 3, Part G, 3.3.3.3).
         var permissions: AttributePermissions = [.readable, .writeable, .commandWriteable]
         if characteristic.needsEncryptionToSubscribe { permissions.insert(.writeEncryption) }
         let configuration = Attribute.ClientConfiguration(
@@ -144,7 +144,7 @@ struct ServiceLayout {
 }
 
 extension GATTCharacteristicDefinition {
-    /// What both properties and permissions allow (SPEC PER-2).
+    /// The access that both properties and permissions allow (SPEC PER-2).
     var effectivePermissions: AttributePermissions {
         var effective: AttributePermissions = []
         let granted = GATTDatabase.withImplied(permissions)
@@ -170,12 +170,12 @@ extension GATTServiceDefinition {
     /// Apple Notification Center Service, which belongs to the system (SPEC 2.4).
     private static let notificationCenter = BluetoothUUID(high: 0x7905_F431_B5CE_4E99, low: 0xA40F_4B1E_122D_00D0)
 
-    /// The rules for what an app publishes.
+    /// Checks the rules for services that apps publish.
     func check() throws(GATTPublishError) {
         if GATTDatabase.isKept(uuid) || uuid == Self.notificationCenter { throw .uuidNotAllowed(uuid) }
         for characteristic in characteristics {
             let uuid = characteristic.uuid
-            // These mean the whole server, whose own service has them.
+            // These concern the whole server; its own service has them.
             if uuid == .clientSupportedFeatures || uuid == .databaseHash { throw .uuidNotAllowed(uuid) }
             if !characteristic.properties.isDisjoint(with: [.broadcast, .extendedProperties]) {
                 throw .propertyNotAllowed(uuid)
