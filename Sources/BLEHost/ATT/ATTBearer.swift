@@ -5,13 +5,13 @@ import BLEPackets
 ///     idle ──sent──▶ awaiting ──answer──▶ idle
 ///                       │ 30 s
 ///                       ▼
-///                     dead ── nothing is sent or heard any more
+///                     dead ── nothing more is sent or received
 ///
-/// One request of ours waits for its answer at a time; what the peer's client asks is answered beside it. The first
-/// response ends a transaction, also one of the wrong kind: a server sends one answer to each request, so that the
-/// next request is paired with its own again and one bad answer costs one operation, not the link.
+/// At most one request of ours waits for its answer; requests of the peer's client are answered meanwhile. The first
+/// response ends a transaction, even one of the wrong kind: a server sends one answer to each request, so the next
+/// request is paired with its own answer again, and one bad answer costs one operation, not the link.
 struct ATTBearer {
-    /// The size of PDUs until another is agreed on (Core 5.4, Vol 3, Part G, 5.2.1).
+    /// ATT_MTU in octets until the exchange (Core 5.4, Vol 3, Part G, 5.2.1).
     static let defaultMTU: UInt16 = 23
 
     private enum State {
@@ -20,9 +20,9 @@ struct ATTBearer {
         case dead
     }
 
-    /// What a PDU of the peer is to us.
+    /// The kind of a PDU that the peer sent.
     enum Arrival: Equatable {
-        /// The answer to our request, of the kind that was asked for.
+        /// A response to our request, of the expected kind.
         case response
         case refusal(ATTError, AttributeHandle)
         /// A PDU that is not a valid response to our request.
@@ -33,9 +33,9 @@ struct ATTBearer {
         /// For our server; it must be answered.
         case request
         case mtuRequest
-        /// For our server, without a response.
+        /// For our server; it gets no response.
         case command
-        /// For our server: an indication has arrived.
+        /// For our server: it confirms an indication.
         case confirmation
         /// Ignored and counted.
         case ignored
@@ -43,9 +43,9 @@ struct ATTBearer {
 
     private var state = State.idle
     private(set) var mtu = ATTBearer.defaultMTU
-    /// What the peer was told that we receive: the same number each time (Core 5.4, Vol 3, Part F, 3.4.2).
+    /// The receive MTU that the peer was told: the same number each time (Core 5.4, Vol 3, Part F, 3.4.2).
     private var announcedMTU: UInt16?
-    /// Whether our own exchange is over: there is one for a link.
+    /// Whether our own exchange is complete: there is only one for each link.
     private(set) var hasExchangedMTU = false
     private(set) var counters = ATTCounters()
 
@@ -59,23 +59,23 @@ struct ATTBearer {
         return nil
     }
 
-    /// A request goes out; there must be none under way.
+    /// A request was sent; no other may be in progress.
     mutating func sent(_ request: ATTOpcode, deadline: Instant) { state = .awaiting(request, deadline: deadline) }
 
-    /// The request under way goes out now.
+    /// The request in progress is only sent now: its time starts again.
     mutating func restart(deadline: Instant) {
         if case .awaiting(let request, _) = state { state = .awaiting(request, deadline: deadline) }
     }
 
-    /// The request under way never went out.
+    /// The request in progress was never sent.
     mutating func forgetRequest() {
         if case .awaiting = state { state = .idle }
     }
 
-    /// Nothing more comes or goes.
+    /// Nothing more is sent or received.
     mutating func die() { state = .dead }
 
-    /// Says what a PDU is and ends the transaction that it answers.
+    /// Classifies a PDU and ends the transaction that it answers.
     mutating func classify(_ pdu: RawSpan) -> Arrival {
         if isDead { return .ignored }
         guard let octet = pdu.byte(at: 0) else { return malformed() }
@@ -107,7 +107,8 @@ struct ATTBearer {
         do throws(DecodingError) {
             let response = try ATTErrorResponse(pdu)
             guard response.request.kind == .request else {
-                // An answer to what has none, as some servers send to Write Commands: ours is still to come.
+                // A response to a PDU that has none; some servers send one for Write Commands. The response to our
+                // request is yet to come.
                 counters.unexpectedResponses &+= 1
                 return .ignored
             }
@@ -125,7 +126,7 @@ struct ATTBearer {
         return .ignored
     }
 
-    /// Counts what the caller found wrong in a PDU.
+    /// Counts an error that the caller found in a PDU.
     mutating func count(_ counter: WritableCounter) {
         switch counter {
         case .malformedPDUs: counters.malformedPDUs &+= 1
@@ -141,7 +142,7 @@ struct ATTBearer {
 
     // MARK: MTU
 
-    /// The number that our request or response carries, from now on always the same.
+    /// The receive MTU for our request or response; once told, it stays the same.
     mutating func tellMTU(preferred: UInt16) -> UInt16 {
         if let announcedMTU { return announcedMTU }
         let told = max(Self.defaultMTU, preferred)
@@ -149,7 +150,8 @@ struct ATTBearer {
         return told
     }
 
-    /// The peer's number is known: the smaller of both holds, never less than 23 and never less than before (pain 9).
+    /// The peer's receive MTU is known: ATT_MTU is the smaller of both, never less than 23 and never less than before
+    /// (pain 9).
     mutating func agree(peerMTU: UInt16) -> Bool {
         let agreed = max(Self.defaultMTU, min(peerMTU, announcedMTU ?? Self.defaultMTU))
         guard agreed > mtu else { return false }
@@ -157,6 +159,6 @@ struct ATTBearer {
         return true
     }
 
-    /// Our own exchange was answered, with a number or with Request Not Supported.
+    /// Our own exchange was answered, with an MTU or with Request Not Supported.
     mutating func endExchange() { hasExchangedMTU = true }
 }

@@ -1,18 +1,18 @@
-/// Traffic of a bearer that belongs to no operation.
+/// Counts traffic of a bearer that belongs to no operation.
 public struct ATTCounters: Equatable, Sendable {
-    /// Responses to no request.
+    /// Responses without a request.
     public var unexpectedResponses: UInt64 = 0
-    /// PDUs that are not of the form that their opcode demands, responses left out: those end their operation.
+    /// PDUs whose format does not match their opcode, except responses: those end their operation.
     public var malformedPDUs: UInt64 = 0
-    /// PDUs longer than the MTU that was agreed on.
+    /// PDUs longer than the ATT_MTU.
     public var oversizedPDUs: UInt64 = 0
-    /// Commands of the peer that the specification does not know.
+    /// Commands of the peer that the specification does not define.
     public var ignoredCommands: UInt64 = 0
-    /// Values without a subscriber that had to make room for later ones (pain 12).
+    /// Values without a subscriber that were dropped to make room for later ones (pain 12).
     public var earlyNotificationsDropped: UInt64 = 0
-    /// Indications that came before the one before them was confirmed, while that had to wait.
+    /// Indications that arrived while the one before had to wait for its confirmation.
     public var unconfirmedIndications: UInt64 = 0
-    /// Values that arrived after the last subscriber had left.
+    /// Values that arrived after the last client had unsubscribed.
     public var unclaimedNotifications: UInt64 = 0
 
     /// All zero.

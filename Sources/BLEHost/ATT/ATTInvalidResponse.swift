@@ -1,19 +1,19 @@
 import BLEPackets
 
-/// What is wrong with the answer to a request.
+/// What is wrong with the response to a request.
 public enum ATTInvalidResponse: Equatable, Sendable {
-    /// A PDU that cannot be taken apart.
+    /// The PDU cannot be decoded.
     case malformed(DecodingError)
-    /// An answer to another request.
+    /// The response belongs to another request.
     case wrongOpcode(ATTOpcode)
-    /// An error that names another request.
+    /// The error response names another request.
     case wrongRequestInError(ATTOpcode)
-    /// A handle lies outside the range that was asked for, or a range ends before it begins.
+    /// A handle lies outside the requested range, or a range ends before it begins.
     case handleOutOfRange(AttributeHandle)
-    /// Handles are not ascending: the search would not make progress.
+    /// Handles are not in ascending order: the search would not make progress.
     case handleOutOfOrder(AttributeHandle)
-    /// Elements have a length that their kind does not have.
+    /// The elements have a length in octets that is not allowed for their kind.
     case elementLength(Int)
-    /// More values than were asked for.
+    /// There are more values than requested.
     case tooManyValues
 }

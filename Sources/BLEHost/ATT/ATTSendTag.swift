@@ -1,20 +1,20 @@
-/// What a PDU is to its sender.
+/// What a PDU is, so that its sender can be told when the controller has it.
 public enum ATTSendTag: Equatable, Sendable {
-    /// A request, a confirmation or a response: its sending is not reported.
+    /// A request, a confirmation or a response of the client: its sending is not reported.
     case none
-    /// A write command: `commandSent` follows when the controller has it.
+    /// A write command: `commandSent` is called when the controller has it.
     case command(OperationID)
-    /// What our attribute server sends; it is told when the controller has it.
+    /// A PDU of our attribute server, which is told when the controller has it.
     case server(GATTServerSendTag)
-    /// A frame of the credit-based channel of this number.
+    /// A frame of the credit-based channel with this number.
     case channel(UInt32)
 }
 
-/// What a PDU is to the server that sent it.
+/// What a PDU of the server is.
 public enum GATTServerSendTag: Equatable, Sendable {
-    /// The answer to a request; also an error.
+    /// The response to a request, or an Error Response.
     case response
-    /// A value without a confirmation.
+    /// A value that the client does not confirm.
     case notification
     /// A value that the client has to confirm.
     case indication

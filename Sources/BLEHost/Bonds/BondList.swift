@@ -1,27 +1,27 @@
 import BLEPackets
 
-/// Bonds, each identity once, in the order in which they came.
+/// Bonds in the order in which they were added; each identity occurs once.
 public struct BondList: Equatable, Sendable {
-    /// The bonds themselves.
+    /// All bonds, in the order in which they were added.
     public private(set) var all: [Bond] = []
 
-    /// No bonds.
+    /// Creates an empty list.
     public init() {}
 
-    /// Of bonds with the same identity the last is kept, in the place of the first.
+    /// Creates a list; of several bonds with the same identity, the last is kept, in the place of the first.
     public init(_ bonds: [Bond]) {
         for bond in bonds { set(bond) }
     }
 
-    /// The bond with this identity, however the address is marked.
+    /// The bond with this identity, however the address is marked; `nil` if there is none.
     public func bond(for identity: DeviceAddress) -> Bond? { place(of: identity).map { all[$0] } }
 
-    /// Takes the place of a bond with the same identity.
+    /// Adds a bond; it replaces a bond with the same identity.
     public mutating func set(_ bond: Bond) {
         if let place = place(of: bond.identity) { all[place] = bond } else { all.append(bond) }
     }
 
-    /// Forgets the bond with this identity, however the address is marked.
+    /// Removes the bond with this identity, however the address is marked.
     /// - Returns: whether there was one.
     @discardableResult
     public mutating func remove(_ identity: DeviceAddress) -> Bool {

@@ -1,15 +1,16 @@
 import BLEPackets
 
-/// Keeps bonds from one run to the next. `BLESecurity` has one on disk.
+/// Stores bonds from one run to the next. `BLESecurity` has a store on disk.
 ///
-/// A change that has returned survives whatever happens to the process afterwards.
+/// A change is permanent once the call has returned, whatever happens to the process afterwards.
 public protocol BondStore: Sendable {
-    /// What is kept. The key by which peers know this device's private addresses is made when it is first asked for.
+    /// Loads everything. The key with which peers resolve this device's private addresses is created at the first call.
     func load() throws(BondStoreError) -> StoredBonds
 
-    /// Keeps a bond, in the place of one with the same identity.
+    /// Saves a bond; it replaces a bond with the same identity.
     func save(_ bond: Bond) throws(BondStoreError)
 
+    /// Removes a bond.
     /// - Returns: whether there was such a bond.
     @discardableResult
     func remove(_ identity: DeviceAddress) throws(BondStoreError) -> Bool
@@ -17,9 +18,9 @@ public protocol BondStore: Sendable {
 
 /// What a `BondStore` holds.
 public struct StoredBonds: Equatable, Sendable {
-    /// Each identity once.
+    /// The bonds; each identity occurs once.
     public var bonds: [Bond]
-    /// By which peers that are bonded know our resolvable private addresses.
+    /// The key with which bonded peers resolve our resolvable private addresses.
     public var identityResolvingKey: Key128
 
     public init(bonds: [Bond], identityResolvingKey: Key128) {
@@ -28,22 +29,23 @@ public struct StoredBonds: Equatable, Sendable {
     }
 }
 
-/// Why bonds could not be read or kept. It never shows what is in them.
+/// Why bonds could not be read or saved. It never contains their content.
 public enum BondStoreError: Error, Hashable, Sendable {
-    /// A file or folder could not be read or written: its path, and what the system says.
+    /// A file or folder could not be read or written: its path, and the system's error message.
     case system(path: String, cause: String)
-    /// What stands there is not used, as another user may have put it there or changed it, or bonds that are there
-    /// cannot be read: its path, and the cause with its remedy.
+    /// The file or folder is not trusted, because another user may have created or changed it, or existing bonds cannot
+    /// be read: its path, and the cause with its remedy.
     case refused(path: String, cause: String)
-    /// Another process holds the file for longer than a write can take.
+    /// Another process has held the file for longer than a write can take.
     case busy(path: String)
-    /// A later version of this program wrote the file; it is not changed.
+    /// A later version of this program wrote the file; the file is left unchanged.
     case unknownVersion(path: String)
 }
 
 extension BondStoreError {
-    /// Whether there may be bonds that are not known now. A device that has one would be taken for a stranger, and told
-    /// in the clear what only the bonded one should hear: who cannot load them does not go on without.
+    /// Whether there may be bonds that are currently unknown. A bonded device would be taken for a stranger, and would
+    /// be sent unencrypted what only the bonded device may receive: a program that cannot load the bonds must not
+    /// continue without them.
     public var mayHideBonds: Bool {
         switch self {
         case .system: false

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The engine's bonds, and by which keys their private addresses are resolved.
+/// The host's bonds, and the keys that resolve their private addresses.
 struct BondTable {
     private var list = BondList() {
         didSet {
@@ -12,9 +12,9 @@ struct BondTable {
             resolvingRevision += 1
         }
     }
-    /// By which private addresses are resolved.
+    /// The keys that resolve private addresses.
     private(set) var resolving: [ResolvingKey] = []
-    /// Grows with each change of `resolving`.
+    /// Increases with each change of `resolving`.
     private(set) var resolvingRevision: UInt64 = 1
 
     var all: [Bond] { list.all }
@@ -26,14 +26,14 @@ struct BondTable {
     /// - Returns: whether there was one.
     mutating func remove(_ identity: DeviceAddress) -> Bool { list.remove(identity) }
 
-    /// A bond's key has encrypted a link: the bond is the one that was used last.
-    /// - Returns: the bond, where that has to be kept at once, because many others were used since the last time.
+    /// A bond's key has encrypted a link: the bond becomes the most recently used one.
+    /// - Returns: the bond, if it must be saved at once because many others have been used since the last time.
     mutating func use(_ identity: DeviceAddress) -> Bond? {
         guard var bond = list.bond(for: identity) else { return nil }
         let latest = all.reduce(0) { max($0, $1.lastUse) }
         if bond.lastUse == latest, latest != 0 { return nil }
         let others = all.count { $0.lastUse > bond.lastUse }
-        // Bonds that are never dropped need no order that outlives this run.
+        // Bonds that are never dropped need no order beyond this run.
         let isDue = bond.isUnasked && (bond.lastUse == 0 || others >= Self.useInterval)
         let (next, isTooGreat) = latest.addingReportingOverflow(1)
         bond.lastUse = isTooGreat ? latest : next
@@ -41,8 +41,8 @@ struct BondTable {
         return isDue ? bond : nil
     }
 
-    /// So many others may be used after a bond before its own use is written down: a write for each connection would
-    /// wear the disk out.
+    /// How many others may be used after a bond before its own use is saved: a write for each connection would wear out
+    /// the disk.
     private static let useInterval = 16
 
     mutating func replaceAll(by bonds: [Bond]) { list = BondList(bonds) }

@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// Who is behind private addresses: resolved here, whatever the controller does of it.
+/// The identities behind private addresses: resolved here, whether or not the controller resolves them too.
 extension Bonds {
-    /// Who is behind an address of the air; the toolbox is asked where that is not known.
+    /// The identity behind an address on the air; if it is unknown, the toolbox is asked.
     mutating func identity(behind address: DeviceAddress, into effects: inout Effects) -> IdentityResolver.Answer {
         guard hasToolbox, address.isResolvablePrivate, !table.resolving.isEmpty else { return .stranger }
         if let known = resolver.answer(for: address, revision: table.resolvingRevision) { return known }
@@ -16,8 +16,8 @@ extension Bonds {
         return .pending(pass: pass)
     }
 
-    /// The hash of an address with one bond's key.
-    /// - Returns: the pass, where that was the last key: what waits in it goes on.
+    /// The toolbox has computed the hash of an address with one bond's key.
+    /// - Returns: the pass, if that was the last key: what waits in it can continue.
     mutating func hashMade(
         _ result: ToolboxResult, pass: UInt32, identity: DeviceAddress, into effects: inout Effects
     ) -> IdentityResolver.Pass? {
@@ -30,9 +30,9 @@ extension Bonds {
         return done
     }
 
-    /// Which device a central is that names its key: where several bonds have the resolving key of an address, that tells
-    /// which of them it is.
-    /// - Returns: `nil` where the key is that of `identity`, or unknown.
+    /// The device behind a central that names its key: if several bonds have the resolving key of an address, the named
+    /// key decides between them.
+    /// - Returns: `nil` if the key belongs to `identity`, or is unknown.
     func identity(
         naming request: LELongTermKeyRequest, behind address: DeviceAddress, takenFor identity: DeviceAddress
     ) -> DeviceAddress? {
@@ -44,7 +44,7 @@ extension Bonds {
 }
 
 extension LongTermKey {
-    /// Whether it is the key that a central asks for.
+    /// Whether this is the key that a central asks for.
     func answers(_ request: LELongTermKeyRequest) -> Bool {
         randomNumber == request.randomNumber && encryptedDiversifier == request.encryptedDiversifier
     }

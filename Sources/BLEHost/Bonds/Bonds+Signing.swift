@@ -1,24 +1,24 @@
 import BLEPackets
 
-/// Signed writes: a signature takes the place of encryption (Core 5.4, Vol 3, Part C, 10.4; Part H, 2.4.5).
+/// Signed writes: a signature replaces encryption (Core 5.4, Vol 3, Part C, 10.4; Part H, 2.4.5).
 extension Bonds {
-    /// Octets of the code in a signature, behind four of its counter.
+    /// Octets of the authentication code in a signature; the four octets of the counter come before it.
     private static let codeLength = 8
     private static let counterLength = 4
-    /// Changes of bonds that may wait for the owner.
+    /// How many changed bonds may wait for the owner.
     private static let unkeptBondLimit = 1024
 
     // MARK: As a client
 
     /// Has the toolbox sign a write to a bonded device.
-    /// - Returns: `false` where no number is left to sign with.
+    /// - Returns: `false` if there is no counter left to sign with.
     mutating func sign(
         _ handle: AttributeHandle, _ value: [UInt8], for identity: DeviceAddress, on link: LinkID,
         operation: OperationID, client: ClientID, into effects: inout Effects
     ) -> Bool {
         guard hasToolbox, var bond = bond(for: identity), let key = bond.localSigningKey else { return false }
         if signingNumbers.setAside(in: &bond) { update(bond, into: &effects) }
-        // It is spent whether the write goes out or not.
+        // The counter is used up whether or not the write is sent.
         guard let counter = signingNumbers.take(from: bond) else { return false }
         var message = PacketWriter()
         message.write(ATTOpcode.signedWriteCommand.rawValue)
@@ -35,8 +35,8 @@ extension Bonds {
     /// Whether writes to a device can be signed.
     func canSign(for identity: DeviceAddress) -> Bool { hasToolbox && bond(for: identity)?.localSigningKey != nil }
 
-    /// A link to a device to which signed writes went before: the first numbers of this run are set aside before
-    /// clients hear of the link, so that the store has them by then.
+    /// There is a link to a device that signed writes were sent to before: reserves the first counters of this run
+    /// before clients are told of the link, so that the store has them by then.
     mutating func setSigningNumbersAside(for identity: DeviceAddress, into effects: inout Effects) {
         guard hasToolbox, var bond = bond(for: identity), let key = bond.localSigningKey, key.counter > 0,
             signingNumbers.setAside(in: &bond)
@@ -44,7 +44,7 @@ extension Bonds {
         update(bond, into: &effects)
     }
 
-    /// - Returns: the PDU with its signature; `nil` where the toolbox does not do its work.
+    /// - Returns: the PDU with its signature; `nil` if the toolbox failed.
     func signedPDU(_ message: [UInt8], counter: UInt32, _ result: ToolboxResult) -> [UInt8]? {
         guard case .octets(let code) = result, code.count == 16 else { return nil }
         var packet = PacketWriter()
@@ -56,8 +56,8 @@ extension Bonds {
 
     // MARK: As a server
 
-    /// Has the toolbox compute what the signature of a write should be.
-    /// - Returns: `false` for a write that is refused without.
+    /// Has the toolbox compute the expected signature of a write.
+    /// - Returns: `false` if the write is refused without that.
     func verify(
         _ pdu: [UInt8], from identity: DeviceAddress, on link: LinkID, into effects: inout Effects
     ) -> Bool {
@@ -68,10 +68,10 @@ extension Bonds {
         let counter = pdu.dropLast(Self.codeLength).suffix(Self.counterLength).reversed().reduce(0 as UInt32) {
             $0 << 8 | UInt32($1)
         }
-        // What was sent before may have been overheard.
+        // A lower counter may be a replay of an overheard write.
         guard counter >= key.counter, counter < UInt32.max else { return false }
-        // Each is told behind the number that forbids it a second time, and none before the store has that. A store
-        // that does not come forward is not waited for without end.
+        // Each write is reported behind the bond change that forbids its counter a second time, and only after the
+        // store has that change. The number of changes that wait for a slow store is limited.
         guard effects.events.changedBonds < Self.unkeptBondLimit else { return false }
         let function = SecurityFunction.signature(
             key: key.key.mostSignificantOctets, message: message, counter: counter)
@@ -79,8 +79,8 @@ extension Bonds {
         return true
     }
 
-    /// Compares what the signature of a write should be with what it is, and spends its number.
-    /// - Returns: the write as a command without signature; `nil` where that is not believed.
+    /// Compares the expected signature of a write with the received one, and marks its counter as used.
+    /// - Returns: the write as a command without signature; `nil` if the signature is not valid.
     mutating func verified(
         _ pdu: [UInt8], counter: UInt32, from identity: DeviceAddress, _ result: ToolboxResult,
         into effects: inout Effects

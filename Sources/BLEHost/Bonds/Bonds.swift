@@ -1,17 +1,17 @@
 import BLEPackets
 
-/// What is kept of devices that were paired with, and what follows from it: who is behind a private address, what a
-/// signed write carries, and which bond makes room for another.
+/// What is stored about paired devices, and what depends on it: the identity behind a private address, the counter of a
+/// signed write, and which bond makes room for another.
 ///
 ///     pairing         ──▶ limits ──▶ BondTable ──▶ `bondChanged`, `bondRemoved`
 ///                                        │
 ///     private address ──▶ IdentityResolver ┤ resolving keys
 ///     signed write    ──▶ SigningNumbers ──┘ signing keys and counters
 ///
-/// Links are not known here: what depends on one comes in with the call, as the address of its peer.
+/// Links are unknown here: what depends on one is passed with the call, as the address of its peer.
 struct Bonds {
     let limits: HostLimits
-    /// Whether a toolbox does the cryptography that private addresses and signatures need.
+    /// Whether a toolbox provides the cryptography for private addresses and signatures.
     let hasToolbox: Bool
     private(set) var table = BondTable()
     var resolver = IdentityResolver()
@@ -29,10 +29,10 @@ struct Bonds {
 
     func bond(for identity: DeviceAddress) -> Bond? { table.bond(for: identity) }
 
-    /// What a store had takes the place of all bonds.
+    /// Replaces all bonds with those from a store.
     mutating func restore(_ bonds: [Bond]) { table.replaceAll(by: bonds) }
 
-    /// A bond's content changed: the owner is told, who keeps bonds.
+    /// A bond's content changed: tells the owner, who stores bonds.
     mutating func update(_ bond: Bond, into effects: inout Effects) {
         table.set(bond)
         effects.events.append(.bondChanged(bond))
@@ -45,8 +45,8 @@ struct Bonds {
         return true
     }
 
-    /// Keeps what the user calls a device.
-    /// - Returns: whether there is such a bond, and the name is short enough.
+    /// Sets the user's name for a device.
+    /// - Returns: whether there is such a bond and the name is short enough.
     mutating func name(_ identity: DeviceAddress, _ name: String, into effects: inout Effects) -> Bool {
         guard var bond = bond(for: identity), name.utf8.count <= Self.nameLimit else { return false }
         if bond.name != name {
@@ -57,24 +57,24 @@ struct Bonds {
     }
 
     /// The bond's key has encrypted a link.
-    /// - Returns: the bond, where its use has to be written down at once.
+    /// - Returns: the bond, if its use must be saved at once.
     mutating func use(_ identity: DeviceAddress) -> Bond? { table.use(identity) }
 
     // MARK: Limits
 
-    /// Whether pairing with a device can lead to a bond: any device in range may begin to pair, and may claim to be
-    /// another each time.
+    /// Whether pairing with a device can lead to a bond: any device in range may begin to pair, and may claim to be a
+    /// different device each time.
     func hasRoom(for identity: DeviceAddress) -> Bool {
         if bond(for: identity) != nil || table.all.count < limits.bonds { return true }
         return leastUsed(besides: identity, connected: []) != nil
     }
 
-    /// Keeps the bond of a pairing that has just ended, and drops the one that it is in the place of.
+    /// Keeps the bond of a pairing that has just ended, and drops the bond that it replaces.
     /// - Parameters:
-    ///   - address: who the peer was taken for until now.
+    ///   - address: the peer's identity as known before the pairing.
     ///   - isAskedFor: whether this side wanted the pairing.
-    ///   - connected: who is at the other end of a link now.
-    /// - Returns: `false` where every other bond is worth more.
+    ///   - connected: the identities of all connected peers.
+    /// - Returns: `false` if no other bond may be dropped for it.
     mutating func keep(
         _ new: Bond, inPlaceOf address: DeviceAddress, isAskedFor: Bool, connected: [DeviceAddress],
         into effects: inout Effects
@@ -82,7 +82,7 @@ struct Bonds {
         var new = new
         new.isUnasked = !isAskedFor && !new.isAuthenticated
         guard makeRoom(for: &new, connected: connected, into: &effects) else { return false }
-        // The device of the link's bond has come to be known by another identity.
+        // The device of the link's bond now has another identity.
         if address != new.identity { _ = remove(address, into: &effects) }
         update(new, into: &effects)
         return true
@@ -92,7 +92,7 @@ struct Bonds {
         for bond: inout Bond, connected: [DeviceAddress], into effects: inout Effects
     ) -> Bool {
         if let old = self.bond(for: bond.identity) {
-            // What was asked for once stays so.
+            // A bond that was asked for once stays so.
             bond.isUnasked = bond.isUnasked && old.isUnasked
             bond.lastUse = old.lastUse
             return true
@@ -104,9 +104,9 @@ struct Bonds {
         return true
     }
 
-    /// The bond that is missed least: first those that were never used after their pairing, as a stranger's that pairs
-    /// under one address after the other, then by their last use. Authenticated ones and those that were asked for are
-    /// not dropped at all; those that are connected are the last to go.
+    /// The bond that is missed least: first those that were never used after their pairing, such as those of a stranger
+    /// that pairs under many addresses, then by last use. Authenticated bonds and those that were asked for are never
+    /// dropped; those of connected devices are the last to go.
     private func leastUsed(besides identity: DeviceAddress, connected: [DeviceAddress]) -> DeviceAddress? {
         var least: (identity: DeviceAddress, isConnected: Bool, lastUse: UInt64)?
         for bond in table.all where bond.isUnasked && bond.identity != identity {

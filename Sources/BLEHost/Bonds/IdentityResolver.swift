@@ -1,56 +1,56 @@
 import BLEPackets
 
-/// Finds out who is behind a resolvable private address (Core 5.4, Vol 3, Part C, 10.8.2.3).
+/// Finds the identity behind a resolvable private address (Core 5.4, Vol 3, Part C, 10.8.2.3).
 ///
-/// Each new address is tried against the keys of all bonds once; what came of it is remembered, strangers too, so that
-/// a crowd of them costs one pass each. All of it is bounded.
+/// Each new address is tried once against the keys of all bonds. The result is remembered, also for strangers, so that
+/// each stranger in a crowd costs only one pass. All of this is limited in size.
 ///
-/// Devices may share a key, and a stranger may tell another's: an address then has several identities. One of them is
-/// taken until its bond does not encrypt the link; then it is the next one's turn. What a key says is a guess in any
-/// case: who it is, encryption proves.
+/// Devices may share a key, and a stranger may distribute the key of another device: an address then has several
+/// identities. One of them is assumed until its bond fails to encrypt the link; then the next one is assumed. An
+/// identity from a resolving key is only a guess: the proof is encryption.
 struct IdentityResolver {
     enum Answer: Equatable {
         case identity(DeviceAddress)
-        /// Several devices have the key. The last of them, so many, have been refuted, the latest last.
+        /// Several devices have the key. The last `refuted` ones have been refuted, the most recent last.
         case several([DeviceAddress], refuted: Int)
-        /// No bond of ours.
+        /// No bond has a matching key.
         case stranger
-        /// It is being found out; `pass` says where what depends on it waits.
+        /// The resolution is in progress; what depends on its result waits in this `pass`.
         case pending(pass: UInt32)
     }
 
-    /// One address against all keys.
+    /// The trial of one address against all keys.
     struct Pass {
         let number: UInt32
         let address: DeviceAddress
         /// Keys that have not been tried yet.
         var remaining: Int
         var matches: [DeviceAddress] = []
-        /// What is known now that the last key was tried.
+        /// The answer, once the last key was tried.
         var answer: Answer { Answer(matches) }
         /// Links that wait until their peers are known.
         var connections: [NewLink] = []
         var reports: [(report: Scanner.Report, data: [UInt8])] = []
     }
 
-    /// Addresses that are remembered; the one that was learnt first goes first.
+    /// How many addresses are remembered; the oldest is forgotten first.
     static let capacity = 4096
-    /// Passes at one time; further strangers are tried when they are heard again.
+    /// How many passes may run at a time; further strangers are tried when they are received again.
     static let passLimit = 32
-    /// Reports that wait for one pass.
+    /// How many reports may wait for one pass.
     private static let reportLimit = 8
 
     private var answers: [UInt64: Answer] = [:]
     private var order = Queue<UInt64>()
     private var passes: [Pass] = []
     private var lastPass: UInt32 = 0
-    /// Of `BondTable.resolvingRevision`.
+    /// The `BondTable.resolvingRevision` of the remembered answers.
     private var revision: UInt64 = 0
 
-    /// What is known of an address; `nil` when a pass has to be begun.
+    /// What is known about an address; `nil` if a pass must begin.
     mutating func answer(for address: DeviceAddress, revision: UInt64) -> Answer? {
         if revision != self.revision {
-            // Another bond may know the address.
+            // A new bond may resolve the address.
             self.revision = revision
             answers.removeAll()
             order.removeAll()
@@ -67,7 +67,7 @@ struct IdentityResolver {
     }
 
     /// One key was tried.
-    /// - Returns: the pass, when it was the last.
+    /// - Returns: the pass, if this was its last key.
     mutating func tried(_ identity: DeviceAddress, matches: Bool, in number: UInt32) -> Pass? {
         guard let index = passes.firstIndex(where: { $0.number == number }) else { return nil }
         if matches { passes[index].matches.append(identity) }
@@ -78,8 +78,8 @@ struct IdentityResolver {
         return pass
     }
 
-    /// A bond's key did not encrypt a link to an address that its resolving key had told to be its own: it is another's
-    /// turn, and everybody's again once all have failed.
+    /// A bond's key did not encrypt a link to an address that the bond's resolving key had resolved: the next candidate
+    /// is assumed, and all of them again once all have failed.
     mutating func refute(_ identity: DeviceAddress, behind address: DeviceAddress) {
         guard case .several(var matches, let refuted)? = answers[address.value],
             let index = matches.dropLast(refuted).firstIndex(of: identity)
@@ -88,7 +88,7 @@ struct IdentityResolver {
         answers[address.value] = .several(matches, refuted: (refuted + 1) % matches.count)
     }
 
-    /// All that have the key by which an address was resolved, where there are several.
+    /// All identities with the key that resolved an address, if there are several.
     func identities(behind address: DeviceAddress) -> [DeviceAddress] {
         if case .several(let identities, _)? = answers[address.value] { identities } else { [] }
     }
@@ -119,7 +119,7 @@ struct IdentityResolver {
         return false
     }
 
-    /// The controller was lost: nothing waits any more.
+    /// The controller was lost: nothing waits any longer.
     mutating func controllerLost() {
         for index in passes.indices {
             passes[index].connections = []
@@ -135,8 +135,8 @@ struct IdentityResolver {
 }
 
 extension IdentityResolver.Answer {
-    /// Decides for one of several identities with one key: that which a client waits for, else any that has not been
-    /// refuted.
+    /// Decides between several identities with one key: the one that a client waits for, otherwise any that has not
+    /// been refuted.
     func choosing(_ isAwaited: (DeviceAddress) -> Bool) -> IdentityResolver.Answer {
         guard case .several(let all, let refuted) = self else { return self }
         let identities = all.dropLast(refuted)
@@ -165,7 +165,7 @@ extension DeviceAddress {
     }
 
     /// - Parameters:
-    ///   - random: three octets, of which the two highest bits are set to what they must be.
+    ///   - random: three octets; the two highest bits are set to the required value.
     ///   - hash: three octets.
     init?(resolvable random: [UInt8], hash: [UInt8]) {
         guard random.count == 3, hash.count == 3 else { return nil }
@@ -174,6 +174,6 @@ extension DeviceAddress {
         self.init(value: value & 0x3FFF_FFFF_FFFF | 0b01 << 46, kind: .random)
     }
 
-    /// The same identity as the controller names one that it resolved.
+    /// The same identity in the form that the controller uses for an address that it resolved.
     var asIdentity: DeviceAddress { DeviceAddress(value: value, kind: isRandom ? .randomIdentity : .publicIdentity) }
 }

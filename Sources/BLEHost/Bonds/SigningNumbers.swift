@@ -1,12 +1,13 @@
 import BLEPackets
 
-/// The numbers that our signed writes carry (Core 5.4, Vol 3, Part H, 2.4.5): each is used once, whatever happens to
-/// this process.
+/// The counters of our signed writes (Core 5.4, Vol 3, Part H, 2.4.5): each is used once, whatever happens to this
+/// process.
 ///
-/// A bond says from which number on none was used. That would have to be written down before each write; so numbers are
-/// set aside in blocks: the bond is ahead of what was used, and what was set aside is only used by this process. After
-/// a crash the rest of a block is skipped. A block is set aside when half of the one before it is used, so that the
-/// store has it long before it is needed; the first of a run when the link is made, before clients hear of it.
+/// A bond stores the lowest counter that was never used. Storing it before each write would cost too much, so counters
+/// are reserved in blocks: the stored counter is ahead of those in use, and only this process uses the reserved ones.
+/// After a crash the rest of a block is skipped. A block is reserved when half of the one before it is used, so that
+/// the store has it long before it is needed; the first block of a run is reserved when the link is made, before
+/// clients are told of it.
 struct SigningNumbers {
     private struct Entry {
         var identity: DeviceAddress
@@ -14,14 +15,14 @@ struct SigningNumbers {
         var next: UInt32
     }
 
-    /// Numbers that one change of the bond sets aside.
+    /// How many counters one change of the bond reserves.
     static let block: UInt32 = 256
-    /// Bonds that are remembered; one that is forgotten skips the rest of its block.
+    /// How many bonds are remembered; a bond that is forgotten skips the rest of its block.
     private static let limit = 256
 
     private var entries: [Entry] = []
 
-    /// The place of a bond's key; one of which nothing is known has used all that was set aside.
+    /// The index of the entry for a bond's key; for an unknown key, all reserved counters count as used.
     private mutating func place(of key: SigningKey, _ identity: DeviceAddress) -> Int {
         if let index = entries.firstIndex(where: { $0.identity == identity }) {
             if entries[index].key != key.key {
@@ -34,8 +35,8 @@ struct SigningNumbers {
         return entries.count - 1
     }
 
-    /// Sets a block aside where half of the last one is used.
-    /// - Returns: whether the bond has changed and has to be kept.
+    /// Reserves a block if half of the last one is used.
+    /// - Returns: whether the bond has changed and must be stored.
     mutating func setAside(in bond: inout Bond) -> Bool {
         guard let key = bond.localSigningKey else { return false }
         let place = place(of: key, bond.identity)
@@ -46,8 +47,8 @@ struct SigningNumbers {
         return true
     }
 
-    /// The number of the next signature; `nil` where none is left.
-    /// - Parameter bond: has set it aside.
+    /// The counter of the next signature; `nil` if none is reserved.
+    /// - Parameter bond: the bond with the reserved counters.
     mutating func take(from bond: Bond) -> UInt32? {
         guard let key = bond.localSigningKey else { return nil }
         let place = place(of: key, bond.identity)

@@ -1,22 +1,22 @@
 import BLEPackets
 
-/// Who listens for channels on which SPSM.
+/// The clients that listen for channels, by SPSM.
 struct ChannelListeners {
     struct Listener {
         var spsm: UInt16
         var client: ClientID
         var operation: OperationID
         var settings: ChannelSettings
-        /// `nil`: none at all.
+        /// The required security; `nil` requires none.
         var demand: ChannelSecurity?
     }
 
-    /// What a device may give out itself (Core 5.4, Vol 3, Part A, 4.22).
+    /// The dynamic SPSMs, which a device may assign itself (Core 5.4, Vol 3, Part A, 4.22).
     private static let dynamic: ClosedRange<UInt16> = 0x0080...0x00FF
 
     private var listeners: [Listener] = []
 
-    /// - Parameter spsm: `nil` for any dynamic one that is free.
+    /// - Parameter spsm: `nil` for any free dynamic one.
     mutating func add(
         _ spsm: UInt16?, _ settings: ChannelSettings, demand: ChannelSecurity?, operation: OperationID, client: ClientID
     ) throws(ChannelFailure) -> UInt16 {

@@ -4,7 +4,7 @@ import BLEPackets
 public struct ChannelID: Hashable, Sendable {
     /// The link that carries it.
     public var link: LinkID
-    /// Each channel of a link gets a number of its own, even where its channel identifier is used again.
+    /// Unique among the channels of a link, even if its channel identifier is used again.
     public var number: UInt32
 
     public init(link: LinkID, number: UInt32) {
@@ -13,16 +13,16 @@ public struct ChannelID: Hashable, Sendable {
     }
 }
 
-/// What this side offers the sender of a channel's data (Core 5.4, Vol 3, Part A, 4.22).
+/// What this side offers the peer as a sender on a channel (Core 5.4, Vol 3, Part A, 4.22).
 public struct ChannelSettings: Hashable, Sendable {
-    /// The longest service data unit that is accepted, 23 to 65535 octets.
+    /// The longest service data unit that this side accepts, 23 to 65535 octets.
     public var maximumTransmissionUnit: UInt16
-    /// The longest payload of one frame that is accepted, 23 to 2044 octets.
+    /// The longest payload of one frame that this side accepts, 23 to 2044 octets.
     public var maximumPayloadSize: UInt16
     /// Frames that the peer may send before any is consumed (initial credits), at least 1.
     public var credits: UInt16
 
-    /// Values outside their ranges become the nearest that is allowed.
+    /// Creates settings; values outside their ranges become the nearest allowed value.
     public init(maximumTransmissionUnit: UInt16 = 2048, maximumPayloadSize: UInt16 = 247, credits: UInt16 = 16) {
         self.maximumTransmissionUnit = max(23, maximumTransmissionUnit)
         self.maximumPayloadSize = min(max(23, maximumPayloadSize), 2044)
@@ -30,11 +30,11 @@ public struct ChannelSettings: Hashable, Sendable {
     }
 }
 
-/// What a listener demands of the key that encrypts a link (Core 5.4, Vol 3, Part C, 10.3.1).
+/// What a listener requires of the key that encrypts a link (Core 5.4, Vol 3, Part C, 10.3.1).
 public struct ChannelSecurity: Hashable, Sendable {
-    /// Whether it has to be protected against a man in the middle.
+    /// Whether the key must be protected against a man in the middle.
     public var requiresAuthentication: Bool
-    /// Octets that it has at least, 7 to 16.
+    /// The smallest key size in octets, 7 to 16.
     public var minimumKeySize: UInt8
 
     public init(requiresAuthentication: Bool = false, minimumKeySize: UInt8 = 7) {
@@ -43,9 +43,9 @@ public struct ChannelSecurity: Hashable, Sendable {
     }
 }
 
-/// A channel that is open.
+/// An open channel.
 public struct ChannelInformation: Hashable, Sendable {
-    /// This channel and no later one.
+    /// Identifies this channel; later channels have other identifiers.
     public var id: ChannelID
     /// Simplified Protocol/Service Multiplexer.
     public var spsm: UInt16
@@ -71,25 +71,25 @@ public enum ChannelEnd: Hashable, Sendable {
 public enum ChannelEvent: Equatable, Sendable {
     /// The peer opened a channel to an SPSM on which this client listens.
     case opened(ChannelInformation, ClientID)
-    /// A whole service data unit. `ChannelCommand.consume` lets the peer send another.
+    /// A complete service data unit. `ChannelCommand.consume` lets the peer send another.
     case received(ChannelID, [UInt8])
-    /// Told once for each channel that was open.
+    /// Reported once for each channel that was open.
     case closed(ChannelID, ChannelEnd)
 }
 
-/// Why a channel could not be opened, or data not be sent.
+/// Why a channel could not be opened, or data could not be sent.
 public enum ChannelFailure: Error, Hashable, Sendable {
-    /// The peer's answer. Pairing resolves `insufficientAuthentication` and `insufficientEncryption`.
+    /// The peer refused the channel. Pairing resolves `insufficientAuthentication` and `insufficientEncryption`.
     case refused(L2CAPCreditBasedConnectionResult)
-    /// The peer answered with values that the specification does not allow, or not at all.
+    /// The peer answered with values that the specification does not allow, or did not answer.
     case invalidAnswer
-    /// The channel does not exist any more, or not yet.
+    /// The channel no longer exists, or is not open yet.
     case notOpen
-    /// No channel identifier or SPSM is free, or more waits on the channel than may.
+    /// No channel identifier or SPSM is free, or too much already waits on the channel.
     case noResources
     /// The unit is longer than the peer accepts.
     case unitTooLong
-    /// The SPSM has a listener already, or is not in 0x0001 to 0x00FF.
+    /// The SPSM already has a listener, or is not in 0x0001 to 0x00FF.
     case invalidSPSM
 }
 

@@ -1,15 +1,15 @@
 import BLEPackets
 
-/// One end of a credit-based channel: credits of both directions, the unit that comes in and the units that go out
-/// (Core 5.4, Vol 3, Part A, 3.4 and 10.1).
+/// One end of a credit-based channel: the credits of both directions, the unit that is being received and the units
+/// that are being sent (Core 5.4, Vol 3, Part A, 3.4 and 10.1).
 struct CreditBasedChannel {
     enum State: Equatable {
-        /// Our request is on its way; without an operation, the channel is not wanted any more.
+        /// Our request waits for its response; without an operation, the channel is no longer wanted.
         case opening(operation: OperationID?, identifier: UInt8, deadline: Instant)
         case open
-        /// Closed on this side, while units that were given before wait for the peer's credits or for the controller.
+        /// Closed on this side, while units that were sent before wait for the peer's credits or for the controller.
         case draining(operations: [OperationID], deadline: Instant)
-        /// Our Disconnection Request is on its way.
+        /// Our Disconnection Request waits for its response.
         case closing(operations: [OperationID], identifier: UInt8, deadline: Instant)
     }
 
@@ -31,9 +31,9 @@ struct CreditBasedChannel {
     // Receiving.
     /// Frames that the peer may still send.
     var grantedCredits: Int
-    /// Frames that have been consumed and not been granted again.
+    /// Frames that have been consumed but whose credits the peer has not got back yet.
     var owedCredits = 0
-    /// Whole units that the client has not consumed; the credit of each one's last frame is kept back.
+    /// Complete units that the client has not consumed; the credit for the last frame of each is held back.
     var unconsumedUnits = 0
     var unit: [UInt8] = []
     var unitLength: Int?
@@ -43,9 +43,9 @@ struct CreditBasedChannel {
     var sendMPS: UInt16 = 0
     var credits = 0
     var units = Queue<OutgoingUnit>()
-    /// Frames that have not been handed to the controller.
+    /// Frames that have not been handed to the controller yet.
     var unsentFrames = 0
-    /// The unit of the last frame that was made, while its end has not gone.
+    /// For each unit whose last frame was made but not sent yet: the number of that frame and the unit's operation.
     var endings = Queue<(frame: UInt64, operation: OperationID)>()
     var madeFrames: UInt64 = 0
     var goneFrames: UInt64 = 0
@@ -65,9 +65,9 @@ struct CreditBasedChannel {
 
     var isOpen: Bool { state == .open }
     var isDraining: Bool { if case .draining = state { true } else { false } }
-    /// Whether what was given is still sent.
+    /// Whether accepted units are still being sent.
     var sends: Bool { isOpen || isDraining }
-    /// Whether all that was given has been handed to the controller.
+    /// Whether all accepted units have been handed to the controller.
     var isDrained: Bool { units.isEmpty && endings.isEmpty }
 
     func isAwaitingAnswer(_ identifier: UInt8) -> Bool {
@@ -83,7 +83,7 @@ struct CreditBasedChannel {
         case violation
     }
 
-    /// A frame of the peer's.
+    /// Receives a frame of the peer.
     mutating func receive(_ payload: RawSpan) -> Received {
         guard grantedCredits > 0, payload.byteCount <= Int(settings.maximumPayloadSize) else { return .violation }
         grantedCredits -= 1
@@ -109,14 +109,14 @@ struct CreditBasedChannel {
         return .unit(whole)
     }
 
-    /// The client has taken units.
+    /// The client has consumed units.
     mutating func consume(_ count: Int) {
         let consumed = min(max(0, count), unconsumedUnits)
         unconsumedUnits -= consumed
         owedCredits += consumed
     }
 
-    /// Credits that the peer is to get now: not one by one, and never so late that it waits for nothing.
+    /// Credits to return to the peer now: not one by one, but early enough that the peer never waits needlessly.
     mutating func takeOwedCredits() -> UInt16? {
         guard isOpen, owedCredits > 0, grantedCredits == 0 || owedCredits * 2 >= Int(settings.credits) else {
             return nil
@@ -127,7 +127,7 @@ struct CreditBasedChannel {
         return UInt16(truncatingIfNeeded: credits)
     }
 
-    /// The next frame, if the peer has room for one.
+    /// The next frame, if the peer has granted a credit.
     mutating func nextFrame(limit: Int) -> [UInt8]? {
         guard sends, credits > 0, unsentFrames < limit, var unit = units.popFirst() else { return nil }
         var packet = PacketWriter(reservingCapacity: Int(sendMPS))
@@ -161,7 +161,7 @@ struct CreditBasedChannel {
         return endings.popFirst()?.operation
     }
 
-    /// Everything that was to be sent and has not gone whole.
+    /// Takes the operations of all units that were not completely sent.
     mutating func takeUnsentOperations() -> [OperationID] {
         var operations: [OperationID] = []
         while let ending = endings.popFirst() { operations.append(ending.operation) }

@@ -2,7 +2,8 @@ import BLEPackets
 
 /// The credit-based channels of one link (Core 5.4, Vol 3, Part A, 4.22 to 4.24).
 ///
-/// A machine like the others: events in, actions out. A peer that breaks the protocol loses the channel, never the link.
+/// A state machine like the others: events in, actions out. A peer that violates the protocol loses the channel, never
+/// the link.
 struct CreditBasedChannels {
     enum Action: Equatable {
         case signal(LESignallingCommand, identifier: UInt8)
@@ -13,7 +14,7 @@ struct CreditBasedChannels {
         case completed(OperationID, Result<Terms?, ChannelFailure>)
     }
 
-    /// What was agreed for a channel.
+    /// The terms that both sides agreed on for a channel.
     struct Terms: Equatable {
         var number: UInt32
         var spsm: UInt16
@@ -21,18 +22,18 @@ struct CreditBasedChannels {
         var receiveMTU: UInt16
     }
 
-    /// How long the peer may take to answer (RTX, Core 5.4, Vol 3, Part A, 6.2.1).
+    /// How long the peer may take to respond (RTX, Core 5.4, Vol 3, Part A, 6.2.1).
     private static let responseTimeout: Microseconds = .seconds(30)
-    /// How long a closed channel may take to send what it was given.
+    /// How long a closed channel may take to send what it accepted before.
     private static let drainTimeout: Microseconds = .seconds(30)
-    /// Frames of one channel that may wait for the controller.
+    /// How many frames of one channel may wait for the controller.
     private static let unsentFrameLimit = 8
-    /// Units of one channel that may wait for credits.
+    /// How many units of one channel may wait for credits.
     static let unitLimit = 64
-    /// Channels of one link.
+    /// The maximum number of channels of one link.
     private static let channelLimit = 32
 
-    /// In the order in which they came.
+    /// In the order in which they were created.
     private var channels: [CreditBasedChannel] = []
     private var actions = Queue<Action>()
     private var lastNumber: UInt32 = 0
@@ -97,7 +98,7 @@ struct CreditBasedChannels {
         grant(index, &identifiers)
     }
 
-    /// Closes a channel for its client at once; the peer hears of it when it has what was given before.
+    /// Closes a channel for its client at once; the peer is told after it has everything that was sent before.
     mutating func close(
         _ number: UInt32, operation: OperationID?, identifiers: inout SignallingIdentifiers, at now: Instant
     ) {
@@ -122,14 +123,14 @@ struct CreditBasedChannels {
         }
     }
 
-    /// Closes what a client holds; what it gave and has not gone is dropped.
+    /// Closes all channels of a client; what it sent and the controller does not have yet is dropped.
     mutating func closeAll(of client: ClientID, identifiers: inout SignallingIdentifiers, at now: Instant) {
         for index in channels.indices where channels[index].client == client && channels[index].sends {
             disconnect(index, .closedLocally, nil, &identifiers, now)
         }
     }
 
-    /// Gives an attempt to open up; a channel that the peer opens all the same is closed at once.
+    /// Cancels an attempt to open a channel; if the peer accepts it afterwards, the channel is closed at once.
     mutating func cancel(_ operation: OperationID) -> Bool {
         for index in channels.indices {
             guard case .opening(operation, let identifier, let deadline) = channels[index].state else { continue }
@@ -164,7 +165,7 @@ struct CreditBasedChannels {
     // MARK: What the peer sends
 
     /// - Parameters:
-    ///   - listener: who listens on an SPSM, with which settings; a result other than success refuses.
+    ///   - listener: finds the client that listens on an SPSM, and its settings; a failure refuses the channel.
     mutating func receive(
         _ command: LESignallingCommand, identifier: UInt8,
         listener: (UInt16) -> Result<(client: ClientID, settings: ChannelSettings), ChannelFailure>,
@@ -177,7 +178,7 @@ struct CreditBasedChannels {
             guard let index = channels.firstIndex(where: { $0.remote == indication.channelIdentifier && $0.sends })
             else { return }
             let sum = channels[index].credits + Int(indication.credits)
-            // More than 65535 is the end of the channel (Core 5.4, Vol 3, Part A, 4.24); none at all means nothing.
+            // More than 65535 credits end the channel (Core 5.4, Vol 3, Part A, 4.24); zero is ignored.
             guard sum <= 65535 else {
                 return disconnect(index, .protocolViolation, nil, &identifiers, now)
             }
@@ -195,21 +196,21 @@ struct CreditBasedChannels {
         case .commandReject:
             guard let channel = awaiting(identifier) else { return }
             remove(channel.number, .closedByPeer)
-        // The link's own, or not known to this side: `SignallingChannel` has dealt with them.
+        // `SignallingChannel` has already handled these: its own commands, and those unknown to this side.
         case .connectionParameterUpdateRequest, .connectionParameterUpdateResponse, .creditBasedConnectionRequest,
             .creditBasedConnectionResponse, .creditBasedReconfigureRequest, .creditBasedReconfigureResponse, .other:
             break
         }
     }
 
-    /// A frame on a channel identifier of the dynamic range.
+    /// Receives a frame on a channel identifier of the dynamic range.
     /// - Returns: whether the channel exists.
     mutating func receive(
         _ payload: RawSpan, on local: L2CAPChannelIdentifier, identifiers: inout SignallingIdentifiers,
         at now: Instant
     ) -> Bool {
         guard let index = channels.firstIndex(where: { $0.local == local }) else { return false }
-        // What the peer sent before it heard of the closing is of no use any more.
+        // What the peer sent before it knew that the channel is closed is dropped.
         guard channels[index].isOpen else { return true }
         switch channels[index].receive(payload) {
         case .incomplete: grant(index, &identifiers)
@@ -304,7 +305,8 @@ struct CreditBasedChannels {
         if let operation { actions.append(.completed(operation, .failure(failure))) }
     }
 
-    /// - Parameter end: what the client hears; `nil` for a channel of which it never heard. Who closed it has heard.
+    /// - Parameter end: what the client is told; `nil` if it never knew of the channel. A client that closed it was
+    ///   told already.
     private mutating func disconnect(
         _ index: Int, _ end: ChannelEnd?, _ operation: OperationID?, _ identifiers: inout SignallingIdentifiers,
         _ now: Instant
@@ -385,7 +387,7 @@ struct CreditBasedChannels {
 }
 
 extension LESignallingCommand {
-    /// The answer to a request that names a channel which does not exist.
+    /// The response to a request that names a channel which does not exist.
     static func noSuchChannel(_ request: L2CAPDisconnectionRequest) -> LESignallingCommand {
         .commandReject(
             .init(

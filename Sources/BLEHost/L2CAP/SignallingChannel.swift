@@ -1,29 +1,29 @@
 import BLEPackets
 
-/// The LE signalling channel of one link (Core 5.4, Vol 3, Part A, 4), as far as it needs memory: our own Connection
-/// Parameter Update Request, of which only one may be under way.
+/// The LE signalling channel of one link (Core 5.4, Vol 3, Part A, 4), as far as it needs state: our own Connection
+/// Parameter Update Request, of which only one may be in progress.
 struct SignallingChannel {
-    /// How long the peer may take to answer (RTX, Core 5.4, Vol 3, Part A, 6.2.1).
+    /// How long the peer may take to respond (RTX, Core 5.4, Vol 3, Part A, 6.2.1).
     static let responseTimeout: Microseconds = .seconds(30)
 
     private var identifiers = SignallingIdentifiers()
-    /// Credit-based channels, which are opened and closed by signalling.
+    /// The credit-based channels, which signalling opens and closes.
     private var channels = CreditBasedChannels()
     private var pending: (identifier: UInt8, deadline: Instant)?
 
-    /// What a received packet asks for.
+    /// What to do about a received packet.
     enum Reaction: Equatable {
         case none
         case reply(LESignallingCommand, identifier: UInt8)
-        /// A peripheral asks for parameters that the specification allows: accept, then update the link.
+        /// A peripheral requests parameters that the specification allows: accept them, then update the link.
         case accept(ConnectionParameterRequest, identifier: UInt8)
-        /// The answer to our own request.
+        /// The response to our own request.
         case parametersAnswered(isAccepted: Bool)
-        /// It concerns credit-based channels.
+        /// The command concerns credit-based channels.
         case channels(LESignallingCommand, identifier: UInt8)
     }
 
-    /// An identifier for a request of ours; never zero.
+    /// The identifier for a request of ours; never zero.
     mutating func beginParameterRequest(at now: Instant) -> UInt8 {
         let identifier = identifiers.next()
         pending = (identifier, now.advanced(by: Self.responseTimeout))
@@ -32,7 +32,7 @@ struct SignallingChannel {
 
     var nextDeadline: Instant? { earliest(pending?.deadline, channels.nextDeadline) }
 
-    /// - Returns: whether our request for parameters was given up.
+    /// - Returns: whether our request for parameters timed out.
     mutating func advance(to now: Instant) -> Bool {
         channels.advance(to: now, identifiers: &identifiers)
         guard let deadline = pending?.deadline, deadline <= now else { return false }
@@ -46,7 +46,7 @@ struct SignallingChannel {
         let command = try LESignallingCommand(decoding: packet)
         switch command {
         case .connectionParameterUpdateRequest(let request):
-            // Only a peripheral asks, and only a central answers (Core 5.4, Vol 3, Part A, 4.20).
+            // Only a peripheral sends this request, and only a central answers it (Core 5.4, Vol 3, Part A, 4.20).
             guard role == .central else { return .reply(.notUnderstood, identifier: identifier) }
             guard let wished = ConnectionParameterRequest(request) else {
                 return .reply(.connectionParameterUpdateResponse(.init(result: .rejected)), identifier: identifier)
@@ -117,7 +117,7 @@ struct SignallingChannel {
     }
 }
 
-/// Names for requests of ours on one link: each the next, and never zero (Core 5.4, Vol 3, Part A, 4).
+/// Identifiers for our requests on one link: ascending, and never zero (Core 5.4, Vol 3, Part A, 4).
 struct SignallingIdentifiers {
     private var last: UInt8 = 0
 
@@ -132,14 +132,14 @@ extension LESignallingCommand {
 }
 
 extension ConnectionParameterRequest {
-    /// `nil` when the specification does not allow the values.
+    /// `nil` if the specification does not allow the values.
     init?(_ request: L2CAPConnectionParameterUpdateRequest) {
         self.init(
             minimum: request.minimumInterval, maximum: request.maximumInterval, latency: request.latency,
             timeout: request.supervisionTimeout)
     }
 
-    /// `nil` when the specification does not allow the values.
+    /// `nil` if the specification does not allow the values.
     init?(minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16) {
         guard minimum <= maximum else { return nil }
         self.init(
