@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// Values that came before a client had subscribed: a peer that remembers a subscription sends at once (pain 12).
+/// Values that arrived before a client subscribed: a peer that remembers a subscription sends at once (pain 12).
 ///
-/// They wait, up to a limit for all handles together, and the oldest goes first.
+/// They wait, up to a limit for all handles together; the oldest is dropped first.
 struct EarlyNotifications {
     struct Value: Equatable {
         var handle: AttributeHandle
@@ -15,7 +15,7 @@ struct EarlyNotifications {
 
     init(limit: Int) { self.limit = max(0, limit) }
 
-    /// Keeps a value; false when one had to go for it.
+    /// Keeps a value; false if a value was dropped.
     mutating func keep(_ value: Value) -> Bool {
         guard limit > 0 else { return false }
         let isFull = values.count >= limit
@@ -24,7 +24,7 @@ struct EarlyNotifications {
         return !isFull
     }
 
-    /// Hands over the values of a handle in the order in which they came.
+    /// Takes the values of a handle in the order in which they arrived.
     mutating func take(_ handle: AttributeHandle) -> [Value] {
         if values.isEmpty { return [] }
         let taken = values.filter { $0.handle == handle }

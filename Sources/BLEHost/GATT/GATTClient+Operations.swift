@@ -1,7 +1,7 @@
 import BLEPackets
 
 extension GATTClient {
-    /// The procedure that carries out what waited; `nil` when it is over already.
+    /// The procedure for a waiting operation; `nil` if the operation has already ended.
     mutating func prepare(_ next: Waiting) -> GATTProcedure? {
         switch next.work {
         case .operation(let operation): return prepare(operation, next.id, next.client)
@@ -42,14 +42,14 @@ extension GATTClient {
 
     // MARK: MTU
 
-    /// Exchanged once for a link (Core 5.4, Vol 3, Part F, 3.4.2.1): later wishes get what was agreed on.
+    /// Exchanged once for each link (Core 5.4, Vol 3, Part F, 3.4.2.1): later operations get the agreed value.
     private mutating func prepareExchange(_ preferred: UInt16, _ id: OperationID?) -> GATTProcedure? {
         if !bearer.hasExchangedMTU { return .exchangeMTU(bearer.tellMTU(preferred: preferred)) }
         if let id { complete(id, .success(.mtu(mtu))) }
         return nil
     }
 
-    /// The peer's number is known.
+    /// The peer's receive MTU is known.
     mutating func agree(peerMTU: UInt16) {
         if bearer.agree(peerMTU: peerMTU) { emit(.mtuChanged(mtu)) }
     }
@@ -75,7 +75,7 @@ extension GATTClient {
 
     mutating func refused(_ error: ATTError, _ handle: AttributeHandle, _ now: Instant) {
         if case .exchangeMTU = running?.procedure, error == .requestNotSupported {
-            // A server that knows no other size than 23.
+            // The server supports only an ATT_MTU of 23.
             bearer.endExchange()
             apply(.done(.mtu(mtu)), now)
         } else {
@@ -104,10 +104,10 @@ extension GATTClient {
         return nil
     }
 
-    /// The client is a holder from now on; what waited for one follows its completion.
+    /// Adds the client to the holders of a subscription; values that waited for a holder follow the operation's result.
     private mutating func hold(_ handle: AttributeHandle, _ client: ClientID, _ bits: UInt16, _ id: OperationID?) {
         guard subscriptions[handle] != nil else {
-            // The peer declared the value void meanwhile.
+            // Service Changed has invalidated the value meanwhile.
             if let id { complete(id, .failure(.notSubscribed)) }
             return
         }
@@ -145,7 +145,7 @@ extension GATTClient {
         return .configure(handle, configuration: entry.configuration, bits: entry.wanted, .reconfigured)
     }
 
-    /// A configuration was written, or was not.
+    /// A configuration was written, or the write failed.
     mutating func configured(
         _ handle: AttributeHandle, _ bits: UInt16, _ purpose: GATTProcedure.Configuration, _ ended: Running,
         _ result: Result<GATTResult, GATTFailure>
@@ -156,7 +156,7 @@ extension GATTClient {
         switch purpose {
         case .subscribed(let mode):
             if isWritten, !ended.isAbandoned { return hold(handle, ended.client, mode.rawValue, ended.id) }
-            // The client that wanted it has gone, or the peer refuses: what the others hold is what counts.
+            // The client has gone, or the peer refused: the modes that the other holders want are what counts.
             subscriptions.settle(handle)
             if isWritten { reconfigure(handle) }
         case .unsubscribed, .reconfigured:

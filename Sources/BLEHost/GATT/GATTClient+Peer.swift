@@ -21,8 +21,9 @@ extension GATTClient {
         }
     }
 
-    /// Confirmed at once whatever it says, since a server that waits for the confirmation sends no other for 30 s; unless a
-    /// client that holds the value cannot take it now: that is what the server waits for.
+    /// Confirms an indication at once, whatever it contains, because a server that waits for the confirmation sends no
+    /// other for 30 s. If a client that subscribed to the value cannot accept it now, the confirmation is delayed: that
+    /// is why the server waits.
     mutating func receiveIndication(_ pdu: RawSpan) {
         if !holdingClients.isEmpty, isHeld(pdu) {
             // A peer that sends another before the confirmation loses it.
@@ -45,13 +46,13 @@ extension GATTClient {
         return entry.clients.contains { holdingClients.contains($0) }
     }
 
-    /// Others cannot take more for now, or the same ones can again.
+    /// Sets the clients that currently accept no more indications.
     mutating func hold(for clients: [ClientID]) {
         holdingClients = clients
         releaseIndication()
     }
 
-    /// Takes the indication that waits, if no client is left for which it has to.
+    /// Processes the delayed indication if no client has to be waited for any longer.
     mutating func releaseIndication() {
         guard end == nil, let pdu = heldIndication, !isHeld(pdu.span.bytes) else { return }
         heldIndication = nil
@@ -64,7 +65,7 @@ extension GATTClient {
         let notification = GATTNotification(
             handle: handle, value: value.copied(), isIndication: isIndication, clients: entry?.clients ?? [])
         if handle == serviceChanged {
-            // The characteristic itself keeps its place, and its configuration (Core 5.4, Vol 3, Part G, 7.1).
+            // The Service Changed characteristic itself and its configuration stay (Core 5.4, Vol 3, Part G, 7.1).
             let gone = subscriptions.forget(in: notification.changedHandles, but: handle)
             if !gone.isEmpty { emit(.subscriptionsForgotten(gone)) }
         }
@@ -81,7 +82,7 @@ extension GATTClient {
 
     // MARK: The peer's client
 
-    /// Answered at any time, also again: the number is the same (pain 9).
+    /// Can be answered at any time, even repeatedly: the receive MTU is always the same (pain 9).
     mutating func receiveMTURequest(_ pdu: RawSpan) {
         do throws(DecodingError) {
             let request = try ATTExchangeMTURequest(pdu)

@@ -1,25 +1,25 @@
 import BLEPackets
 
-/// The GATT client of one link: carries out operations one after another and hands on what the peer sends by itself
-/// (Core 5.4, Vol 3, Part G, 4).
+/// The GATT client of one link: carries out operations one after another and reports the values that the peer sends
+/// unasked (Core 5.4, Vol 3, Part G, 4).
 ///
 ///     start ──▶ waiting ──▶ running ──answer──▶ running … ──▶ completed
 ///                  │           │
 ///                  └─ cancel ──┴──▶ completed; the answer under way is taken and thrown away
 ///
-/// Each operation ends exactly once: by its result, a failure, cancellation, time-out or the end of the link (pain 4).
-/// There is no clock and no I/O: time comes in with each input, and what is to be done is fetched with `nextAction`
-/// after it.
+/// Each operation ends exactly once: with its result, a failure, a cancellation, a time-out or the end of the link
+/// (pain 4). There is no clock and no I/O: time comes in with each input, and the owner fetches the actions with
+/// `nextAction` after it.
 struct GATTClient {
     struct Waiting {
         var id: OperationID?
         var client: ClientID
         var work: Work
-        /// Whether it was carried out before, on a link of less security.
+        /// Whether this is the second attempt, after the first was refused for insufficient security.
         var isRetry = false
     }
 
-    /// An operation that waits for the security of the link.
+    /// An operation that waits until the link is secure.
     struct Suspended {
         var operation: Waiting
         var error: ATTError
@@ -28,24 +28,24 @@ struct GATTClient {
 
     enum Work {
         case operation(GATTOperation)
-        /// The peer's configuration for this value is to be what the holders want.
+        /// Write the peer's configuration for this value as the holders want it.
         case reconfigure(AttributeHandle)
     }
 
     struct Running {
-        /// `nil` when the operation has ended already, or is none of a client.
+        /// `nil` if the operation has already ended, or belongs to no client.
         var id: OperationID?
         var client: ClientID
         var procedure: GATTProcedure
-        /// Whether the result is not waited for: the answer under way ends it.
+        /// Whether the result is no longer wanted: the answer in progress ends the operation.
         var isAbandoned = false
         var isRetry = false
-        /// How many were sent.
+        /// How many requests were sent.
         var requests = 0
-        /// What to begin again; `nil` for what is none of a client.
+        /// The operation to repeat; `nil` if no client started it.
         var operation: GATTOperation?
 
-        /// The value whose configuration it writes.
+        /// The value whose configuration the operation writes.
         var configured: AttributeHandle? {
             if case .configure(let value, _, _, _) = procedure { value } else { nil }
         }
@@ -54,12 +54,12 @@ struct GATTClient {
     let settings: GATTClientSettings
     var bearer = ATTBearer()
     var subscriptions = SubscriptionTable()
-    /// The peer's Service Changed, once a client has found it: what lies in the ranges that it names is void.
+    /// The peer's Service Changed, once a client has discovered it: it invalidates the ranges that it names.
     private(set) var serviceChanged: AttributeHandle?
     var early: EarlyNotifications
-    /// Clients for which indications are left unconfirmed.
+    /// Clients for whose values indications are left unconfirmed.
     var holdingClients: [ClientID] = []
-    /// The indication that waits for them.
+    /// The indication that waits for these clients.
     var heldIndication: [UInt8]?
     var commands: WriteCommandQueue
     var running: Running?
@@ -67,9 +67,9 @@ struct GATTClient {
     private var suspended: Suspended?
     private var actions: [GATTClientAction] = []
     private var taken = 0
-    /// Why nothing can be started any more.
+    /// Why no operation can be started any more.
     private(set) var end: GATTFailure?
-    /// Whether what is sent waits outside for the peer's proof of its bond: the time for an answer has not begun.
+    /// Whether sent PDUs wait outside for the peer's proof of its bond: the timeout for a response has not begun.
     var isPaused = false
 
     init(settings: GATTClientSettings = GATTClientSettings()) {
@@ -78,23 +78,23 @@ struct GATTClient {
         commands = WriteCommandQueue(limit: settings.writeCommandLimit)
     }
 
-    /// Octets of the largest PDU.
+    /// ATT_MTU in octets.
     var mtu: UInt16 { bearer.mtu }
     var counters: ATTCounters { bearer.counters }
-    /// Whether a write command would be taken (SPEC 2.3).
+    /// Whether a write command would be accepted (SPEC 2.3).
     var canSendWriteCommand: Bool { end == nil && !commands.isFull }
-    /// When `advance` is due.
+    /// When `advance` must be called next.
     var nextDeadline: Instant? { end == nil && !isPaused ? bearer.deadline : nil }
     /// Whether the link is gone.
     var isUnlinked: Bool { end == .notConnected }
-    /// Whether something is asked of the peer, the exchange of ATT_MTU apart.
+    /// Whether a request to the peer is in progress, apart from the exchange of ATT_MTU.
     var isBusy: Bool {
         if suspended != nil || !waiting.isEmpty || !commands.commands.isEmpty { return true }
         if case .exchangeMTU? = running?.procedure { return false }
         return running != nil
     }
 
-    /// What is to be done next; to be called until `nil` after every input.
+    /// The next action; must be called until it returns `nil` after every input.
     mutating func nextAction() -> GATTClientAction? {
         guard taken < actions.count else {
             actions.removeAll(keepingCapacity: true)
@@ -123,7 +123,7 @@ struct GATTClient {
         if commands.takeReadiness() { emit(.writeCommandsReady) }
     }
 
-    /// Ends an operation. What has been sent cannot be called back and may still have its effect on the peer.
+    /// Cancels an operation. A PDU that was sent cannot be recalled and may still take effect on the peer.
     mutating func cancel(_ id: OperationID, at now: Instant) {
         advance(to: now)
         if let index = waiting.firstIndex(where: { $0.id == id }) {
@@ -138,7 +138,7 @@ struct GATTClient {
         }
     }
 
-    /// A client let go of the link: its operations end, and so do its subscriptions (SPEC CEN-22, 5.5 rule 5).
+    /// A client has released the link: its operations and subscriptions end (SPEC CEN-22, 5.5 rule 5).
     mutating func clientLeft(_ client: ClientID, at now: Instant) {
         advance(to: now)
         if end != nil { return }
@@ -155,7 +155,7 @@ struct GATTClient {
         pump(now)
     }
 
-    /// The link is gone, or the channel was closed: everything ends.
+    /// The link is gone, or the channel was closed: all operations end.
     mutating func bearerClosed(_ reason: GATTFailure) {
         if end == nil { endAll(reason) }
         end = .notConnected
@@ -167,14 +167,14 @@ struct GATTClient {
         actions.append(.disconnect)
     }
 
-    /// What waited outside goes out now.
+    /// The PDUs that waited outside are sent now.
     mutating func resume(at now: Instant) {
         guard isPaused else { return }
         isPaused = false
         bearer.restart(deadline: now.advanced(by: settings.transactionTimeout))
     }
 
-    /// What was sent while the client was paused goes nowhere: every operation ends, and others may be begun.
+    /// PDUs sent while the client was paused are lost: every operation ends; new ones may be started.
     mutating func endOperations(_ reason: GATTFailure, at now: Instant) {
         guard end == nil else { return }
         bearer.forgetRequest()
@@ -196,9 +196,10 @@ struct GATTClient {
         if commands.takeReadiness() { emit(.writeCommandsReady) }
     }
 
-    /// The link has the security that was asked for with `secure`, or has it not.
+    /// The link got the security that was requested with `secure`, or failed to get it.
     ///
-    /// - Parameter failure: `nil` when it has; the operation ends with what the peer said where that tells as much.
+    /// - Parameter failure: `nil` on success. Otherwise the operation ends with the peer's refusal, unless this failure
+    ///   says more.
     mutating func secured(_ failure: SecurityFailure?, at now: Instant) {
         advance(to: now)
         guard let ended = suspended else { return }
@@ -215,8 +216,8 @@ struct GATTClient {
         pump(now)
     }
 
-    /// One whole PDU of the bearer's channel.
-    /// - Returns: whether it is for the server beside this client.
+    /// Receives one complete PDU of the bearer's channel.
+    /// - Returns: whether it is for the server of this link.
     mutating func receive(_ pdu: RawSpan, at now: Instant) -> Bool {
         advance(to: now)
         if end != nil { return false }
@@ -252,7 +253,7 @@ struct GATTClient {
         sendCommand(ATTWriteCommand(handle: handle, value: value.span.bytes).encoded(), id, client)
     }
 
-    /// Sends a whole Signed Write Command as `start` sends a write command.
+    /// Sends a complete Signed Write Command in the way that `start` sends a write command.
     mutating func startSigned(_ pdu: [UInt8], id: OperationID, client: ClientID, at now: Instant) {
         advance(to: now)
         if let end { return complete(id, .failure(end)) }
@@ -262,7 +263,7 @@ struct GATTClient {
         sendCommand(pdu, id, client)
     }
 
-    /// Opcode, handle and signature.
+    /// Octets of opcode, handle and signature.
     static let signedOverhead = 15
 
     private mutating func sendCommand(_ pdu: [UInt8], _ id: OperationID, _ client: ClientID) {
@@ -276,7 +277,7 @@ struct GATTClient {
         waiting.append(Waiting(id: nil, client: .local, work: .reconfigure(handle)))
     }
 
-    /// Begins what waits until something runs.
+    /// Starts waiting operations until one is running.
     mutating func pump(_ now: Instant) {
         while end == nil, running == nil, suspended == nil, !waiting.isEmpty {
             let next = waiting.removeFirst()
@@ -289,7 +290,7 @@ struct GATTClient {
         }
     }
 
-    /// Carries out what a procedure wants.
+    /// Carries out a step of a procedure.
     mutating func apply(_ step: GATTStep, _ now: Instant) {
         switch step {
         case .send(let pdu):
@@ -306,8 +307,8 @@ struct GATTClient {
         }
     }
 
-    /// Whether a server keeps a discovery going for longer than any database is worth. Each answer brings it forward, but
-    /// there are 65,535 handles to go.
+    /// Whether a server prolongs a discovery beyond the size of any real database. Each answer makes progress, but
+    /// there are 65,535 handles.
     private mutating func exceedsDiscovery() -> Bool {
         guard let found = running?.procedure.discoveredCount, let requests = running?.requests else { return false }
         running?.requests += 1
@@ -320,7 +321,7 @@ struct GATTClient {
         send(pdu)
     }
 
-    /// The running operation is over.
+    /// The running operation has ended.
     private mutating func finish(_ result: Result<GATTResult, GATTFailure>) {
         guard let ended = running else { return }
         running = nil
@@ -336,7 +337,7 @@ struct GATTClient {
         if let id = ended.id { complete(id, result) }
     }
 
-    /// Keeps an operation that was refused for lack of security, until there is more of it: once.
+    /// Keeps, once, an operation that was refused for insufficient security, until the link is more secure.
     /// - Returns: whether it is kept.
     private mutating func suspend(_ ended: Running, _ result: Result<GATTResult, GATTFailure>) -> Bool {
         guard settings.asksForSecurity, !ended.isAbandoned, !ended.isRetry, let operation = ended.operation,
@@ -353,7 +354,7 @@ struct GATTClient {
         return true
     }
 
-    /// What is asked of the link goes on; the others need not wait for it.
+    /// Securing the link continues, but the other operations need not wait for it.
     private mutating func abandonSuspended(_ now: Instant) {
         guard let id = suspended?.operation.id else { return }
         suspended = nil
@@ -368,7 +369,7 @@ struct GATTClient {
         complete(id, .failure(.cancelled))
     }
 
-    /// Ends everything: what runs, then what waits, then the write commands.
+    /// Ends everything: the running operation, then those that wait, then the write commands.
     private mutating func endAll(_ reason: GATTFailure) {
         end = .bearerClosed
         bearer.die()
@@ -389,8 +390,8 @@ struct GATTClient {
 }
 
 extension ATTError {
-    /// Whether the peer may answer otherwise once the link is encrypted or has a better key (SPEC 2.3): authorization is
-    /// the app's matter.
+    /// Whether the peer may answer differently once the link is encrypted or has a better key (SPEC 2.3); authorization
+    /// is up to the app.
     var isCuredBySecurity: Bool {
         switch self {
         case .insufficientAuthentication, .insufficientEncryption, .insufficientEncryptionKeySize: true
@@ -400,7 +401,7 @@ extension ATTError {
 }
 
 extension SecurityFailure {
-    /// Whether it tells more than that the peer demands security.
+    /// Whether it says more than that the peer requires security.
     var saysMoreThanRefusal: Bool {
         switch self {
         case .keyMissingAtPeer, .encryptionFailed, .timedOut: true

@@ -1,31 +1,31 @@
 import BLEPackets
 
-/// What the GATT client of a link has to tell.
+/// What the GATT client of a link reports.
 public enum GATTClientEvent: Equatable, Sendable {
     /// An operation ended; no other event with its identifier follows.
     case completed(OperationID, Result<GATTResult, GATTFailure>)
     /// A value that the peer sent.
     case notification(GATTNotification)
-    /// Service Changed invalidated these values, in ascending order; subscriptions to them have ended (Core 5.4, Vol 3,
-    /// Part G, 7.1).
+    /// Service Changed invalidated these value handles, in ascending order; subscriptions to them have ended (Core 5.4,
+    /// Vol 3, Part G, 7.1).
     case subscriptionsForgotten([AttributeHandle])
-    /// Octets of the largest PDU from now on.
+    /// The new ATT_MTU in octets.
     case mtuChanged(UInt16)
-    /// No more write commands are taken until there is room (SPEC 2.3 canSendWriteWithoutResponse).
+    /// No more write commands are accepted until there is room (SPEC 2.3 canSendWriteWithoutResponse).
     case writeCommandsFull
     /// There is room for write commands again.
     case writeCommandsReady
 }
 
-/// A value that a server sent by itself.
+/// A value that a server sent unasked.
 public struct GATTNotification: Equatable, Sendable {
-    /// Of the characteristic's value.
+    /// The handle of the characteristic value.
     public var handle: AttributeHandle
     /// What the server sent: at most ATT_MTU − 3 octets.
     public var value: [UInt8]
-    /// Whether it came as an indication; the confirmation is already on its way.
+    /// Whether it came as an indication; the confirmation is already being sent.
     public var isIndication: Bool
-    /// Who holds a subscription, in ascending order.
+    /// The clients that subscribed to it, in ascending order.
     public var clients: [ClientID]
 
     public init(handle: AttributeHandle, value: [UInt8], isIndication: Bool, clients: [ClientID]) {
@@ -35,8 +35,8 @@ public struct GATTNotification: Equatable, Sendable {
         self.clients = clients
     }
 
-    /// The handles that are void where this is a value of Service Changed: all of them where it does not say which
-    /// (Core 5.4, Vol 3, Part G, 7.1).
+    /// The invalidated handles if this is a value of Service Changed; all handles if it does not name a range (Core
+    /// 5.4, Vol 3, Part G, 7.1).
     public var changedHandles: AttributeHandleRange {
         guard value.count == 4 else { return .all }
         let range = AttributeHandleRange(
@@ -46,7 +46,7 @@ public struct GATTNotification: Equatable, Sendable {
     }
 }
 
-/// What the owner of a GATT client has to do.
+/// What the owner of a GATT client must do.
 public enum GATTClientAction: Equatable, Sendable {
     /// Send a PDU on the bearer's channel.
     case send([UInt8], tag: ATTSendTag)
@@ -54,6 +54,6 @@ public enum GATTClientAction: Equatable, Sendable {
     case event(GATTClientEvent)
     /// The bearer is dead: end the link.
     case disconnect
-    /// Make the link more secure, and call `secured` with the outcome. No other operation starts before that.
+    /// Make the link more secure, then call `secured` with the outcome. No other operation starts before that.
     case secure(ATTError)
 }

@@ -1,26 +1,26 @@
 import BLEPackets
 
-/// What an operation found or did.
+/// The result of an operation.
 public enum GATTResult: Equatable, Sendable {
-    /// Octets of the largest PDU on this link.
+    /// The ATT_MTU of this link in octets.
     case mtu(UInt16)
-    /// Of `discoverServices`, in the order of their handles.
+    /// Result of `discoverServices` and `discoverSecondaryServices`, in the order of their handles.
     case services([DiscoveredService])
-    /// Of `discoverIncludedServices`, in the order of their handles.
+    /// Result of `discoverIncludedServices`, in the order of their handles.
     case includedServices([DiscoveredInclude])
-    /// Of `discoverCharacteristics`, in the order of their handles.
+    /// Result of `discoverCharacteristics`, in the order of their handles.
     case characteristics([DiscoveredCharacteristic])
-    /// Of `discoverDescriptors`, in the order of their handles.
+    /// Result of `discoverDescriptors`, in the order of their handles.
     case descriptors([DiscoveredDescriptor])
-    /// Of `read`: the whole value.
+    /// Result of `read`, `readLong` and `readMultiple`: the value that was asked for.
     case value([UInt8])
-    /// In the order in which they were asked for; the last may be cut where the PDU was full.
+    /// Result of `readMultipleVariable`, in the requested order; the last may be cut if the PDU was full.
     case values([[UInt8]])
-    /// Of `readUsingUUID`, in the order of their handles.
+    /// Result of `readUsingUUID`, in the order of their handles.
     case attributeValues([AttributeValue])
-    /// The peer confirmed the write; a write command has been handed to the controller.
+    /// The peer confirmed the write, or the controller has the write command.
     case written
-    /// The peer's configuration is as it was asked for.
+    /// The peer's configuration has the requested mode.
     case subscribed
     /// This client no longer receives the value.
     case unsubscribed
@@ -28,11 +28,11 @@ public enum GATTResult: Equatable, Sendable {
 
 /// A service declaration (Core 5.4, Vol 3, Part G, 3.1).
 public struct DiscoveredService: Hashable, Sendable {
-    /// What kind of service it is.
+    /// The type of the service.
     public var uuid: BluetoothUUID
     /// From the declaration to the last attribute of the service.
     public var range: AttributeHandleRange
-    /// Whether it means something by itself, and not only in the services that include it.
+    /// Whether it is a primary service.
     public var isPrimary: Bool
 
     public init(uuid: BluetoothUUID, range: AttributeHandleRange, isPrimary: Bool) {
@@ -44,11 +44,11 @@ public struct DiscoveredService: Hashable, Sendable {
 
 /// An include declaration (Core 5.4, Vol 3, Part G, 3.2).
 public struct DiscoveredInclude: Hashable, Sendable {
-    /// Of the declaration.
+    /// The handle of the declaration.
     public var handle: AttributeHandle
-    /// What kind of service is included.
+    /// The type of the included service.
     public var uuid: BluetoothUUID
-    /// The included service's own range.
+    /// The handle range of the included service itself.
     public var range: AttributeHandleRange
 
     public init(handle: AttributeHandle, uuid: BluetoothUUID, range: AttributeHandleRange) {
@@ -60,16 +60,15 @@ public struct DiscoveredInclude: Hashable, Sendable {
 
 /// A characteristic declaration (Core 5.4, Vol 3, Part G, 3.3.1).
 public struct DiscoveredCharacteristic: Hashable, Sendable {
-    /// Of the declaration.
+    /// The handle of the declaration.
     public var handle: AttributeHandle
-    /// Of the value: what is read, written and subscribed to.
+    /// The handle of the value, for reading, writing and subscribing.
     public var valueHandle: AttributeHandle
-    /// The last attribute before the next characteristic, or the last of the range that was searched: where the
-    /// descriptors end.
+    /// The last attribute before the next characteristic, or the last of the searched range: the descriptors end here.
     public var endHandle: AttributeHandle
     /// What the declaration allows.
     public var properties: CharacteristicProperties
-    /// What kind of characteristic it is.
+    /// The type of the characteristic.
     public var uuid: BluetoothUUID
 
     public init(
@@ -86,9 +85,9 @@ public struct DiscoveredCharacteristic: Hashable, Sendable {
 
 /// An attribute among the descriptors of a characteristic (Core 5.4, Vol 3, Part G, 3.3.3).
 public struct DiscoveredDescriptor: Hashable, Sendable {
-    /// By which it is read and written.
+    /// The handle for reading and writing.
     public var handle: AttributeHandle
-    /// What kind of descriptor it is.
+    /// The type of the descriptor.
     public var uuid: BluetoothUUID
 
     public init(handle: AttributeHandle, uuid: BluetoothUUID) {
@@ -97,11 +96,11 @@ public struct DiscoveredDescriptor: Hashable, Sendable {
     }
 }
 
-/// A value and where it stands.
+/// The value of an attribute, with its handle.
 public struct AttributeValue: Hashable, Sendable {
-    /// Where the value stands.
+    /// The handle of the attribute.
     public var handle: AttributeHandle
-    /// Up to 512 octets.
+    /// The value, up to 512 octets.
     public var value: [UInt8]
 
     public init(handle: AttributeHandle, value: [UInt8]) {

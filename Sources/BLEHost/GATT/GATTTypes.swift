@@ -1,15 +1,15 @@
 import BLEPackets
 
 extension BluetoothUUID {
-    /// The attribute types of declarations and of the configuration (Core 5.4, Vol 3, Part G, 3.4).
+    /// Declares a primary service (the types here: Core 5.4, Vol 3, Part G, 3.4).
     public static let primaryService = BluetoothUUID(UInt16(0x2800))
-    /// Declares a service that means something only within others.
+    /// Declares a service that is only useful as part of other services.
     public static let secondaryService = BluetoothUUID(UInt16(0x2801))
-    /// Declares that a service refers to another.
+    /// Declares that a service includes another.
     public static let include = BluetoothUUID(UInt16(0x2802))
     /// Declares a characteristic.
     public static let characteristic = BluetoothUUID(UInt16(0x2803))
-    /// Holds what a client wants to be sent (`SubscriptionModes`).
+    /// Holds the modes in which a client wants to be sent values (`SubscriptionModes`).
     public static let clientCharacteristicConfiguration = BluetoothUUID(UInt16(0x2902))
 }
 

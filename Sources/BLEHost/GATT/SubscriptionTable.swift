@@ -1,12 +1,13 @@
 import BLEPackets
 
-/// Who holds which subscription on one link, and what the peer was told of it (SPEC 5.5 rule 5).
+/// The clients that hold subscriptions on one link, and the configuration that was written to the peer (SPEC 5.5 rule
+/// 5).
 ///
-/// A characteristic's configuration is one for the link: it is the union of what its holders want.
+/// A characteristic has one configuration for each link: the union of the modes that its holders want.
 struct SubscriptionTable {
     struct Holder: Equatable {
         var client: ClientID
-        /// Calls to `subscribe` that were not taken back.
+        /// Calls to `subscribe` that have not been undone.
         var count: Int
         var bits: UInt16
     }
@@ -16,11 +17,11 @@ struct SubscriptionTable {
         var configuration: AttributeHandle
         /// In ascending order of their clients.
         var holders: [Holder] = []
-        /// The same clients, ready to be shared with every value.
+        /// The same clients as an array that is shared with every reported value.
         var clients: [ClientID] = []
-        /// What stands in the peer's configuration, as far as we wrote it.
+        /// The peer's configuration, as far as this side has written it.
         var written: UInt16 = 0
-        /// Whether values are to be kept for a client that is about to hold them.
+        /// Whether values are kept for a client that is about to become a holder.
         var isClaimed = false
 
         var wanted: UInt16 { holders.reduce(0) { $0 | $1.bits } }
@@ -29,7 +30,7 @@ struct SubscriptionTable {
     /// In ascending order of their value handles.
     private(set) var entries: [Entry] = []
 
-    /// The place of `valueHandle`, or where it would be.
+    /// The index of `valueHandle`, or where it would be inserted.
     private func place(of valueHandle: AttributeHandle) -> Int {
         var low = 0
         var high = entries.count
@@ -47,7 +48,8 @@ struct SubscriptionTable {
 
     subscript(valueHandle: AttributeHandle) -> Entry? { index(of: valueHandle).map { entries[$0] } }
 
-    /// A client is about to hold `valueHandle`: the bits that the configuration then needs; `nil` when it has them.
+    /// A client is about to subscribe to `valueHandle`: returns the bits that the configuration then needs; `nil` if it
+    /// already has them.
     mutating func claim(_ valueHandle: AttributeHandle, configuration: AttributeHandle, bits: UInt16) -> UInt16? {
         let place = place(of: valueHandle)
         if place == entries.count || entries[place].valueHandle != valueHandle {
@@ -77,7 +79,7 @@ struct SubscriptionTable {
         }
     }
 
-    /// Takes back one call of `client`; false when there is none.
+    /// Undoes one call of `client`; false if there is none.
     mutating func remove(_ client: ClientID, from valueHandle: AttributeHandle) -> Bool {
         guard let index = index(of: valueHandle),
             let holder = entries[index].holders.firstIndex(where: { $0.client == client })
@@ -90,7 +92,7 @@ struct SubscriptionTable {
         return true
     }
 
-    /// Takes back all calls of `client`, and tells which configurations are to be written again.
+    /// Undoes all calls of `client`, and returns the values whose configurations must be written again.
     mutating func removeAll(of client: ClientID) -> [AttributeHandle] {
         var changed: [AttributeHandle] = []
         for index in entries.indices {
@@ -102,20 +104,21 @@ struct SubscriptionTable {
         return changed
     }
 
-    /// The claim on `valueHandle` is over, whether it led to a holder or not; forgets what no client holds.
+    /// The claim on `valueHandle` has ended, whether or not it led to a holder; removes the entry if no client holds
+    /// it.
     mutating func settle(_ valueHandle: AttributeHandle) {
         guard let index = index(of: valueHandle) else { return }
         entries[index].isClaimed = false
         if entries[index].holders.isEmpty, entries[index].written == 0 { entries.remove(at: index) }
     }
 
-    /// Forgets an entry that no client holds, whatever the peer's configuration says.
+    /// Removes an entry that no client holds, whatever the peer's configuration contains.
     mutating func forget(_ valueHandle: AttributeHandle) {
         guard let index = index(of: valueHandle), entries[index].holders.isEmpty else { return }
         entries.remove(at: index)
     }
 
-    /// The peer's attributes of a range are not what they were: their configurations are as if never written.
+    /// The peer's attributes in a range have changed: their configurations count as never written.
     /// - Parameter kept: a value whose entry stays.
     /// - Returns: the values that had an entry, in ascending order.
     mutating func forget(in range: AttributeHandleRange, but kept: AttributeHandle) -> [AttributeHandle] {

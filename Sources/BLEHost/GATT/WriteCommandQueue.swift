@@ -1,24 +1,24 @@
 import BLEPackets
 
-/// Write commands that are on their way to the controller, up to a limit (SPEC 2.3 canSendWriteWithoutResponse).
+/// Write commands that the controller does not have yet, up to a limit (SPEC 2.3 canSendWriteWithoutResponse).
 struct WriteCommandQueue {
     struct Command: Equatable {
         let id: OperationID
         let client: ClientID
-        /// Whether its operation ended before the PDU went out.
+        /// Whether its operation ended before the PDU was sent.
         var isAbandoned = false
     }
 
     private let limit: Int
     private(set) var commands: [Command] = []
-    /// Whether a client was told that it is full and not yet that there is room.
+    /// Whether a client was told that the queue is full, but not yet that there is room.
     private var isBlocked = false
 
     init(limit: Int) { self.limit = max(1, limit) }
 
     var isFull: Bool { commands.count >= limit }
 
-    /// Takes a command in; true when it was the last that fits.
+    /// Adds a command; true if it fills the queue.
     mutating func append(_ id: OperationID, _ client: ClientID) -> Bool {
         commands.append(Command(id: id, client: client))
         guard isFull, !isBlocked else { return false }
@@ -26,27 +26,27 @@ struct WriteCommandQueue {
         return true
     }
 
-    /// The command went out; `nil` when it is not one of these.
+    /// A command was sent; `nil` if it is not in the queue.
     mutating func remove(_ id: OperationID) -> Command? {
         guard let index = commands.firstIndex(where: { $0.id == id }) else { return nil }
         return commands.remove(at: index)
     }
 
-    /// Whether there is room again: half the limit, so that writers are not woken for each packet.
+    /// Whether to report room again: at half the limit, so that writers are not woken for each packet.
     mutating func takeReadiness() -> Bool {
         guard isBlocked, commands.count <= limit / 2 else { return false }
         isBlocked = false
         return true
     }
 
-    /// Ends the operation of a command whose PDU cannot be called back; false when there is none.
+    /// Ends the operation of a command whose PDU cannot be recalled; false if there is none.
     mutating func abandon(_ id: OperationID) -> Bool {
         guard let index = commands.firstIndex(where: { $0.id == id && !$0.isAbandoned }) else { return false }
         commands[index].isAbandoned = true
         return true
     }
 
-    /// Ends the operations of a client; tells which.
+    /// Ends the operations of a client; returns their identifiers.
     mutating func abandonAll(of client: ClientID) -> [OperationID] {
         var ended: [OperationID] = []
         for index in commands.indices where commands[index].client == client && !commands[index].isAbandoned {

@@ -1,9 +1,9 @@
 import BLEPackets
 
-/// Walks through a range of handles, one request after another, until the server has no more to tell.
+/// Searches a range of handles, one request after another, until the server has nothing more to report.
 ///
-/// Every answer must bring the search forward: handles lie in the range that is left and rise, so that no server can
-/// keep it going for ever, or make it go round in circles (pain 16).
+/// Every answer must make progress: handles must lie in the remaining range and ascend, so that no server can prolong
+/// the search forever or make it run in circles (pain 16).
 struct AttributeSearch {
     enum Kind: Equatable {
         case primaryServices
@@ -15,16 +15,16 @@ struct AttributeSearch {
     }
 
     private var kind: Kind
-    /// What has not been searched.
+    /// The range that has not been searched yet.
     private var range: AttributeHandleRange
-    /// Whether the last handle of the range has been told.
+    /// Whether the last handle of the range has been reached.
     private var isExhausted = false
     private var services: [DiscoveredService] = []
     private var includes: [DiscoveredInclude] = []
     private var characteristics: [DiscoveredCharacteristic] = []
     private var descriptors: [DiscoveredDescriptor] = []
     private var values: [AttributeValue] = []
-    /// Places in `includes` of those whose long UUID has to be read; the first is under way.
+    /// Indices in `includes` whose 128-bit UUID must be read; the first read is in progress.
     private var unresolved: [Int] = []
 
     init(_ kind: Kind, in range: AttributeHandleRange) {
@@ -37,7 +37,7 @@ struct AttributeSearch {
         return kind == .descriptors ? .done(result) : .failed(.invalidParameters)
     }
 
-    /// What was found, of whatever kind is sought.
+    /// The number of attributes found, of whichever kind is searched.
     var foundCount: Int {
         services.count + includes.count + characteristics.count + descriptors.count + values.count
     }
@@ -64,7 +64,7 @@ struct AttributeSearch {
         }
     }
 
-    /// Where each characteristic ends is known when its successor is.
+    /// Where a characteristic ends is known when the next one is found.
     private func finished(
         _ found: [DiscoveredCharacteristic], _ uuids: [BluetoothUUID]
     ) -> [DiscoveredCharacteristic] {
@@ -99,14 +99,14 @@ struct AttributeSearch {
         if !unresolved.isEmpty { return .failed(.att(error, handle: handle)) }
         if error == .attributeNotFound {
             guard case .values(let uuid) = kind, values.isEmpty else { return .done(result) }
-            // Not every server knows that both widths mean the same.
+            // Not every server treats both widths of a UUID as equal.
             guard uuid.width == .bits128, let short = uuid.shortValue else {
                 return .failed(.att(error, handle: handle))
             }
             kind = .values(BluetoothUUID(short))
             return next()
         }
-        // Servers may know no groups but primary services: then there are no secondary ones.
+        // Some servers support no groups but primary services: then there are no secondary services.
         if kind == .secondaryServices, error == .unsupportedGroupType { return .done(result) }
         return .failed(.att(error, handle: handle))
     }
@@ -118,13 +118,13 @@ struct AttributeSearch {
         return isExhausted ? .done(result) : .send(request)
     }
 
-    /// What an answer brought: the last handle that it settles, or what is wrong with it.
+    /// The result of an answer: the last handle that it covers, or what is wrong with it.
     private enum Found {
         case upTo(AttributeHandle)
         case invalid(GATTFailure.InvalidResponse)
     }
 
-    /// Whether `handle` may follow `previous` in an answer.
+    /// Why `handle` must not follow `previous` in an answer; `nil` if it may.
     private func objection(
         to handle: AttributeHandle, after previous: AttributeHandle
     ) -> GATTFailure.InvalidResponse? {
@@ -152,7 +152,8 @@ struct AttributeSearch {
 
     private mutating func receiveIncludes(_ pdu: RawSpan) throws(DecodingError) -> Found {
         var response = try ATTReadByTypeResponse(pdu)
-        // A UUID of 128 bits has no room in the declaration and stands in the included service's own.
+        // A 128-bit UUID does not fit into the declaration; it must be read from the included service's own
+        // declaration.
         guard response.valueLength == 4 || response.valueLength == 6 else {
             return .invalid(.elementLength(response.valueLength + 2))
         }
@@ -224,7 +225,7 @@ struct AttributeSearch {
     }
 }
 
-/// The width of a UUID that takes `count` octets; ATT knows 16 and 128 bits.
+/// The width of a UUID of `count` octets; ATT uses 16 and 128 bits.
 func width(ofUUIDWith count: Int) -> BluetoothUUID.Width? {
     switch count {
     case 2: .bits16

@@ -1,11 +1,11 @@
 import BLEPackets
 
-/// An operation that is being carried out: requests go out one by one, each answer leads to the next step.
+/// An operation that is being carried out: requests are sent one by one, and each answer leads to the next step.
 ///
-/// A procedure knows nothing of timers, clients or the other operations of its link. The bearer has made sure that
-/// `receive` gets an answer of the kind that the last request asks for.
+/// A procedure is independent of timers, clients and the other operations of its link. The bearer ensures that
+/// `receive` only gets answers of the kind that the last request expects.
 enum GATTProcedure {
-    /// The number is what we tell the peer that we receive.
+    /// The number is our receive MTU.
     case exchangeMTU(UInt16)
     case search(AttributeSearch)
     case namedServices(NamedServiceSearch)
@@ -13,20 +13,20 @@ enum GATTProcedure {
     case readMultiple(MultipleRead)
     case write(AttributeHandle, [UInt8])
     case preparedWrite(PreparedWrite)
-    /// The configuration of the characteristic with this value is being written.
+    /// Writes the configuration of the characteristic with this value.
     case configure(AttributeHandle, configuration: AttributeHandle, bits: UInt16, Configuration)
-    /// In place of a procedure while it changes itself, so that its results are not copied.
+    /// Placeholder while a procedure is being changed, so that its results are not copied.
     case none
 
     /// Why a configuration is written.
     enum Configuration: Equatable {
         case subscribed(SubscriptionMode)
         case unsubscribed
-        /// A client left, or took back its wish while it was being carried out.
+        /// A client has gone, or cancelled its operation while it was in progress.
         case reconfigured
     }
 
-    /// Attributes that a discovery has found so far; `nil` where it is none.
+    /// How many attributes a discovery has found so far; `nil` if this is no discovery.
     var discoveredCount: Int? {
         switch self {
         case .search(let search): search.foundCount
@@ -35,7 +35,7 @@ enum GATTProcedure {
         }
     }
 
-    /// The first request, or the end where none is needed.
+    /// The first request, or the result if no request is needed.
     mutating func begin(mtu: UInt16) -> GATTStep {
         switch self {
         case .exchangeMTU(let told): return .send(ATTExchangeMTURequest(clientReceiveMTU: told).encoded())
@@ -64,7 +64,7 @@ enum GATTProcedure {
         }
     }
 
-    /// The answer to the last request.
+    /// Processes the answer to the last request.
     mutating func receive(_ pdu: RawSpan, mtu: UInt16) -> GATTStep {
         do throws(DecodingError) {
             return try decode(pdu, mtu: mtu)
@@ -98,7 +98,7 @@ enum GATTProcedure {
             _ = try ATTWriteResponse(pdu)
             return .done(.written)
         case .preparedWrite(var write):
-            // A broken answer still has a queue to be cleared: the state must outlive the error.
+            // After an invalid answer the queue must still be cleared: the state must survive the error.
             let step = try write.receive(pdu, mtu: mtu)
             self = .preparedWrite(write)
             return step
@@ -133,7 +133,7 @@ enum GATTProcedure {
         }
     }
 
-    /// The answer to the last request is none.
+    /// The answer to the last request is invalid.
     mutating func broken(_ detail: GATTFailure.InvalidResponse) -> GATTStep {
         guard case .preparedWrite(var write) = self else { return .invalid(detail) }
         let step = write.failed(.invalidResponse(detail))
@@ -141,8 +141,7 @@ enum GATTProcedure {
         return step
     }
 
-    /// The result is not waited for any more: the request that leaves the server as if nothing had been asked, where
-    /// one is needed.
+    /// The result is no longer wanted: returns the request that restores the server's state, if one is needed.
     mutating func cleanUp() -> [UInt8]? {
         guard case .preparedWrite(var write) = self else { return nil }
         let pdu = write.cleanUp()

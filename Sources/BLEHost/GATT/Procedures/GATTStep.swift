@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// What a procedure wants after it began or after an answer.
+/// The next step of a procedure after its beginning or an answer.
 enum GATTStep: Equatable {
-    /// The next request.
+    /// Send the next request.
     case send([UInt8])
     case done(GATTResult)
     case failed(GATTFailure)

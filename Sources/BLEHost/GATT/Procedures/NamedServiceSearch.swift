@@ -2,10 +2,10 @@ import BLEPackets
 
 /// Finds primary services by their UUIDs, one UUID after another (Core 5.4, Vol 3, Part G, 4.4.2).
 ///
-/// A server compares the octets of its declarations. A UUID that was given in 128 bits is sought so, and in its short
-/// form where it has one and the long form led to nothing.
+/// A server compares the octets of its declarations. A UUID given in 128 bits is searched for in this form, and then in
+/// its short form if it has one and the long form found nothing.
 struct NamedServiceSearch {
-    /// Those that have not been searched to the end; the first is under way.
+    /// UUIDs that have not been searched completely; the first is in progress.
     private var uuids: [BluetoothUUID] = []
     private var range = AttributeHandleRange.all
     private var services: [DiscoveredService] = []
@@ -14,7 +14,7 @@ struct NamedServiceSearch {
         for uuid in uuids where !self.uuids.contains(uuid) { self.uuids.append(uuid) }
     }
 
-    /// Services that were found.
+    /// The number of services found.
     var foundCount: Int { services.count }
 
     mutating func begin() -> GATTStep { next() }

@@ -7,8 +7,8 @@ import BLEPackets
 ///         ▼
 ///     cancelling ──any answer──▶ failed
 ///
-/// What goes wrong while parts are in the queue clears it before the operation ends: the next prepared write must not
-/// carry out what is left of this one.
+/// If something fails while parts are in the queue, the queue is cleared before the operation ends: the next prepared
+/// write must not execute what is left of this one.
 struct PreparedWrite {
     private enum Stage {
         case preparing
@@ -17,10 +17,10 @@ struct PreparedWrite {
     }
 
     private let writes: [AttributeWrite]
-    /// Whether what the server understood must be what was sent (Core 5.4, Vol 3, Part G, 4.9.5).
+    /// Whether the server's echo must match what was sent (Core 5.4, Vol 3, Part G, 4.9.5).
     private let comparesEcho: Bool
     private var stage = Stage.preparing
-    /// The part under way.
+    /// The index of the part in progress.
     private var index = 0
     private var offset = 0
     private var length = 0
@@ -78,7 +78,7 @@ struct PreparedWrite {
         return true
     }
 
-    /// The last request did not do what it should.
+    /// The last request failed.
     mutating func failed(_ failure: GATTFailure) -> GATTStep {
         switch stage {
         case .preparing: return cancel(failure)
@@ -92,7 +92,7 @@ struct PreparedWrite {
         return .send(ATTExecuteWriteRequest(flags: .cancel).encoded())
     }
 
-    /// The request that clears the queue, instead of what would come next.
+    /// Clears the queue instead of continuing.
     mutating func cleanUp() -> [UInt8] {
         stage = .cancelling(.cancelled)
         return ATTExecuteWriteRequest(flags: .cancel).encoded()

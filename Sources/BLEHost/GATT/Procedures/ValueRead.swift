@@ -1,16 +1,16 @@
 import BLEPackets
 
-/// Reads one value to its end (Core 5.4, Vol 3, Part G, 4.8.1 and 4.8.3; SPEC 2.3).
+/// Reads one complete value (Core 5.4, Vol 3, Part G, 4.8.1 and 4.8.3; SPEC 2.3).
 ///
-/// An answer that fills the PDU may have been cut: Read Blob asks for more until a shorter one comes, or until the
-/// server says that there is none.
+/// An answer that fills the PDU may have been cut: Read Blob requests continue until a shorter answer comes, or until
+/// the server reports that there is no more.
 struct ValueRead {
     private let handle: AttributeHandle
     private let offset: Int
     private var value: [UInt8] = []
-    /// Whether the request under way is a Read Blob.
+    /// Whether the request in progress is a Read Blob Request.
     private var isBlob: Bool
-    /// The MTU when the request went out: the peer may raise it before the answer comes.
+    /// The ATT_MTU when the request was sent: it may increase before the answer comes.
     private var requestMTU = 23
     private var hasBegunAgain = false
 
@@ -30,7 +30,8 @@ struct ValueRead {
     }
 
     mutating func receive(_ pdu: RawSpan, mtu: UInt16) throws(DecodingError) -> GATTStep {
-        // What lies beyond the MTU is not taken: the offset of the next request counts on the server's cut.
+        // Octets beyond the ATT_MTU are ignored: the offset of the next request assumes that the server cut the value
+        // there.
         let part: RawSpan
         if isBlob {
             part = try ATTReadBlobResponse(pdu).value.extracting(first: Int(mtu) - 1)
@@ -48,7 +49,7 @@ struct ValueRead {
 
     mutating func refused(_ error: ATTError, _ handle: AttributeHandle, mtu: UInt16) -> GATTStep {
         if error == .attributeNotLong, offset == 0, value.count < Int(mtu) - 1, isBlob, !hasBegunAgain {
-            // The MTU was raised behind the first part, and the whole value fits into one answer now.
+            // The ATT_MTU increased after the first part, and the complete value now fits into one answer.
             hasBegunAgain = true
             isBlob = false
             requestMTU = Int(mtu)
