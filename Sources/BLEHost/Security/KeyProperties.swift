@@ -1,23 +1,23 @@
 import BLEPackets
 
-/// What is known of a key that encrypts a link, or of a bond's.
+/// The known properties of a link's or a bond's key.
 struct KeyProperties: Equatable {
     /// Whether it is protected against a man in the middle.
     var isAuthenticated: Bool
     var isSecureConnections: Bool
-    /// Octets, 7 to 16.
+    /// Size in octets, 7 to 16.
     var size: UInt8
-    /// Whether it is kept for later links.
+    /// Whether the key belongs to a bond, for later links.
     var isOfBond = false
 
-    /// What a key lacks.
+    /// What a key lacks to meet a demand.
     enum Shortfall {
         /// Protection against a man in the middle, or LE Secure Connections.
         case authentication
         case size
     }
 
-    /// The one measure of whether a key is strong enough: for operations, subscriptions and channels alike.
+    /// The one check of whether a key is strong enough, used for operations, subscriptions and channels.
     func shortfall(of demand: KeyDemand) -> Shortfall? {
         if demand.requiresAuthentication, !isAuthenticated { return .authentication }
         if demand.requiresSecureConnections, !isSecureConnections { return .authentication }
@@ -26,33 +26,33 @@ struct KeyProperties: Equatable {
 
     func satisfies(_ options: PairingOptions) -> Bool { shortfall(of: KeyDemand(options)) == nil }
 
-    /// Whether the key is what a peripheral asks for.
+    /// Whether the key meets the authentication requirements of a peripheral.
     func satisfies(_ wanted: AuthenticationRequirements) -> Bool {
         isAuthenticated || !wanted.contains(.mitm)
     }
 
-    /// Whether what another key protected is less safe with this one.
+    /// Whether data that another key protected would be less safe with this one.
     func isWeaker(than other: KeyProperties) -> Bool {
         other.isAuthenticated && !isAuthenticated || size < other.size
     }
 }
 
-/// What is demanded of a key.
+/// What this side requires of a key.
 struct KeyDemand {
-    /// Whether it has to be protected against a man in the middle.
+    /// Whether the key must be protected against a man in the middle.
     var requiresAuthentication: Bool
     var requiresSecureConnections: Bool
-    /// Octets, 7 to 16.
+    /// Smallest size in octets, 7 to 16.
     var leastSize: UInt8
 
-    /// What this side demands of every key.
+    /// The requirements of this side for every key.
     init(_ options: PairingOptions) {
         requiresAuthentication = options.requiresAuthentication
         requiresSecureConnections = options.requiresSecureConnections
         leastSize = options.leastKeySize
     }
 
-    /// With what a listener for channels demands beyond it.
+    /// The same requirements, raised by those of a listener for channels.
     func raised(by channel: ChannelSecurity) -> KeyDemand {
         var demand = self
         demand.requiresAuthentication = requiresAuthentication || channel.requiresAuthentication

@@ -1,35 +1,35 @@
 import BLEPackets
 
-/// What a client may ask about pairing, bonds and the encryption of links.
+/// What a client may ask for about pairing, bonds and the encryption of links.
 public enum SecurityCommand: Equatable, Sendable {
     /// Pairs (as the central), or asks the central to pair (as the peripheral). `nil` uses `SecuritySettings.pairing`.
-    /// Ends with `paired`; cancelling it ends the pairing.
+    /// Ends with `paired`; cancelling the operation ends the pairing.
     case pair(LinkID, PairingOptions?)
-    /// Answers a question of `PairingEvent`, once. Ends with `accepted`: whether it was still open
-    /// and the answer is one to it; one of another kind leaves it open.
+    /// Answers a question of `PairingEvent`, once. Ends with `accepted`: whether the question was still open and this
+    /// is a valid kind of answer to it; an answer of another kind leaves the question open.
     case answerPairing(PairingQuestionID, PairingAnswer)
-    /// Lets a fixed passkey be used again that was locked after too many failures, and ends the waits that failed
-    /// pairings cost. Only for an operator: unlocking after each failure gives the passkey away.
+    /// Unlocks a fixed passkey that was locked after too many failures, and ends the waiting times after failed
+    /// pairings. Only for an operator: unlocking after each failure reveals the passkey.
     case unlockPasskey
-    /// Encrypts a link with the key of its bond; never pairs as the central.
+    /// Encrypts a link with the key of its bond; as the central, it never pairs.
     case encrypt(LinkID)
-    /// Changes how links are made secure from now on.
+    /// Changes how links are secured from now on.
     case setSecurity(SecuritySettings)
     /// Replaces all bonds. Submit it before the first connection.
     case restoreBonds([Bond])
-    /// Keeps with a bond what its user calls the device, at most 248 octets of UTF-8. Ends with `accepted`: whether
-    /// there is such a bond.
+    /// Sets the user's name for a bonded device, at most 248 octets of UTF-8. Ends with `accepted`: whether there is
+    /// such a bond.
     case nameBond(DeviceAddress, String)
-    /// Forgets a peer and ends a link to it. Ends with `accepted`: whether there was a bond.
+    /// Removes the bond of a peer and ends a link to it. Ends with `accepted`: whether there was a bond.
     case removeBond(DeviceAddress)
-    /// Out-of-band data for pairing with this peer, until a pairing with it has succeeded; `nil` removes it.
+    /// Sets out-of-band data for pairing with this peer, valid until a pairing with it has succeeded; `nil` removes it.
     case setOutOfBandData(DeviceAddress, OutOfBandData?)
     /// Creates out-of-band data for a peer. Ends with `outOfBandData`.
     case createOutOfBandData
 }
 
 #if !hasFeature(Embedded)
-// As recordings name them.
+// The names in recordings.
 extension SecurityCommand: Codable {
     enum CodingKeys: String, CodingKey {
         case pair, answerPairing, unlockPasskey, encrypt, setSecurity, restoreBonds, nameBond, removeBond,

@@ -1,40 +1,41 @@
 import BLEPackets
 
-/// How this device makes its links secure.
+/// How this device secures its links.
 public struct SecuritySettings: Hashable, Sendable {
-    /// What it can do and demands in pairing, unless a command says otherwise.
+    /// Capabilities and requirements for pairing, unless a command specifies others.
     public var pairing = PairingOptions()
-    /// Whether an operation that a peer refuses with 0x05, 0x0C or 0x0F encrypts the link, or pairs, and is then
-    /// carried out once more (SPEC 2.3 automatic pairing, SEC-2).
+    /// Whether an operation that a peer refuses with error 0x05, 0x0C or 0x0F first encrypts the link, or pairs, and is
+    /// then repeated once (SPEC 2.3 automatic pairing, SEC-2).
     public var pairsOnDemand = true
-    /// Whether a link that we made to a bonded peer is encrypted at once.
+    /// Whether a link that this side made to a bonded peer is encrypted at once.
     public var encryptsAtConnection = true
-    /// Whether a central that connects is asked for security at once.
+    /// Whether this side, as the peripheral, requests security from each central that connects.
     public var requestsSecurity = false
-    /// Whether a central may pair with us.
+    /// Whether a central may pair with this device.
     public var acceptsPairing = true
     /// Whether a Security Request of a peripheral starts encryption or pairing.
     public var followsSecurityRequests = true
-    /// By which bonded peers know our resolvable private addresses; without it they are not told our identity.
+    /// The key with which bonded peers resolve our resolvable private addresses; without it our identity is not
+    /// distributed.
     public var identityResolvingKey: Key128?
 
-    /// The default: pairing on demand, without user interaction.
+    /// Creates the default settings: pairing on demand, without user interaction.
     public init() {}
 }
 
-/// What protects a link.
+/// The security of a link.
 public struct LinkSecurity: Hashable, Sendable {
     /// Whether the link is encrypted now.
     public var isEncrypted: Bool
     /// Whether the key in use is protected against a man in the middle.
     public var isAuthenticated: Bool
-    /// Whether the key in use comes of LE Secure Connections.
+    /// Whether LE Secure Connections generated the key in use.
     public var isSecureConnections: Bool
-    /// Octets of the key in use.
+    /// Size of the key in use in octets.
     public var keySize: UInt8
     /// Whether the peer is bonded.
     public var isBonded: Bool
-    /// Who the peer is: its identity where it is bonded, else the address of the link.
+    /// The peer's identity address if it is bonded, otherwise the address of the link.
     public var identity: DeviceAddress
 
     public init(

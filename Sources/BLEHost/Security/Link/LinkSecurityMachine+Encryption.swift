@@ -1,20 +1,20 @@
 import BLEPackets
 
-/// How a link is encrypted, and what that is worth.
+/// Encryption of a link, and what it proves.
 extension LinkSecurityMachine {
-    /// How long the controllers may take to change a key: their own limit is 40 s (Core 5.4, Vol 6, Part B, 5.2).
+    /// How long the controllers may take to change a key: their own timeout is 40 s (Core 5.4, Vol 6, Part B, 5.2).
     private static let encryptionTimeout: Microseconds = .seconds(45)
 
     /// How a change of the key ended.
     struct EncryptionEnd: Equatable {
         var isGood: Bool
-        /// Why it is not.
+        /// Why the link is not encrypted with the new key.
         var status: HCIStatus
-        /// Whether the link was encrypted and is not any more: who took it for encrypted must not go on in the clear.
+        /// Whether the link has lost its encryption: code that relied on it must not continue unencrypted.
         var isInDoubt = false
     }
 
-    /// The central encrypts the link, or changes its key.
+    /// As the central, encrypts the link or changes its key.
     mutating func encrypt(
         with key: LongTermKey, _ properties: KeyProperties, at now: Instant, into effects: inout Effects
     ) {
@@ -35,8 +35,9 @@ extension LinkSecurityMachine {
         encryption = .changing(key, deadline: now.advanced(by: Self.encryptionTimeout), from: lastKey)
     }
 
-    /// The central encrypts the link and the peripheral's key is wanted (Core 5.4, Vol 4, Part E, 7.7.65.5).
-    /// - Returns: whether there is one.
+    /// The central encrypts the link, and the controller asks for the peripheral's key (Core 5.4, Vol 4, Part E,
+    /// 7.7.65.5).
+    /// - Returns: whether there is such a key.
     mutating func answer(
         _ wanted: LELongTermKeyRequest, _ bonds: Bonds, at now: Instant, into effects: inout Effects
     ) -> Bool {
@@ -51,15 +52,16 @@ extension LinkSecurityMachine {
     private func key(for wanted: LELongTermKeyRequest, _ bonds: Bonds) -> (Key128, KeyProperties)? {
         guard role == .peripheral else { return nil }
         if let awaited = machine?.awaitedKey {
-            // What pairing leads to has neither diversifier nor random number.
+            // Keys of a pairing in progress have EDIV and Rand of zero.
             return wanted.randomNumber == 0 && wanted.encryptedDiversifier == 0 ? awaited : nil
         }
         guard let bond = bonds.bond(for: identity), let key = bond.localKey, key.answers(wanted) else { return nil }
         return (key.key, bond.keyProperties)
     }
 
-    /// A central with a legacy bond names its key: where several bonds have its resolving key, that tells which it is.
-    /// - Returns: who it is, where that was not known.
+    /// A central with a legacy bond names its key: if several bonds have its resolving key, the named key decides
+    /// between them.
+    /// - Returns: the identity, if it was not known before.
     mutating func adoptIdentity(namedBy wanted: LELongTermKeyRequest, _ bonds: Bonds) -> DeviceAddress? {
         guard role == .peripheral, !isPairing,
             let named = bonds.identity(naming: wanted, behind: peerAddress, takenFor: identity)
@@ -68,19 +70,20 @@ extension LinkSecurityMachine {
         return named
     }
 
-    /// The controllers are done with a change, well or not.
-    /// - Parameter hasBegun: whether the controllers were at it at all: a command that was refused leaves the old key.
-    /// - Returns: `nil` where that changes nothing.
+    /// The controllers have completed a change, or failed to.
+    /// - Parameter hasBegun: whether the controllers had started at all: after a refused command the old key remains in
+    ///   use.
+    /// - Returns: `nil` if nothing changes.
     mutating func encryptionEnded(
         isOn: Bool, status: HCIStatus, hasBegun: Bool, into effects: inout Effects
     ) -> EncryptionEnd? {
-        // A success that leaves the link plain is none.
+        // A success that leaves the link unencrypted counts as a failure.
         var end = EncryptionEnd(
             isGood: isOn && status.isSuccess,
             status: isOn || !status.isSuccess ? status : .encryptionModeNotAcceptable)
         switch encryption {
         case .changing(let key, _, let old):
-            // What the old key protected, as answers that were held meanwhile, is not for a weaker one.
+            // What the old key protected, such as answers that were held, must not be sent under a weaker one.
             if let old, end.isGood, key.isWeaker(than: old) {
                 end = EncryptionEnd(isGood: false, status: .insufficientSecurity)
             }
@@ -90,7 +93,7 @@ extension LinkSecurityMachine {
         case .on where !end.isGood:
             encryption = .off
             end.isInDoubt = true
-        // No key was given here: a link that claims to be encrypted all the same is treated as a plain one.
+        // This side gave no key: a link that is reported as encrypted anyway is treated as unencrypted.
         case .on, .off:
             effects.counters.unexpectedEvents &+= 1
             return nil
@@ -99,30 +102,30 @@ extension LinkSecurityMachine {
         return end
     }
 
-    /// The key that encrypts the link is a bond's from now on.
+    /// The key that encrypts the link now belongs to a bond.
     mutating func bondMade(_ new: DeviceAddress) {
         identity = new
         if case .on(var key) = encryption {
             key.isOfBond = true
             encryption = .on(key)
         }
-        // A gate that a weak key has left closed opens as well.
+        // This also opens a gate that was closed because of a weak key.
         if case .weak(let failure) = gate { gate = .closed(failure) }
     }
 
     // MARK: Lost
 
-    /// What an end of the link says of the proof that was under way; `nil` where there was none, or the link ended as
-    /// any link may.
+    /// What the end of the link says about the proof in progress; `nil` if there was none, or if the link ended for an
+    /// ordinary reason.
     func failure(ofProofEndedBy reason: DisconnectionReason) -> SecurityFailure? {
         guard isGated, isChanging, case .controller(let status) = reason else { return nil }
         return Self.failure(ofProofEndedBy: status)
     }
 
-    /// What the end of a link says whose bond's key was being tried.
+    /// What the reason for the end of a link says about the bond's key that was being tried.
     static func failure(ofProofEndedBy status: HCIStatus) -> SecurityFailure? {
         switch status {
-        // With another key the first encrypted packet is not understood.
+        // If the peer has another key, it cannot decrypt the first encrypted packet.
         case .pinOrKeyMissing, .authenticationFailure, .connectionTerminatedDueToMICFailure: .keyMissingAtPeer
         case .connectionTimeout, .connectionTerminatedByLocalHost, .connectionFailedToBeEstablished: nil
         default: .encryptionFailed(status)

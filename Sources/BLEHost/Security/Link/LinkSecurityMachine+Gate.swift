@@ -1,39 +1,41 @@
 import BLEPackets
 
-/// The gate, and what waits at it or for the end of a change of key.
+/// The gate, and the traffic that waits at it or for the end of a change of key.
 extension LinkSecurityMachine {
-    /// ATT PDUs that are kept while the key is being changed; a peer that sends more breaks the rules.
+    /// How many ATT PDUs are kept while the key is being changed; a peer that sends more violates the protocol.
     private static let heldLimit = 64
 
-    /// What the peer can do to prove that it is the bonded device.
+    /// How the peer can prove that it is the bonded device.
     enum Proof {
-        /// Nothing now: it has proven itself, is about to, or could not.
+        /// Nothing to do now: the proof is complete, in progress, or has failed.
         case none
-        /// There is no key that it could prove itself with: it is a stranger.
+        /// There is no key for a proof: the peer is a stranger.
         case impossible
-        /// The central is asked to encrypt.
+        /// Ask the central to encrypt.
         case request
-        /// The bond's key is tried.
+        /// Try the bond's key.
         case encrypt(LongTermKey, KeyProperties)
     }
 
-    /// What happens to an ATT PDU that came through a closed gate.
+    /// What happens to an ATT PDU that arrives while the gate is closed.
     enum Admission {
         case take
         case drop
-        /// A device that waits for the confirmation would say nothing for 30 s; it gets one when it is the right one.
+        /// The value is dropped but confirmed: a device without the confirmation would send no other for 30 s, even if
+        /// it is the right one.
         case confirm
     }
 
-    /// A link is there, or its peer's bond is: where the bond has a key for this role, the peer has to prove itself.
+    /// Closes the gate on a new link, or when the peer's bond becomes known: if the bond has a key for this role, the
+    /// peer must prove its identity.
     mutating func closeGate(_ bonds: Bonds) {
         guard !isBondProven, let bond = bonds.bond(for: identity) else { return }
         let hasKey = (role == .central ? bond.peerKey : bond.localKey) != nil
         gate = hasKey ? .closed(proofFailure) : .open
     }
 
-    /// The bond's key has encrypted the link, or the link's key is the bond's from now on.
-    /// - Returns: whether that was not known.
+    /// The bond's key has encrypted the link, or the link's key now belongs to the bond.
+    /// - Returns: whether this is new.
     mutating func openGate() -> Bool {
         owesRequestAnswer = false
         guard !isBondProven else { return false }
@@ -41,14 +43,14 @@ extension LinkSecurityMachine {
         return true
     }
 
-    /// The bond has gone, to make room for others as a rule: the peer is a stranger.
+    /// The bond was removed, usually to make room for others: the peer is a stranger.
     mutating func liftGate() { gate = isBondProven ? .proven : .open }
 
-    /// The peer could not prove itself, or its key is too weak: our frames for it end.
-    /// - Returns: how many answers are not sent; `nil` where the gate is open.
+    /// The peer could not prove its identity, or its key is too weak: our frames that wait for it are dropped.
+    /// - Returns: how many answers are dropped; `nil` if the gate is open.
     mutating func refuseGate(_ failure: SecurityFailure) -> Int? {
         guard isGated else { return nil }
-        // A central may come to it yet when it is asked another time.
+        // A central can still pass later, when the proof is tried again.
         if role == .central { gate = isBondProven ? .weak(failure) : .closed(failure) }
         var answers = 0
         let frames = heldFrames
@@ -63,8 +65,8 @@ extension LinkSecurityMachine {
         return answers
     }
 
-    /// The key encrypts the link, and is weaker than what is demanded: the peer is who it was, and nothing is asked of
-    /// it before there is a better key.
+    /// The key encrypts the link but is weaker than required: the peer is the bonded device, but nothing is asked of it
+    /// until there is a better key.
     mutating func proveWeakly() {
         switch gate {
         case .closed(let failure), .weak(let failure): gate = .weak(failure)
@@ -79,12 +81,12 @@ extension LinkSecurityMachine {
         return bond.peerKey.map { .encrypt($0, bond.keyProperties) } ?? .impossible
     }
 
-    /// The bond whose key has to encrypt the link before pairing may begin by itself: until then a stranger may stand
-    /// behind the peer's address, and would have its place (Core 5.4, Vol 3, Part H, 2.4.6).
+    /// The bond whose key must encrypt the link before pairing may begin automatically: until then a stranger may be
+    /// using the peer's address, and would replace its bond (Core 5.4, Vol 3, Part H, 2.4.6).
     func bondToProve(_ bonds: Bonds) -> Bond? { isProven ? nil : bonds.bond(for: identity) }
 
-    /// Whether a PDU of ours is for a peer that has still to prove itself. As a peripheral this side serves strangers,
-    /// so that only what it wants itself waits.
+    /// Whether a PDU of ours must wait for the peer's proof. As a peripheral this side also serves strangers, so only
+    /// PDUs of its own client wait.
     func isGated(_ pdu: [UInt8]) -> Bool {
         guard isGated else { return false }
         guard role == .peripheral, let octet = pdu.first else { return true }
@@ -94,7 +96,7 @@ extension LinkSecurityMachine {
         }
     }
 
-    /// A PDU has come, and the gate is closed.
+    /// What to do with a PDU that arrived while the gate is closed.
     func admission(of pdu: RawSpan) -> Admission {
         let isRefused = proofFailure != nil && role == .central
         switch pdu.byte(at: 0).map({ ATTOpcode(rawValue: $0).kind }) {
@@ -107,7 +109,7 @@ extension LinkSecurityMachine {
         return .drop
     }
 
-    /// Something came in the clear that only the bonded device may say.
+    /// A PDU that only the bonded device may send arrived unencrypted.
     mutating func noteCleartext(into effects: inout Effects) {
         effects.counters.refusedCleartext &+= 1
         guard !hasToldCleartext else { return }
@@ -115,8 +117,8 @@ extension LinkSecurityMachine {
         effects.events.append(.cleartextRefused(id, identity))
     }
 
-    /// A link that was encrypted is not any more, or has a weaker key: whatever comes or goes until its end could be
-    /// anybody's.
+    /// A link has lost its encryption, or has a weaker key: any device could send or receive what passes before the
+    /// link ends.
     mutating func forfeit() {
         isForfeited = true
         heldFrames = []
@@ -125,18 +127,18 @@ extension LinkSecurityMachine {
 
     // MARK: Held traffic
 
-    /// Whether an ATT frame has to wait for the end of a change of key, or for the peer's proof.
+    /// Whether an ATT frame must wait for the end of a change of key, or for the peer's proof.
     mutating func hold(_ payload: [UInt8], tag: ATTSendTag) -> Bool {
         guard isChanging || isGated(payload) else { return false }
         heldFrames.append(HeldFrame(payload: payload, tag: tag))
         return true
     }
 
-    /// Whether an ATT PDU has to wait: the central sends nothing in the clear once it has begun to encrypt, so that
-    /// what comes now is encrypted, and only its event is late.
+    /// Whether a received ATT PDU must wait. The central sends nothing unencrypted once it has begun to encrypt: what
+    /// arrives now is encrypted, and only the event that reports it is late.
     var holdsPDUs: Bool { isChanging && role == .peripheral }
 
-    /// - Returns: `false` where the peer sends more than can wait.
+    /// - Returns: `false` if the peer sends more than can wait.
     mutating func hold(_ pdu: RawSpan) -> Bool {
         guard heldPDUs.count < Self.heldLimit else { return false }
         heldPDUs.append(pdu.copied())
@@ -155,12 +157,12 @@ extension LinkSecurityMachine {
 
     // MARK: What the bond keeps of the peer as a client
 
-    /// At most once in this time a client's configuration alone changes its bond.
+    /// How much time must pass between two saves of a client's configuration into its bond.
     private static let recordInterval: Microseconds = .seconds(1)
 
-    /// Whether what a client configured is kept now: not as often as a client can write. A client in the
-    /// clear may have borrowed the address, and changes nothing that is kept.
-    /// - Parameter isLast: whether it is kept whenever it was kept before.
+    /// Whether to save a client's configuration now: less often than a client can write. An unencrypted client may be
+    /// using another device's address, and changes nothing that is stored.
+    /// - Parameter isLast: whether to save it even if it was saved less than `recordInterval` ago.
     mutating func takeDueRecord(isLast: Bool, at now: Instant) -> Bool {
         guard isRecordDue, isBondProven else { return false }
         if let recordPause, now < recordPause, !isLast { return false }
@@ -172,13 +174,13 @@ extension LinkSecurityMachine {
 
     // MARK: The last packets
 
-    /// How long a link that is to be closed waits until the controller has sent what was queued.
+    /// How long the end of a link is delayed until the controller has sent what was queued.
     private static let lastPacketsTimeout: Microseconds = .seconds(2)
 
-    /// Whether the link has to stay until its last packets have gone, which a controller may drop at Disconnect: one
-    /// that is paired and closed at once would leave the peer with half a bond, and a write command would be lost of
-    /// which somebody heard that it was written.
-    /// - Parameter isAsked: whether a client ends the link in peace.
+    /// Whether the link must stay until its last packets have been sent, because a controller may drop them at
+    /// Disconnect: if a link were closed directly after pairing, the peer would have half a bond, and a write command
+    /// that was reported as written could be lost.
+    /// - Parameter isAsked: whether a client asked for the end of the link.
     mutating func holdDisconnect(reason: HCIStatus, isAsked: Bool, at now: Instant) -> Bool {
         guard isAsked || hasGivenKeys else { return false }
         heldDisconnect = (reason, now.advanced(by: Self.lastPacketsTimeout))

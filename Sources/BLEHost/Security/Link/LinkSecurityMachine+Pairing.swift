@@ -1,41 +1,41 @@
 import BLEPackets
 
-/// The pairing of a link, and what leads to one.
+/// The pairing of a link, and the requests that lead to it.
 extension LinkSecurityMachine {
     /// How long a central may take to act on a Security Request.
     private static let requestTimeout: Microseconds = .seconds(30)
-    /// How long the user may take to say whether a bond is replaced, when the keys are there already.
+    /// How long the user may take to decide whether a bond is replaced, after the keys have been exchanged.
     private static let claimTimeout: Microseconds = .seconds(30)
 
-    /// How a wish for more security is met.
+    /// What to do about a request for more security.
     enum Step {
-        /// What is under way may be enough, or nothing is to be done.
+        /// Nothing: what is in progress may be enough, or nothing is needed.
         case none
-        /// It cannot be.
+        /// The request cannot be met.
         case fail(SecurityFailure)
-        /// The bond's key encrypts the link first.
+        /// Encrypt the link with the bond's key first.
         case encrypt(LongTermKey, KeyProperties)
         case pair(PairingOptions)
     }
 
-    /// How a pairing that is about to begin came about.
+    /// The circumstances in which a pairing begins.
     struct Beginning {
         var options: PairingOptions
-        /// Whether the user is asked before pairing goes on.
+        /// Whether the user must agree before pairing continues.
         var needsConsent = false
-        /// Whether the app asked for this pairing, and no device.
+        /// Whether the app asked for this pairing, not a device.
         var isCommanded = false
-        /// Whether it may lead to a bond.
+        /// Whether the pairing may lead to a bond.
         var mayBond = true
-        /// What the peer is told of us; without it the identity is not distributed.
+        /// The identity that the peer gets; `nil` if the identity is not distributed.
         var localIdentity: LocalIdentity?
-        /// Pairings of the same role on other links that may come to passkey entry, or are at it.
+        /// Pairings in the same role on other links that are in passkey entry or may reach it.
         var passkeyEntriesUnderWay: Int
     }
 
     // MARK: Questions
 
-    /// The machine of the pairing that is under way.
+    /// The state machine of the pairing in progress.
     var machine: PairingMachine? {
         switch pairing {
         case .none: nil
@@ -47,14 +47,14 @@ extension LinkSecurityMachine {
         if case .none = pairing { false } else { true }
     }
 
-    /// Whether this pairing is one by passkey, or may become one.
+    /// Whether this pairing uses passkey entry, or may come to use it.
     var mayEnterPasskey: Bool { machine?.mayEnterPasskey ?? false }
 
     var isUnsettled: Bool {
         if case .unsettled = pairing { true } else { false }
     }
 
-    /// What the user has not answered yet.
+    /// The question that the user has not answered yet.
     var question: PairingQuestion? {
         switch pairing {
         case .none: nil
@@ -63,19 +63,19 @@ extension LinkSecurityMachine {
         }
     }
 
-    /// The peer as failures count for it.
+    /// The peer in the form for which failures are counted.
     private var guarded: PairingGuard.Peer { PairingGuard.Peer(address: identity, isProven: isProven) }
 
-    /// How long the peer has to wait, because earlier tries failed.
+    /// How long the peer must wait because earlier attempts failed.
     func wait(_ attempts: PairingAttempts, at now: Instant) -> Microseconds? {
         attempts.failures.wait(of: guarded, at: now)
     }
 
     // MARK: Wishes
 
-    /// A central that is asked to pair with a bonded device has the bond encrypt the link first: the device is who it
-    /// was then, and pairing is needed where more is asked for than the bond gives.
-    /// - Returns: `none` where the bond gives what is asked for already.
+    /// The next step towards pairing. A central that is asked to pair with a bonded device first encrypts the link with
+    /// the bond's key: that proves the device, and pairing is only needed if more is asked for than the bond provides.
+    /// - Returns: `none` if the link already has what is asked for.
     func step(toPairWith options: PairingOptions, _ bonds: Bonds, _ attempts: PairingAttempts) -> Step {
         guard !options.replacesBond, attempts.areAvailable, let bond = bonds.bond(for: identity), !isPairing else {
             return .pair(options)
@@ -89,7 +89,7 @@ extension LinkSecurityMachine {
         return bond.peerKey.map { .encrypt($0, bond.keyProperties) } ?? .fail(.wouldReplaceBond)
     }
 
-    /// The peer refused something because the link is not secure enough (SPEC 2.3 automatic pairing).
+    /// The peer refused an operation because the link is not secure enough (SPEC 2.3 automatic pairing).
     func step(onDemandOf error: ATTError, _ settings: SecuritySettings, _ bonds: Bonds) -> Step {
         if isBusy { return .none }
         guard !isBondRefused else { return .fail(.keyMissingAtPeer) }
@@ -103,7 +103,7 @@ extension LinkSecurityMachine {
             case .insufficientEncryptionKeySize where key.size < options.maximumKeySize: break
             case .insufficientAuthentication where !key.isAuthenticated && options.ioCapability != .noInputNoOutput:
                 options.requiresAuthentication = true
-            // What is wanted may be LE Secure Connections.
+            // The peer may require LE Secure Connections.
             case .insufficientAuthentication where !key.isSecureConnections && options.requiresSecureConnections: break
             // A new key would be no better than the one in use.
             default: return .fail(.noKey)
@@ -112,8 +112,8 @@ extension LinkSecurityMachine {
         return .pair(options)
     }
 
-    /// The peripheral wants security (Core 5.4, Vol 3, Part H, 2.4.6).
-    /// - Returns: `fail` where the app is told and the peer refused.
+    /// The peripheral requests security (Core 5.4, Vol 3, Part H, 2.4.6).
+    /// - Returns: `fail` if the app must be told and the peer refused.
     mutating func step(
         requestedBy wanted: AuthenticationRequirements, _ settings: SecuritySettings, _ bonds: Bonds
     ) -> Step {
@@ -139,7 +139,7 @@ extension LinkSecurityMachine {
         return options
     }
 
-    /// Keeps a peripheral's wish for more than its bond gives, where a new pairing could give it.
+    /// Keeps a peripheral's request for more than its bond provides, if a new pairing could provide it.
     private mutating func hold(_ wanted: AuthenticationRequirements, _ settings: SecuritySettings, _ bonds: Bonds) {
         guard settings.followsSecurityRequests, settings.pairing.ioCapability != .noInputNoOutput,
             let bond = bonds.bond(for: identity), !bond.keyProperties.satisfies(wanted)
@@ -147,8 +147,8 @@ extension LinkSecurityMachine {
         heldRequest = wanted
     }
 
-    /// The bond's key has encrypted the link, or has not.
-    /// - Returns: with what to pair for what the peripheral had asked for.
+    /// The bond's key has encrypted the link, or has failed to.
+    /// - Returns: the options for a pairing that meets the peripheral's request.
     mutating func takeHeldRequest(_ settings: SecuritySettings, _ bonds: Bonds) -> PairingOptions? {
         guard let wanted = heldRequest else { return nil }
         heldRequest = nil
@@ -157,7 +157,7 @@ extension LinkSecurityMachine {
     }
 
     /// The bond's key has encrypted the link.
-    /// - Returns: what was asked for beyond it, to be paired for now.
+    /// - Returns: the options for a pairing, if more was asked for than the bond provides.
     mutating func takeHeldPairing() -> PairingOptions? {
         guard let options = heldPairing else { return nil }
         heldPairing = nil
@@ -165,15 +165,15 @@ extension LinkSecurityMachine {
         return options
     }
 
-    /// The peer asked for security while its bond's key was tried, and the key did not fit.
-    /// - Returns: whether it has an answer to come.
+    /// The peer requested security while its bond's key was tried, and the key did not match.
+    /// - Returns: whether the peer must get an answer.
     mutating func takeOwedAnswer() -> Bool {
         defer { owesRequestAnswer = false }
         return owesRequestAnswer
     }
 
     /// Asks the central for security.
-    /// - Returns: the PDU.
+    /// - Returns: the Security Request to send.
     mutating func ask(for options: PairingOptions, at now: Instant) -> SMPPacket {
         request = Request(options: options, deadline: now.advanced(by: Self.requestTimeout))
         return .securityRequest(options.authentication)
@@ -181,7 +181,7 @@ extension LinkSecurityMachine {
 
     // MARK: Beginning
 
-    /// Why no pairing of ours can begin.
+    /// Why this side cannot begin a pairing.
     func refusal(
         toBegin options: PairingOptions, isClosing: Bool, _ bonds: Bonds, _ attempts: PairingAttempts, at now: Instant
     ) -> SecurityFailure? {
@@ -198,12 +198,12 @@ extension LinkSecurityMachine {
         at now: Instant, into effects: inout Effects
     ) {
         var options = beginning.options
-        // Where any device may pair without it, a passkey that stays the same protects nothing, and is only given away.
+        // If any device may pair without authentication, a fixed passkey protects nothing and is only revealed.
         if !beginning.isCommanded, !options.requiresAuthentication { options.passkey = nil }
         let bond = bonds.bond(for: identity)
         let isUnproven = beginning.mayBond && options.isBonding && !options.replacesBond && !isProven
-        // Neither what the operator of a central asked for nor a device that has proven an authenticated bond waits
-        // because strangers failed.
+        // Two pairings need not wait because strangers failed: those that the operator of a central asked for, and
+        // those with a device that has proved an authenticated bond.
         let isTrusted = isProven && keyInUse?.isAuthenticated == true || beginning.isCommanded && role == .central
         let entry = PairingGuard.PasskeyEntry(
             role: role, fixed: options.passkey, waitsForOthers: !isTrusted,
@@ -213,7 +213,7 @@ extension LinkSecurityMachine {
                 role: side, options: options, initiatorAddress: side == .initiator ? localAddress : peerAddress,
                 responderAddress: side == .initiator ? peerAddress : localAddress,
                 localIdentity: beginning.localIdentity, outOfBand: attempts.outOfBand.data(for: identity),
-                // The operator's word holds for a weaker bond as well.
+                // The operator's permission also covers a weaker bond.
                 bond: options.replacesBond ? nil : bond, needsConsent: beginning.needsConsent,
                 unprovenIdentity: isUnproven ? bond?.identity : nil,
                 passkeyRefusal: attempts.failures.refusal(of: entry, at: now)))
@@ -223,9 +223,9 @@ extension LinkSecurityMachine {
 
     // MARK: Under way
 
-    /// Gives the machine of the pairing that is running an input.
-    /// - Parameter number: of the machine that is meant; `nil` for any.
-    /// - Returns: `nil` where there is no such pairing.
+    /// Gives an input to the state machine of the pairing in progress.
+    /// - Parameter number: of the pairing machine that is meant; `nil` for any.
+    /// - Returns: `nil` if there is no such pairing.
     @discardableResult
     mutating func continuePairing<Result>(
         number: UInt32? = nil, _ input: (inout PairingMachine) -> Result
@@ -245,7 +245,7 @@ extension LinkSecurityMachine {
         pairing = .running(machine, number: number, question: question)
     }
 
-    /// What a pairing leaves to its link.
+    /// What the link must do for a pairing.
     enum PairingTask: Equatable {
         case send(SMPPacket)
         case encrypt(Key128, KeyProperties)
@@ -253,13 +253,13 @@ extension LinkSecurityMachine {
         case fail(SecurityFailure)
     }
 
-    /// What the pairing wants done; toolbox and user are asked at once.
+    /// The next task of the pairing; requests to the toolbox and the user are made at once.
     mutating func nextPairingTask(
         _ attempts: inout PairingAttempts, into effects: inout Effects
     ) -> PairingTask? {
         while case .running(var machine, let number, let question) = pairing {
             let action = machine.nextAction()
-            // Also without one: the machine has then forgotten its actions, and the secrets in them.
+            // This is needed even without an action: the machine has then cleared its actions, and the secrets in them.
             pairing = .running(machine, number: number, question: question)
             guard let action else { return nil }
             switch action {
@@ -278,8 +278,8 @@ extension LinkSecurityMachine {
         return nil
     }
 
-    /// The user's answer to the machine's question.
-    /// - Returns: whether it is one to it.
+    /// Passes on the user's answer to the question of the pairing.
+    /// - Returns: whether it answers that question.
     mutating func userAnswered(_ answer: PairingAnswer, at now: Instant) -> Bool {
         guard case .running(var machine, let number, let question) = pairing else { return false }
         let isTaken = machine.userAnswered(answer, at: now)
@@ -287,7 +287,7 @@ extension LinkSecurityMachine {
         return isTaken
     }
 
-    /// The keys are there; the user is asked whether they may replace a bond.
+    /// The keys have been exchanged; asks the user whether they may replace a bond.
     mutating func askToReplace(
         _ identity: DeviceAddress, _ outcome: PairingOutcome, _ attempts: inout PairingAttempts, at now: Instant,
         into effects: inout Effects
@@ -301,21 +301,21 @@ extension LinkSecurityMachine {
 
     // MARK: Ends
 
-    /// Pairing ended well.
+    /// Pairing succeeded.
     mutating func pairingEnded(
         _ outcome: PairingOutcome, peer: DeviceAddress, _ attempts: inout PairingAttempts
     ) {
         pairing = .none
         isBondRefused = false
         hasGivenKeys = true
-        // Without a question any device succeeds.
+        // In pairing without a question to the user, any device succeeds.
         guard outcome.isAuthenticated else { return }
         attempts.failures.succeeded(peer.withoutIdentityMark)
         attempts.failures.succeeded(identity)
     }
 
     /// Pairing failed, or ended with its link.
-    /// - Parameter isTry: whether the peer may have tried to guess.
+    /// - Parameter isTry: whether the peer may have tried to guess the passkey.
     mutating func pairingEnded(
         with failure: SecurityFailure, isTry: Bool = true, _ attempts: inout PairingAttempts, at now: Instant,
         into effects: inout Effects
@@ -326,15 +326,15 @@ extension LinkSecurityMachine {
         effects.events.append(.pairing(id, .failed(failure)))
     }
 
-    /// Pairing ends with its link, or with the wish to end that; what waits for it ends with the link.
+    /// Pairing ends with its link, or because the link is about to end; operations that wait for it end with the link.
     mutating func pairingLost(_ attempts: inout PairingAttempts, at now: Instant, into effects: inout Effects) {
         guard isPairing else { return }
         pairingEnded(with: .linkLost, &attempts, at: now, into: &effects)
     }
 
-    /// Makes the peer wait where it may know more of the passkey than before. Who breaks off, goes away or says nothing
-    /// after our value, which tells one bit of a passkey that stays the same, would have the rest of it in as many
-    /// tries (Core 5.4, Vol 3, Part H, 2.3.6).
+    /// Makes the peer wait if it may know more about the passkey than before. Our value reveals one bit of a fixed
+    /// passkey. If a peer could break off, disconnect or stay silent after it without a wait, it would learn the other
+    /// bits in as many attempts (Core 5.4, Vol 3, Part H, 2.3.6).
     private func noteTry(
         _ machine: PairingMachine?, _ failure: SecurityFailure, _ attempts: inout PairingAttempts, at now: Instant,
         into effects: inout Effects

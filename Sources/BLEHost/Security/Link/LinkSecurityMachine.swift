@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The security of one link: its encryption, what the peer has proven by it, and pairing.
+/// The security of one link: its encryption, what the peer has proved with it, and pairing.
 ///
 ///     encryption   off ──encrypt, or the peer's key request──▶ changing ──ended──▶ on
 ///                   ▲                                             │  ▲              │
@@ -14,21 +14,21 @@ import BLEPackets
 ///     pairing      none ──begin, or Pairing Request──▶ running ──▶ none
 ///                                                         └─keys of a bonded device─▶ unsettled ──user─▶ none
 ///
-/// While the gate is closed, ATT PDUs of ours wait, and values, notifications, indications and responses of the peer
-/// are dropped: the device at the other end has borrowed an address, and they are not the bonded device's (Core 5.4,
-/// Vol 3, Part C, 10.3; the attack is known as BLESA). What the peer asks of our server is answered as to a stranger:
-/// as the peripheral at once, as the central once the peer has proved itself. What the bond keeps of the peer as a
-/// client is restored then, and not before. Channels that this side opens wait; those that a peripheral opens to us are
-/// refused.
+/// While the gate is closed, ATT PDUs of our client wait, and values, notifications, indications and responses of the
+/// peer are dropped: the device at the other end may be using another's address, so they may not come from the bonded
+/// device (Core 5.4, Vol 3, Part C, 10.3; the attack is known as BLESA). Requests of the peer to our server are
+/// answered as for a stranger: as the peripheral at once, as the central once the peer has proved its identity. What
+/// the bond keeps about the peer as a client is not restored before that. Channels that this side opens wait; those
+/// that a peripheral opens are refused.
 ///
-/// Only a bond whose key this side can encrypt with closes the gate: a peer that gave none, as legacy pairing allows,
-/// is a stranger on every link, and gets and gives nothing that its bond says.
+/// Only a bond whose key this side can encrypt with closes the gate: a peer that distributed no key, as legacy pairing
+/// allows, is a stranger on every link, and nothing that its bond stores is used for it.
 ///
-/// Bearer, channels and server are not known here: `Host` tells them what the methods return.
+/// Bearer, channels and server are unknown here: `Host` passes on what the methods return.
 struct LinkSecurityMachine {
     enum Encryption: Equatable {
         case off
-        /// The controllers are at it, towards this key; where the link was encrypted already, from another.
+        /// The controllers are changing to this key; if the link was already encrypted, from another one.
         case changing(KeyProperties, deadline: Instant, from: KeyProperties?)
         case on(KeyProperties)
     }
@@ -36,53 +36,53 @@ struct LinkSecurityMachine {
     enum Gate: Equatable {
         /// The peer is a stranger.
         case open
-        /// The peer has still to prove that it holds the bond's key; with the reason why it could not, until it is
-        /// tried again: what wants to pass ends with that.
+        /// The peer must still prove that it has the bond's key. After a failure this holds the reason until the next
+        /// attempt: operations that want to pass end with that reason.
         case closed(SecurityFailure?)
-        /// The peer is the one that the bond was made with, but its key is weaker than what is demanded now.
+        /// The peer is the bonded device, but its key is weaker than now required.
         case weak(SecurityFailure?)
-        /// The bond's key has encrypted the link: the peer is the one that the bond was made with.
+        /// The bond's key has encrypted the link: the peer is the bonded device.
         case proven
     }
 
-    /// In a box, so that links that do not pair have no room for it.
+    /// Indirect, so that links that do not pair reserve no memory for it.
     indirect enum Pairing {
         case none
-        /// The number tells the machine that asked the toolbox from those before it.
+        /// The number distinguishes the machine that asked the toolbox from earlier ones.
         case running(PairingMachine, number: UInt32, question: PairingQuestion?)
-        /// The keys are there, and wait for the user's word that they may replace a bond.
+        /// The keys have been exchanged, and wait for the user's decision whether they may replace a bond.
         case unsettled(PairingMachine, PairingOutcome, question: PairingQuestion, deadline: Instant)
     }
 
-    /// A Security Request of ours that the central has not acted on yet.
+    /// A Security Request of ours that the central has not followed yet.
     struct Request {
-        /// With which the central's pairing is met.
+        /// The options for the central's pairing.
         var options: PairingOptions
         var deadline: Instant
     }
 
-    /// A frame that waits for the end of a change.
+    /// A frame that waits for the end of a change of key.
     struct HeldFrame {
         var payload: [UInt8]
         var tag: ATTSendTag
     }
 
-    /// A channel that is being opened, and may be refused because the link is not secure enough.
+    /// A channel that is being opened and that the peer may refuse because the link is not secure enough.
     struct ChannelOpening {
         var operation: OperationID
         var client: ClientID
         var spsm: UInt16
         var settings: ChannelSettings
-        /// What the peer said the first time.
+        /// The peer's first refusal.
         var refusal: ChannelFailure?
         var isWaiting = false
     }
 
     let id: LinkID
     let role: LinkRole
-    /// Who the peer is, as far as it is known.
+    /// The peer's identity, as far as it is known.
     var identity: DeviceAddress
-    /// The address under which this side made the link, and that of the peer, as they were on the air.
+    /// The addresses of this side and of the peer, as they were on the air when the link was made.
     let localAddress: DeviceAddress
     let peerAddress: DeviceAddress
 
@@ -91,34 +91,34 @@ struct LinkSecurityMachine {
     var pairing = Pairing.none
     var request: Request?
 
-    /// Outgoing ATT frames; they go once the change is over.
+    /// Outgoing ATT frames that are sent when the change is complete.
     var heldFrames: [HeldFrame] = []
-    /// ATT PDUs that came while the key was being changed: they may not be judged by the old one.
+    /// ATT PDUs that arrived while the key was being changed: they must not be judged by the old key.
     var heldPDUs: [[UInt8]] = []
 
-    /// Pairing took longer than it may: there is no more of it on this link (Core 5.4, Vol 3, Part H, 3.4).
+    /// Pairing timed out: no other pairing is possible on this link (Core 5.4, Vol 3, Part H, 3.4).
     var isBlocked = false
-    /// The peer said that it has lost the bond's key: nothing is begun by itself any more.
+    /// The peer reported that it has lost the bond's key: nothing begins automatically any more.
     var isBondRefused = false
-    /// The link was encrypted and is not any more: it is about to end, and nothing passes in either direction.
+    /// The link has lost its encryption: it is about to end, and nothing passes in either direction.
     var isForfeited = false
-    /// Whether a plain PDU of a peer that has proved nothing was refused, which is told once for a link.
+    /// Whether an unencrypted PDU of an unproven peer was refused, which is reported once for each link.
     var hasToldCleartext = false
-    /// The peer asked for security while the bond's key was tried: it has an answer to come where that fails.
+    /// The peer requested security while the bond's key was tried: it must get an answer if that fails.
     var owesRequestAnswer = false
-    /// What the peripheral asked for beyond its bond: it is followed once the bond's key has encrypted the link.
+    /// What the peripheral requested beyond its bond: it is followed once the bond's key has encrypted the link.
     var heldRequest: AuthenticationRequirements?
-    /// What is to be paired for once the bond's key has encrypted the link, where that is not enough.
+    /// The options for a pairing once the bond's key has encrypted the link, if that key is not enough.
     var heldPairing: PairingOptions?
 
-    /// Pairing has ended, and the last keys that this side gave may still be on their way to the controller.
+    /// Pairing has ended, and the last keys that this side distributed may still wait for the controller.
     var hasGivenKeys = false
-    /// Disconnect waits for what was queued before it: a controller drops what it has not sent.
+    /// Disconnect waits for what was queued before it, because a controller drops what it has not sent.
     var heldDisconnect: (reason: HCIStatus, deadline: Instant)?
 
-    /// Whether the peer, as a client, changed what the bond keeps of it since that was kept.
+    /// Whether the peer, as a client, has changed its configuration since the bond last saved it.
     var isRecordDue = false
-    /// Until when it is not kept again.
+    /// Until when it is not saved again.
     var recordPause: Instant?
 
     var channelOpenings: [ChannelOpening] = []
@@ -127,7 +127,7 @@ struct LinkSecurityMachine {
     /// Operations that end with encryption.
     var encryptOperations: [OperationID] = []
 
-    /// - Parameter peer: as the link was made with it; its identity, where that is known.
+    /// - Parameter peer: the address with which the link was made; the peer's identity if it is known.
     init(
         id: LinkID, role: LinkRole, peer: DeviceAddress, localAddress: DeviceAddress, peerAddress: DeviceAddress
     ) {
@@ -148,7 +148,7 @@ struct LinkSecurityMachine {
         if case .on(let key) = encryption { key } else { nil }
     }
 
-    /// The key that protects the link until a change is over, where there is one.
+    /// The key that protects the link until a change is complete, if there is one.
     var lastKey: KeyProperties? {
         switch encryption {
         case .off: nil
@@ -157,7 +157,7 @@ struct LinkSecurityMachine {
         }
     }
 
-    /// Whether the peer has still to prove itself, or to get a better key.
+    /// Whether the peer must still prove its identity, or get a better key.
     var isGated: Bool {
         switch gate {
         case .closed, .weak: true
@@ -165,7 +165,7 @@ struct LinkSecurityMachine {
         }
     }
 
-    /// Why what wants to pass the gate ends.
+    /// Why operations that want to pass the gate end.
     var proofFailure: SecurityFailure? {
         switch gate {
         case .closed(let failure), .weak(let failure): failure
@@ -173,7 +173,7 @@ struct LinkSecurityMachine {
         }
     }
 
-    /// Whether the bond's key has encrypted the link at some time.
+    /// Whether the bond's key has encrypted this link at any time.
     var isBondProven: Bool {
         switch gate {
         case .weak, .proven: true
@@ -181,14 +181,14 @@ struct LinkSecurityMachine {
         }
     }
 
-    /// Whether the peer has shown that it is the device of its bond, and the link is encrypted since.
+    /// Whether the peer has proved that it is the bonded device, and the link is encrypted.
     var isProven: Bool { isBondProven && keyInUse != nil }
 
-    /// Whether something is under way that may make the link more secure.
+    /// Whether something is in progress that may make the link more secure.
     var isBusy: Bool { isPairing || isChanging || request != nil }
 
-    /// Whether the key in use is what this side asked the central for. A central may encrypt with the key that it has
-    /// before it pairs for a better one.
+    /// Whether the key in use meets what this side requested from the central. A central may encrypt with its existing
+    /// key before it pairs for a better one.
     var isRequestMet: Bool {
         guard let key = keyInUse, let request else { return true }
         return key.satisfies(request.options)
@@ -208,7 +208,7 @@ struct LinkSecurityMachine {
 
     // MARK: What others see
 
-    /// What protects the link.
+    /// The security of the link, for clients.
     func summary(_ bonds: Bonds) -> LinkSecurity {
         let key = keyInUse
         return LinkSecurity(
@@ -217,7 +217,7 @@ struct LinkSecurityMachine {
             isBonded: key?.isOfBond ?? (bonds.bond(for: identity) != nil), identity: identity)
     }
 
-    /// Whether the link is encrypted with a key that is weaker than what is demanded now.
+    /// Whether the link is encrypted with a key that is weaker than now required.
     func isTooWeak(for options: PairingOptions) -> Bool {
         guard let key = keyInUse else { return false }
         return !key.satisfies(options)
@@ -225,7 +225,7 @@ struct LinkSecurityMachine {
 }
 
 extension PairingSummary {
-    /// What a link has without a new pairing.
+    /// Summary of a link that needs no new pairing.
     init(_ security: LinkSecurity) {
         self.init(
             identity: security.identity, isSecureConnections: security.isSecureConnections,

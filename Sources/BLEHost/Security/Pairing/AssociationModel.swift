@@ -1,7 +1,6 @@
 import BLEPackets
 
-/// How two devices make sure that they speak with each other and no one between them
-/// (Core 5.4, Vol 3, Part H, 2.3.5.1).
+/// How two devices make sure that no third device is between them (Core 5.4, Vol 3, Part H, 2.3.5.1).
 enum AssociationModel: Equatable {
     case justWorks
     case numericComparison
@@ -13,7 +12,7 @@ enum AssociationModel: Equatable {
     case passkeyTypedByBoth
     case outOfBand
 
-    /// Whether it protects against a man in the middle.
+    /// Whether the model protects against a man in the middle.
     var isAuthenticated: Bool { self != .justWorks }
 
     var isPasskey: Bool {
@@ -23,7 +22,7 @@ enum AssociationModel: Equatable {
         }
     }
 
-    /// Tables 2.6 to 2.8.
+    /// Selects the model by tables 2.6 to 2.8.
     init(initiator: PairingFeatures, responder: PairingFeatures, isSecureConnections: Bool) {
         let isOutOfBand =
             isSecureConnections

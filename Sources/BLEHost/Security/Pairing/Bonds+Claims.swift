@@ -1,12 +1,12 @@
 import BLEPackets
 
-/// Whose bond a pairing may touch: any device can use another's address, or claim in pairing to be it.
-/// A bond is replaced over a link that it has encrypted, or by the operator's word; nothing else ends it.
+/// Which bond a pairing may change: any device can use another's address, or claim another's identity in pairing. A
+/// bond is only replaced over a link that it has encrypted, or with the operator's permission.
 extension Bonds {
-    /// What a pairing leaves.
-    /// - Parameter address: who the link's peer is, as far as that is known.
-    /// - Returns: `nil` for a peer that would not be known again: it gave no keys, or came under a private address and
-    ///   did not say who it is.
+    /// The bond that results from a pairing.
+    /// - Parameter address: the identity of the link's peer, as far as it is known.
+    /// - Returns: `nil` for a peer that could not be recognised again: it distributed no keys, or used a private
+    ///   address and distributed no identity.
     func bond(from outcome: PairingOutcome, address: DeviceAddress) -> Bond? {
         guard outcome.localKey != nil || outcome.peerKey != nil else { return nil }
         switch outcome.identity == nil ? address.randomKind : nil {
@@ -18,11 +18,11 @@ extension Bonds {
         return bond
     }
 
-    /// Why a new bond is not kept, even with the user's consent. Several devices may have one resolving key: it proves
-    /// nothing, and is no reason.
+    /// Why a new bond is not kept, even with the user's consent. Several devices may have the same resolving key: that
+    /// proves nothing, and is no reason for refusal.
     /// - Parameters:
     ///   - own: the identity of this device.
-    ///   - isByWord: whether the operator said that the bond of `address` may be replaced.
+    ///   - isByWord: whether the operator has allowed the bond of `address` to be replaced.
     func refusal(
         of new: Bond, address: DeviceAddress, own: DeviceAddress?, isByWord: Bool
     ) -> SecurityFailure? {
@@ -35,11 +35,11 @@ extension Bonds {
         ).map { .refusedByUs($0) }
     }
 
-    /// The bonded device that a new bond would put an end to, and that the peer has not proven to be.
-    /// - Parameter isAllowed: whether the peer has proven to be the device of `address`, or the user said that its bond
-    ///   may be replaced.
+    /// The bonded device whose bond a new bond would replace, and that the peer has not proved to be.
+    /// - Parameter isAllowed: whether the peer has proved to be the device of `address`, or the user has allowed its
+    ///   bond to be replaced.
     func unprovenClaim(of new: Bond, address: DeviceAddress, isAllowed: Bool) -> DeviceAddress? {
-        // What was proven or said is about the device of the link, not about one that it names.
+        // The proof or permission concerns the device of the link, not a different identity that it claims.
         if new.identity != address, bond(for: new.identity) != nil { return new.identity }
         return isAllowed ? nil : bond(for: address)?.identity
     }

@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// What was told to or heard from peers by other ways, and the making of values to be told
-/// (Core 5.4, Vol 3, Part H, 2.3.5.6.4).
+/// Out-of-band data sent to and received from peers, and the creation of values to send (Core 5.4, Vol 3, Part H,
+/// 2.3.5.6.4).
 ///
 ///     create ──▶ key pair ──▶ random value ──▶ confirm value ──▶ operation ends with all three
 struct OutOfBandTable {
@@ -9,7 +9,7 @@ struct OutOfBandTable {
 
     func data(for peer: DeviceAddress) -> OutOfBandData? { entries.first { $0.peer == peer.withoutIdentityMark }?.data }
 
-    /// - Parameter data: `nil` where nothing is known any more, or has been used.
+    /// - Parameter data: `nil` if there is no data any more, or if it has been used.
     mutating func set(_ data: OutOfBandData?, for peer: DeviceAddress) {
         let peer = peer.withoutIdentityMark
         entries.removeAll { $0.peer == peer }

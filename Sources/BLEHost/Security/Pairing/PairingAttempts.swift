@@ -1,9 +1,9 @@
 import BLEPackets
 
-/// What the pairings of all links share: their numbers, those of their questions, what failed, and what is known out of
-/// band.
+/// What the pairings of all links share: their numbers, those of their questions, the failures, and out-of-band data.
 struct PairingAttempts {
-    /// Whether there can be any: a toolbox does the cryptography, and the controller is not shared with another stack.
+    /// Whether pairing is possible: a toolbox provides the cryptography, and the controller is not shared with another
+    /// stack.
     let areAvailable: Bool
     var failures = PairingGuard()
     var outOfBand = OutOfBandTable()

@@ -1,27 +1,27 @@
 import BLEPackets
 
-/// What pairing on a link has to tell.
+/// What pairing on a link reports.
 public enum PairingEvent: Equatable, Sendable {
-    /// Pairing has begun, by us or by the peer.
+    /// Pairing has begun, by this side or by the peer.
     case started
-    /// The user has to type this on the other device: 0 to 999999, shown with six digits.
+    /// The user must type this number on the other device: 0 to 999999, shown with six digits.
     case displayPasskey(UInt32)
-    /// Answered with `SecurityCommand.answerPairing`, within the 30 s that the peer waits.
+    /// A question to answer with `SecurityCommand.answerPairing`, within the 30 s that the peer waits.
     case question(PairingQuestion)
-    /// The link is encrypted with a new key; where the pairing was for bonding, `HostEvent.bondChanged` went before.
+    /// The link is encrypted with a new key; if the pairing created a bond, `HostEvent.bondChanged` came before.
     case paired(PairingSummary)
-    /// Open questions no longer need an answer.
+    /// Pairing failed. Open questions no longer need an answer.
     case failed(SecurityFailure)
-    /// The fixed passkey (`PairingOptions.passkey`) was tried too often: no pairing uses it any more, until
-    /// `SecurityCommand.unlockPasskey` or another passkey.
+    /// There were too many failed attempts with the fixed passkey (`PairingOptions.passkey`): no pairing uses it any
+    /// more, until `SecurityCommand.unlockPasskey` or another passkey.
     case passkeyLocked
-    /// The peer, as a peripheral, asks for security and nothing was begun because pairing needs the app's word.
+    /// The peer, as a peripheral, requests security, and nothing was begun because the app must decide about pairing.
     case securityRequested
 }
 
-/// Something that only the user knows; each is asked once.
+/// A question that only the user can answer; each is asked once.
 public struct PairingQuestion: Hashable, Sendable {
-    /// What is asked, and what answers it.
+    /// What is asked, and which answer is expected.
     public enum Kind: Hashable, Sendable {
         /// The passkey that the other device shows: `PairingAnswer.passkey`.
         case enterPasskey
@@ -29,13 +29,13 @@ public struct PairingQuestion: Hashable, Sendable {
         case compare(UInt32)
         /// Whether to pair at all: `PairingAnswer.confirm`.
         case consent
-        /// Whether the bond with this device may be replaced: the peer says that it is the device, and has not proven
-        /// it by encrypting the link with the bond's key. `PairingAnswer.confirm`; no, unless the user knows that the
-        /// device has lost its keys.
+        /// Whether the bond with this device may be replaced: the peer claims to be the device, but has not proved it
+        /// by encrypting the link with the bond's key. `PairingAnswer.confirm`; answer no, unless the user knows that
+        /// the device has lost its keys.
         case replaceBond(DeviceAddress)
     }
 
-    /// By which it is answered.
+    /// The identifier for the answer.
     public var id: PairingQuestionID
     /// What is asked.
     public var kind: Kind
@@ -46,35 +46,35 @@ public struct PairingQuestion: Hashable, Sendable {
     }
 }
 
-/// The name of a question of pairing; each is given once.
+/// Identifies a question of pairing; each value is used once.
 public struct PairingQuestionID: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt64
     @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// What the user says to a question of pairing.
+/// The user's answer to a question of pairing.
 public enum PairingAnswer: Equatable, Sendable {
-    /// 0 to 999999.
+    /// The passkey, 0 to 999999.
     case passkey(UInt32)
-    /// Whether the numbers are the same, or whether to pair at all.
+    /// Whether the numbers are the same, whether to pair at all, or whether to replace the bond.
     case confirm(Bool)
     /// The user cancels.
     case cancel
 }
 
-/// How pairing ended well.
+/// The result of a successful pairing.
 public struct PairingSummary: Hashable, Sendable {
-    /// Who the peer is from now on.
+    /// The peer's identity from now on.
     public var identity: DeviceAddress
-    /// Whether the keys come of LE Secure Connections.
+    /// Whether LE Secure Connections generated the keys.
     public var isSecureConnections: Bool
-    /// Whether it was protected against a man in the middle.
+    /// Whether pairing was protected against a man in the middle.
     public var isAuthenticated: Bool
-    /// Octets.
+    /// Size of the key in octets, 7 to 16.
     public var keySize: UInt8
-    /// Whether the keys hold for later links.
+    /// Whether the keys are kept for later links.
     public var isBonded: Bool
-    /// Whether there was nothing to pair: the bond's key has encrypted the link, and is as strong as was asked for.
+    /// Whether no pairing was needed: the bond's key has encrypted the link, and is as strong as was asked for.
     public var wasBonded: Bool
 
     public init(
@@ -96,31 +96,30 @@ public enum SecurityFailure: Error, Hashable, Sendable {
     case refusedByUs(PairingFailedReason)
     /// The peer aborted pairing.
     case refusedByPeer(PairingFailedReason)
-    /// The peer was silent for 30 s; there is no pairing on this link any more (Core 5.4, Vol 3, Part H, 3.4).
+    /// The peer did not respond for 30 s; no other pairing is possible on this link (Core 5.4, Vol 3, Part H, 3.4).
     case timedOut
-    /// The peer has lost the keys of the bond: it has to be removed here before a new pairing (0x06 PIN or Key
-    /// Missing).
+    /// The peer has lost the keys of the bond: remove the bond here before a new pairing (0x06 PIN or Key Missing).
     case keyMissingAtPeer
-    /// The link could not be encrypted, for another reason.
+    /// The link could not be encrypted for another reason.
     case encryptionFailed(HCIStatus)
-    /// The peer claims to be a device that is bonded, and has not proven it by encryption: the bond stays, unless the
-    /// operator says otherwise (`PairingOptions.replacesBond`) or removes it.
+    /// The peer claims to be a bonded device but has not proved it by encryption: the bond stays, unless the operator
+    /// allows its replacement (`PairingOptions.replacesBond`) or removes it.
     case wouldReplaceBond
-    /// The key of the link, or of the bond, is weaker than what is demanded now: not authenticated, not of LE Secure
+    /// The key of the link, or of the bond, is weaker than now required: not authenticated, not from LE Secure
     /// Connections, or too short (`SecuritySettings.pairing`).
     case keyTooWeak
     /// There is no key to encrypt with, and pairing was not allowed.
     case noKey
     /// No toolbox is configured, or the controller is shared with another stack.
     case notAvailable
-    /// Pairing is under way on this link already.
+    /// Pairing is already in progress on this link.
     case alreadyPairing
-    /// An earlier try failed a moment ago; the next is possible after this time.
+    /// An earlier attempt failed a moment ago; the next one is possible after this time.
     case repeatedAttempts(retryAfter: Microseconds)
-    /// The fixed passkey was tried too often, by any device: an operator sets another, or unlocks it
-    /// (`SecurityCommand.unlockPasskey`).
+    /// There were too many failed attempts with the fixed passkey, by any device: an operator must set another one, or
+    /// unlock it (`SecurityCommand.unlockPasskey`).
     case passkeyLocked
-    /// There is no room for another bond (`HostLimits.bonds`): one has to be removed before a new pairing.
+    /// There is no room for another bond (`HostLimits.bonds`): remove one before a new pairing.
     case tooManyBonds
     /// The link ended.
     case linkLost

@@ -1,47 +1,47 @@
 import BLEPackets
 
-/// Keeps a passkey from being found by trying (Core 5.4, Vol 3, Part H, 2.3.6).
+/// Protects a passkey from being found by trial and error (Core 5.4, Vol 3, Part H, 2.3.6).
 ///
-/// A peer that failed has to wait, each time twice as long. That alone stops nobody who comes under a new address for
-/// each try, so that failures of passkey entry count for the whole host, too: separately for the two roles, because
-/// strangers that fail as centrals are no reason to hold up what this device does as one. A fixed passkey gives away
-/// about two bits at each try; after a few failures it is locked until the app says otherwise.
+/// A peer that failed must wait, each time twice as long. That alone does not stop a peer that uses a new address for
+/// each attempt, so failures of passkey entry also count for the whole host. They count separately for the two roles:
+/// strangers that fail as centrals must not delay what this device does as a central. A fixed passkey reveals about two
+/// bits with each attempt; after a few failures it is locked until the app unlocks it.
 struct PairingGuard {
-    /// Who fails. A stranger may stand behind any address: what fails there does not hold up the device whose bond's
-    /// key has encrypted the link.
+    /// A peer for which failures count. A stranger may use any address: its failures do not delay the device whose
+    /// bond's key has encrypted the link.
     struct Peer: Equatable {
         var address: DeviceAddress
         var isProven: Bool
     }
 
-    /// A pairing by passkey entry that is about to begin.
+    /// A passkey entry that is about to begin.
     struct PasskeyEntry {
         var role: LinkRole
-        /// The passkey that stays the same; `nil` for one that is drawn for this pairing alone, or that the user types.
+        /// The fixed passkey; `nil` for a passkey that is generated for this pairing only, or that the user types.
         var fixed: UInt32?
-        /// Whether failures of others hold it up.
+        /// Whether it must wait because of failures of others.
         var waitsForOthers: Bool
-        /// Pairings of this role that may come to passkey entry, or are at it: their ends are not known yet.
+        /// Pairings in this role that are in passkey entry or may reach it: their results are not known yet.
         var underWay: Int
     }
 
-    /// What a pairing by passkey entry that failed leaves.
+    /// What is recorded about a failed passkey entry.
     struct FailedEntry {
         var role: LinkRole
         var fixed: UInt32?
-        /// Whether the peer has had enough to compute the passkey.
+        /// Whether the peer knows enough to compute the passkey.
         var isDisclosed = false
     }
 
-    /// Failures, and the wait that they cost.
+    /// Failures, and the waiting time that they cause.
     private struct Tries {
         private var count: UInt8 = 0
         private var end = Instant.zero
 
-        /// After the first failure; a user who typed a wrong number hardly notices.
+        /// The wait after the first failure; a user who typed a wrong number hardly notices it.
         private static let firstWait = Microseconds.seconds(1)
         private static let mostDoublings: UInt8 = 11
-        /// How long after the end of its wait one failure is forgotten.
+        /// How long after the end of its wait a failure is forgotten.
         private static let memory = Microseconds.seconds(3600)
 
         func failures(at now: Instant) -> UInt8 {
@@ -66,41 +66,42 @@ struct PairingGuard {
         var failures: UInt8
     }
 
-    /// What failed in one role.
+    /// The failures in one role.
     private struct Tally {
         var entries = Tries()
-        /// The latest failure last.
+        /// Ordered by their last failure, the latest last.
         var fixed: [FixedPasskey] = []
 
         func failures(of number: UInt32) -> UInt8 { fixed.first { $0.number == number }?.failures ?? 0 }
     }
 
-    /// So many failures lock a fixed passkey. Three tries find one with a probability of 0.02 %, five with 0.6 %.
+    /// The number of failures that lock a fixed passkey. Three attempts find one with a probability of 0.02 %, five
+    /// with 0.6 %.
     static let fixedPasskeyTries: UInt8 = 3
-    /// Addresses that are remembered.
+    /// How many peers are remembered.
     private static let limit = 64
-    /// Fixed passkeys that are remembered.
+    /// How many fixed passkeys are remembered.
     private static let fixedLimit = 16
-    /// For those that come while another is at it.
+    /// The wait for pairings that come while another is in progress.
     private static let turn = Microseconds.seconds(1)
 
-    /// The latest failure last.
+    /// Ordered by their last failure, the latest last.
     private var peers: [(peer: Peer, tries: Tries)] = []
     private var central = Tally()
     private var peripheral = Tally()
 
-    /// How long a peer has to wait from now on; `nil` when it need not.
+    /// How long a peer must still wait; `nil` if it need not wait.
     func wait(of peer: Peer, at now: Instant) -> Microseconds? {
         peers.first { $0.peer == peer }?.tries.wait(at: now)
     }
 
-    /// Why passkey entry must not begin; `nil` where it may.
+    /// Why passkey entry must not begin; `nil` if it may.
     func refusal(of entry: PasskeyEntry, at now: Instant) -> SecurityFailure? {
         let tally = tally(entry.role)
         if let number = entry.fixed {
             let failures = tally.failures(of: number)
             if failures >= Self.fixedPasskeyTries { return .passkeyLocked }
-            // Tries at the same time are tries all the same.
+            // Simultaneous attempts count like consecutive ones.
             if Int(failures) + entry.underWay >= Int(Self.fixedPasskeyTries) {
                 return .repeatedAttempts(retryAfter: Self.turn)
             }
@@ -111,8 +112,9 @@ struct PairingGuard {
         return .repeatedAttempts(retryAfter: Self.turn)
     }
 
-    /// - Parameter entry: where it was passkey entry that failed.
-    /// - Returns: whether a fixed passkey is locked from now on, and was not before.
+    /// Records a failed pairing.
+    /// - Parameter entry: what is known about the passkey entry, if that is what failed.
+    /// - Returns: whether this failure has locked a fixed passkey.
     mutating func failed(_ peer: Peer, _ entry: FailedEntry?, at now: Instant) -> Bool {
         var tries = Tries()
         if let index = peers.firstIndex(where: { $0.peer == peer }) { tries = peers.remove(at: index).tries }
@@ -129,7 +131,7 @@ struct PairingGuard {
         let failures = entry.isDisclosed ? Self.fixedPasskeyTries : min(before, 254) + 1
         tally.fixed.removeAll { $0.number == number }
         if tally.fixed.count >= Self.fixedLimit {
-            // One that is locked stays so, unless all are.
+            // A locked passkey stays, unless all of them are locked.
             tally.fixed.remove(at: tally.fixed.firstIndex { $0.failures < Self.fixedPasskeyTries } ?? 0)
         }
         tally.fixed.append(FixedPasskey(number: number, failures: max(before, failures)))
@@ -138,10 +140,10 @@ struct PairingGuard {
 
     mutating func succeeded(_ address: DeviceAddress) { peers.removeAll { $0.peer.address == address } }
 
-    /// Forgets all failures: an operator says that it is well.
+    /// Forgets all failures, because an operator says so.
     mutating func reset() { self = PairingGuard() }
 
-    /// Addresses and passkeys.
+    /// The number of peers and passkeys that are remembered.
     var remembered: Int { peers.count + central.fixed.count + peripheral.fixed.count }
 
     private func tally(_ role: LinkRole) -> Tally { role == .central ? central : peripheral }
@@ -152,7 +154,7 @@ struct PairingGuard {
 }
 
 extension SecurityFailure {
-    /// Whether the peer may have tried to guess, however far pairing had come.
+    /// Whether the peer may have tried to guess, at whatever stage of pairing.
     var isSuspicious: Bool {
         switch self {
         case .refusedByUs(let reason), .refusedByPeer(let reason):

@@ -1,15 +1,15 @@
 import BLEPackets
 
-/// What both sides can do, and what follows from it (Core 5.4, Vol 3, Part H, 2.3.1 to 2.3.5).
+/// The features of both sides, and what follows from them (Core 5.4, Vol 3, Part H, 2.3.1 to 2.3.5).
 extension PairingMachine {
-    /// The initiator begins.
+    /// Begins as the initiator.
     mutating func start(at now: Instant) {
         guard isInitiator, case .start = state else { return }
         if let question { return askUser(question, .beforeRequest(question), at: now) }
         sendRequest(now)
     }
 
-    /// What the user is asked before this side says anything.
+    /// What the user is asked before this side sends anything.
     private var question: PairingQuestion.Kind? {
         if let identity = setup.unprovenIdentity { return .replaceBond(identity) }
         return setup.needsConsent ? .consent : nil
@@ -17,7 +17,7 @@ extension PairingMachine {
 
     mutating func sendRequest(_ now: Instant) {
         var features = offer
-        // An initiator that offers Secure Connections does not know yet which of its values will be of use.
+        // An initiator that offers Secure Connections does not know yet which of its values will be used.
         features.hasOutOfBandData =
             setup.outOfBand.map { offersSecureConnections && $0.peer != nil || $0.temporaryKey != nil } ?? false
         let packet = SMPPacket.pairingRequest(features)
@@ -25,7 +25,7 @@ extension PairingMachine {
         expect(.response(Statement(features: features, octets: packet.encoded())))
     }
 
-    /// The initiator's features came.
+    /// The initiator's features have arrived.
     mutating func requested(_ request: Statement, _ now: Instant) {
         let features = features(inReturnFor: request.features)
         let response = Statement(features: features, octets: SMPPacket.pairingResponse(features).encoded())
@@ -40,7 +40,7 @@ extension PairingMachine {
         beginPhaseTwo(agreement, now)
     }
 
-    /// The responder's features came.
+    /// The responder's features have arrived.
     mutating func responded(_ response: Statement, to request: Statement, _ now: Instant) {
         let agreement = Agreement(initiator: request, responder: response)
         if isAcceptable(agreement) { beginPhaseTwo(agreement, now) }
@@ -48,7 +48,7 @@ extension PairingMachine {
 
     private var offersSecureConnections: Bool { setup.options.authentication.contains(.secureConnections) }
 
-    /// What a responder says; of the keys what the initiator has not ruled out.
+    /// The features of a responder; its keys are limited to those that the initiator offers.
     private func features(inReturnFor peer: PairingFeatures) -> PairingFeatures {
         var features = offer
         features.initiatorKeys.formIntersection(peer.initiatorKeys)
@@ -59,7 +59,7 @@ extension PairingMachine {
         return features
     }
 
-    /// - Returns: whether pairing goes on.
+    /// - Returns: whether pairing continues.
     private mutating func isAcceptable(_ agreement: Agreement) -> Bool {
         model = agreement.model
         if let reason = refusal(of: agreement) {
@@ -82,8 +82,8 @@ extension PairingMachine {
         if model == .outOfBand, !isSecureConnections, setup.outOfBand?.temporaryKey == nil {
             return .outOfBandNotAvailable
         }
-        // A flag stands for values that went the other way, and those have to be here: a peer that sets its own and
-        // never got ours would prove nothing with its check value.
+        // The flag of one side says that it received the values of the other, which must then exist here: a peer that
+        // sets its flag but never got our values would prove nothing with its check value.
         if model == .outOfBand, isSecureConnections {
             if localStatement(agreement).features.hasOutOfBandData, setup.outOfBand?.peer == nil {
                 return .outOfBandNotAvailable
@@ -108,7 +108,7 @@ extension PairingMachine {
     // MARK: Passkey
 
     /// Gets the passkey from settings, a random number or the user.
-    /// - Parameter isShownByInitiator: `nil` where both users type it.
+    /// - Parameter isShownByInitiator: `nil` if both users type it.
     mutating func obtainPasskey(isShownByInitiator: Bool?, for use: PasskeyUse, _ now: Instant) {
         let isShownHere = isShownByInitiator == isInitiator
         if let number = setup.options.passkey, number <= 999_999 {
@@ -124,7 +124,7 @@ extension PairingMachine {
 
     mutating func passkeyDrawn(_ octets: [UInt8], _ use: PasskeyUse, _ now: Instant) {
         guard octets.count == 8 else { return toolboxFailed() }
-        // Of 2⁶⁴ numbers the surplus behind the last whole million weighs nothing.
+        // The number has 64 bits, so the bias of the remainder is negligible.
         let number = octets.reduce(0 as UInt64) { $0 << 8 | UInt64($1) } % 1_000_000
         display(UInt32(number))
         passkeyKnown(UInt32(number), use, now)
@@ -140,7 +140,7 @@ extension PairingMachine {
 }
 
 extension PairingFeatures {
-    /// What a side would say of itself if the other had ruled nothing out. Out-of-band data is left open.
+    /// The features that a side would send if the other had ruled nothing out. Out-of-band data is left open.
     init(offeredBy setup: PairingMachine.Setup) {
         let options = setup.options
         var fromInitiator: KeyDistribution = options.isBonding ? options.initiatorKeys.subtracting(.link) : []

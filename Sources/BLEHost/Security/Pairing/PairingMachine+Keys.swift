@@ -1,9 +1,9 @@
 import BLEPackets
 
-/// What both sides give each other on the encrypted link: the responder first, each key in its turn (Core 5.4, Vol 3,
-/// Part H, 3.6.1). The features alone decide: a peer that keeps no bond waits for our keys all the same.
+/// The keys that both sides distribute on the encrypted link: the responder first, the keys in a fixed order (Core 5.4,
+/// Vol 3, Part H, 3.6.1). Only the features decide: even a peer that keeps no bond waits for our keys.
 extension PairingMachine {
-    /// A long term key, its diversifier and random number, a signing key.
+    /// Octets of random data for a long term key, its EDIV and Rand, and a signing key.
     private static let drawnOctets = 16 + 2 + 8 + 16
 
     mutating func beginDistribution(_ agreement: Agreement, linkKey: Key128, _ now: Instant) {
@@ -36,7 +36,7 @@ extension PairingMachine {
         var distribution = distribution
         let keys = localKeys(distribution.agreement)
         if keys.contains(.encryption) {
-            // With Rand and EDIV of zero a link layer takes the key for one of Secure Connections.
+            // If Rand and EDIV were zero, a link layer would take the key for one of Secure Connections.
             let diversifier = octets[16..<18].reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
             let number = octets[18..<26].reduce(0 as UInt64) { $0 << 8 | UInt64($1) } | 1
             let short = key.shortened(to: distribution.agreement.keySize)
@@ -49,7 +49,7 @@ extension PairingMachine {
         give(distribution, now)
     }
 
-    /// All keys of this side are there.
+    /// All keys of this side have been generated.
     private mutating func give(_ distribution: Distribution, _ now: Instant) {
         var distribution = distribution
         if localKeys(distribution.agreement).contains(.identity), let identity = setup.localIdentity {
@@ -79,7 +79,7 @@ extension PairingMachine {
         distribution.missing.removeFirst()
         switch packet {
         case .encryptionInformation(let key):
-            // Everybody knows a key of zeros.
+            // A key of zeros is known to everyone.
             guard key != .zero else { return fail(.keyRejected) }
             distribution.outcome.peerKey = LongTermKey(key: key)
         case .centralIdentification(let diversifier, let number):
@@ -89,12 +89,12 @@ extension PairingMachine {
             distribution.outcome.identityResolvingKey = key == .zero ? nil : key
         case .identityAddressInformation(let address):
             guard address.isPossibleIdentity else { return fail(.invalidParameters) }
-            // A peer with our identity would get what we are trusted with.
+            // A peer with our identity would get what belongs to us.
             guard address != setup.localIdentity?.address, address != localAddress.withoutIdentityMark else {
                 return fail(.keyRejected)
             }
             distribution.outcome.identity = address
-        // Any device can sign with a key of zeros: it is no key.
+        // A key of zeros does not count as a key: any device can sign with it.
         case .signingInformation(let key):
             distribution.outcome.peerSigningKey = key == .zero ? nil : SigningKey(key: key)
         case .pairingRequest, .pairingResponse, .pairingConfirm, .pairingRandom, .pairingFailed, .securityRequest,
@@ -114,14 +114,14 @@ extension PairingMachine.Agreement {
         keys(of: initiator.features.responderKeys.intersection(responder.features.responderKeys))
     }
 
-    /// Keys that there are, of those that both sides named.
+    /// The keys that exist, of those that both sides named.
     private func keys(of named: KeyDistribution) -> KeyDistribution {
         isSecureConnections ? named.subtracting([.link, .encryption]) : named.subtracting(.link)
     }
 }
 
 extension DeviceAddress {
-    /// Whether a device can have it for its identity: public or static random, and neither all zeros nor all ones
+    /// Whether a device can have this identity address: public or static random, and neither all zeros nor all ones
     /// (Core 5.4, Vol 6, Part B, 1.3).
     fileprivate var isPossibleIdentity: Bool {
         guard isRandom else { return value != 0 && value != 0xFFFF_FFFF_FFFF }

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// LE legacy pairing: a temporary key, a confirm value and a random value of each side
+/// LE legacy pairing: a temporary key, and a confirm value and a random value of each side
 /// (Core 5.4, Vol 3, Part H, 2.3.5.5).
 extension PairingMachine {
     mutating func beginLegacy(_ agreement: Agreement, _ now: Instant) {
@@ -32,11 +32,11 @@ extension PairingMachine {
         expect(.legacyConfirm(exchange, confirm: value))
     }
 
-    /// The initiator shows what it has committed to; the responder commits itself first.
+    /// The initiator now reveals its random value; the responder sends its confirm value first.
     mutating func legacyConfirmReceived(
         _ value: Key128, _ exchange: LegacyExchange, _ confirm: Key128, _ now: Instant
     ) {
-        // Who sends our own value back knows the passkey no better for it.
+        // A peer that sends our own value back does not know the passkey.
         guard value != confirm else { return fail(.confirmValueFailed) }
         if isInitiator {
             hasDisclosedPasskey = true
@@ -68,7 +68,7 @@ extension PairingMachine {
             for: .shortTermKey(exchange))
     }
 
-    /// The responder's random value goes last: the initiator encrypts the link as soon as it has it.
+    /// The responder's random value is sent last: the initiator encrypts the link as soon as it has it.
     mutating func shortTermKeyKnown(_ value: Key128, _ exchange: LegacyExchange, _ now: Instant) {
         if !isInitiator { send(.pairingRandom(exchange.random), at: now) }
         encrypt(with: value.shortened(to: exchange.agreement.keySize), exchange.agreement)

@@ -1,14 +1,14 @@
 import BLEPackets
 
-/// LE Secure Connections: a Diffie-Hellman key, and a proof that both sides have the same
+/// LE Secure Connections: a Diffie-Hellman key, and a proof that both sides have the same key
 /// (Core 5.4, Vol 3, Part H, 2.3.5.6).
 extension PairingMachine {
-    /// Rounds of passkey entry: one for each bit.
+    /// Rounds of passkey entry: one for each bit of the passkey.
     static let roundCount = 20
 
     // MARK: Public keys
 
-    /// The key pair is new for each pairing, but for one whose values were told out of band.
+    /// The key pair is new for each pairing, unless its values were exchanged out of band.
     mutating func makeKeyPair(_ step: KeyPairStep, _ now: Instant) {
         if let local = setup.outOfBand?.local, model == .outOfBand {
             return keyPairMade(KeyPair(privateKey: local.privateKey, publicKey: local.publicKey), step, now)
@@ -37,7 +37,8 @@ extension PairingMachine {
 
     private func isAllowed(_ key: P256PublicKey) -> Bool { setup.options.acceptsDebugKeys || !key.isDebugKey }
 
-    /// A peer that shows our own key, with whichever y, would agree with us on everything and know nothing.
+    /// A peer that sends our own public key, with either y-coordinate, would agree with us on everything without
+    /// knowing the secret.
     private mutating func makeSecret(of pair: KeyPair, and peerKey: P256PublicKey, _ agreement: Agreement) {
         guard peerKey.x != pair.publicKey.x else { return fail(.invalidParameters) }
         ask(
@@ -77,7 +78,7 @@ extension PairingMachine {
             if isInitiator { send(.pairingRandom(nonce), at: now) }
             expect(.random(round, nonce: nonce))
         case .none, .comparison:
-            // The responder alone commits itself: the initiator shows its value first.
+            // Only the responder sends a confirm value: the initiator reveals its nonce first.
             if isInitiator { expect(.confirm(round, nonce: nonce)) } else { computeConfirm(round, nonce) }
         case .passkey: computeConfirm(round, nonce)
         }
@@ -100,13 +101,13 @@ extension PairingMachine {
         }
     }
 
-    /// The responder has committed itself: the initiator shows its value.
+    /// The responder has sent its confirm value: the initiator reveals its nonce.
     mutating func confirmReceived(_ value: Key128, _ round: Round, _ nonce: Key128, _ now: Instant) {
         send(.pairingRandom(nonce), at: now)
         expect(.committedRandom(round, nonce: nonce, peerConfirm: value))
     }
 
-    /// The initiator shows what it has committed to; the responder commits itself first.
+    /// The initiator now reveals its nonce; the responder sends its confirm value first.
     mutating func confirmReceived(
         _ value: Key128, _ round: Round, _ nonce: Key128, inReturnFor confirm: Key128, _ now: Instant
     ) {
@@ -187,8 +188,8 @@ extension PairingMachine {
             for: .check(keys))
     }
 
-    /// What the peer gave us beside its nonce: the passkey, or its value told out of band; zero where it told none,
-    /// `nil` where it should have.
+    /// The peer's secret besides its nonce: the passkey, or its out-of-band value; zero if it sent none, `nil` if there
+    /// should be one.
     private func peerSecret(_ round: Round) -> Key128? {
         switch round.proof {
         case .none, .comparison: .zero
@@ -198,7 +199,7 @@ extension PairingMachine {
         }
     }
 
-    /// What we gave the peer, likewise.
+    /// Our secret for the peer, with the same rules.
     private func localSecret(_ round: Round) -> Key128? {
         switch round.proof {
         case .none, .comparison: .zero
@@ -239,7 +240,7 @@ extension PairingMachine {
 }
 
 extension PairingMachine.Proof {
-    /// The bit of the passkey that a round is about; zero where there are no rounds.
+    /// The bit of the passkey for this round; zero if there are no rounds.
     fileprivate var bit: UInt8 {
         guard case .passkey(let passkey, let round) = self else { return 0 }
         return 0x80 | UInt8(truncatingIfNeeded: passkey.rawValue >> UInt128(round)) & 1
@@ -247,8 +248,8 @@ extension PairingMachine.Proof {
 }
 
 extension P256PublicKey {
-    /// The x of the key whose private half the specification prints (Core 5.4, Vol 3, Part H, 2.3.5.6.1), most
-    /// significant octet first. The y may be either of the two that belong to it.
+    /// The x-coordinate of the debug public key, whose private key is in the specification (Core 5.4, Vol 3, Part H,
+    /// 2.3.5.6.1), most significant octet first. The y-coordinate may be either of the two that belong to it.
     private static let debugX: [UInt8] = [
         0x20, 0xB0, 0x03, 0xD2, 0xF2, 0x97, 0xBE, 0x2C, 0x5E, 0x2C, 0x83, 0xA7, 0xE9, 0xF9, 0xA5, 0xB9,
         0xEF, 0xF4, 0x91, 0x11, 0xAC, 0xF4, 0xFD, 0xDB, 0xCC, 0x03, 0x01, 0x48, 0x0E, 0x35, 0x9D, 0xE6,

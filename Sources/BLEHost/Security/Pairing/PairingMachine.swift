@@ -10,16 +10,16 @@ import BLEPackets
 ///
 ///     anywhere ── wrong PDU, wrong value, no, silence of 30 s ──▶ over
 ///
-/// It knows no clock, no link and no cipher. It waits for one thing at a time, and `State` says for which, with
-/// all that is known by then:
+/// It has no clock, no link and no cipher. It waits for one thing at a time; `State` says for which, with everything
+/// that is known by then:
 ///
 ///     peer                     a PDU of the peer
 ///     keyPair, octets, value   an answer of the toolbox
-///     user                     the user's word, or a passkey
-///     encryption               the link is encrypted
+///     user                     the user's decision, or a passkey
+///     encryption               the encryption of the link
 ///
-/// What is to be done is fetched with `nextAction` after each input. PDUs that come while it waits for toolbox or user
-/// are kept, within a bound, and taken in their order. A PDU out of its turn ends pairing.
+/// The owner fetches the actions with `nextAction` after each input. PDUs that arrive while the machine waits for the
+/// toolbox or the user are kept, up to a limit, and processed in order. A PDU out of order ends pairing.
 struct PairingMachine {
     enum Role: Equatable { case initiator, responder }
 
@@ -27,43 +27,43 @@ struct PairingMachine {
     struct Setup {
         var role: Role
         var options: PairingOptions
-        /// The addresses under which the link was made, in its connecting packet.
+        /// The addresses of the link in its connecting packet.
         var initiatorAddress: DeviceAddress
         var responderAddress: DeviceAddress
-        /// What the peer is told of us; without it the identity is not distributed.
+        /// The identity that the peer gets; `nil` if the identity is not distributed.
         var localIdentity: LocalIdentity?
         var outOfBand: OutOfBandData?
-        /// What is kept of this peer: a new pairing must not be weaker.
+        /// The existing bond of this peer: a new pairing must not be weaker.
         var bond: Bond?
-        /// Whether the user is asked before pairing goes on.
+        /// Whether the user must agree before pairing continues.
         var needsConsent = false
-        /// The bonded device that the peer says it is and has not proven to be: without the user's yes the bond stays,
-        /// and pairing ends.
+        /// The bonded device that the peer claims to be and has not proved to be: without the user's consent the bond
+        /// stays, and pairing ends.
         var unprovenIdentity: DeviceAddress?
-        /// Why there may be no passkey entry now.
+        /// Why passkey entry is not allowed now; `nil` if it is.
         var passkeyRefusal: SecurityFailure?
     }
 
     enum Action: Equatable {
         case send(SMPPacket)
-        /// The answer goes to `toolboxAnswered`; one request is open at a time.
+        /// Ask the toolbox; the answer goes to `toolboxAnswered`. At most one request is open at a time.
         case ask(ToolboxRequest)
         case display(UInt32)
-        /// The answer goes to `userAnswered`.
+        /// Ask the user; the answer goes to `userAnswered`.
         case question(PairingQuestion.Kind)
-        /// The initiator encrypts the link with this key, diversifier and random number being zero.
+        /// As the initiator, encrypt the link with this key; EDIV and Rand are zero.
         case encrypt(Key128, KeyProperties)
         case finished(PairingOutcome)
         case failed(SecurityFailure)
     }
 
-    /// How long both sides may take for the next PDU (Core 5.4, Vol 3, Part H, 3.4).
+    /// How long each side may take for the next PDU (Core 5.4, Vol 3, Part H, 3.4).
     static let timeout = Microseconds.seconds(30)
-    /// PDUs that may come before they are wanted: all keys of one side.
+    /// How many PDUs may arrive early: all keys of one side.
     static let inboxLimit = 6
 
     let setup: Setup
-    /// What this side would say if nothing had been exchanged.
+    /// The features that this side would send if nothing had been exchanged.
     var offer: PairingFeatures
     var state = State.start
     private(set) var deadline: Instant?
@@ -71,14 +71,14 @@ struct PairingMachine {
     private(set) var actions: [Action] = []
     private var taken = 0
 
-    /// How the devices make sure of each other; `nil` before both have said what they can do.
+    /// The association model; `nil` until both sides have sent their features.
     var model: AssociationModel?
-    /// Whether the peer has had a value from which it may learn something of the passkey.
+    /// Whether this side has sent a value from which the peer may learn something about the passkey.
     private(set) var hasShownValue = false
-    /// Whether the peer has had enough to find the passkey by itself, at leisure: in legacy pairing the initiator's
-    /// random value, which goes out before the responder has proven anything.
+    /// Whether the peer knows enough to find the passkey offline: in legacy pairing this is the initiator's random
+    /// value, which is sent before the responder has proved anything.
     var hasDisclosedPasskey = false
-    /// Whether the user has said that the bond of `Setup.unprovenIdentity` may be replaced.
+    /// Whether the user has allowed the bond of `Setup.unprovenIdentity` to be replaced.
     private(set) var mayReplaceBond = false
 
     init(_ setup: Setup) {
@@ -94,15 +94,15 @@ struct PairingMachine {
         if case .over = state { true } else { false }
     }
 
-    /// The key that the link is to be encrypted with next: a short term key in legacy pairing, else the long term key.
+    /// The key for the next encryption of the link: the short term key in legacy pairing, otherwise the long term key.
     var awaitedKey: (key: Key128, properties: KeyProperties)? {
         if case .encryption(let agreement, let key) = state { (key, agreement.keyProperties) } else { nil }
     }
 
-    /// Whether the next thing that has to come is the encryption of the link.
+    /// Whether the next expected step is the encryption of the link.
     var awaitsEncryption: Bool { awaitedKey != nil }
 
-    /// Whether this pairing is one by passkey, or may become one.
+    /// Whether this pairing uses passkey entry, or may come to use it.
     var mayEnterPasskey: Bool { !isOver && model?.isPasskey ?? true }
 
     mutating func nextAction() -> Action? {
@@ -117,7 +117,7 @@ struct PairingMachine {
 
     // MARK: Inputs
 
-    /// One PDU of the peer; the first of a responder is the Pairing Request.
+    /// Receives a PDU of the peer; the first one of a responder is the Pairing Request.
     mutating func receive(_ pdu: RawSpan, at now: Instant) {
         advance(to: now)
         if isOver { return }
@@ -125,13 +125,13 @@ struct PairingMachine {
         do throws(DecodingError) {
             packet = try SMPPacket(pdu)
         } catch {
-            // Codes of later versions are ignored.
+            // Codes of later protocol versions are ignored.
             if case .invalidValue(_, .opcode) = error { return }
             return fail(.invalidParameters)
         }
         switch packet {
         case .pairingFailed(let reason): return end(.failed(.refusedByPeer(reason)))
-        // Neither was agreed on, so that neither keeps the time from running.
+        // These were not agreed on, so they do not restart the timeout.
         case .keypressNotification: return
         case .securityRequest where isInitiator: return
         case .securityRequest: return fail(.commandNotSupported)
@@ -152,7 +152,7 @@ struct PairingMachine {
         pump(now)
     }
 
-    /// The answer to the request that was asked last.
+    /// The answer to the last request to the toolbox.
     mutating func toolboxAnswered(_ result: ToolboxResult, at now: Instant) {
         advance(to: now)
         switch (state, result) {
@@ -170,7 +170,7 @@ struct PairingMachine {
         pump(now)
     }
 
-    /// - Returns: the result, where no function is under way that needs another answer for it.
+    /// - Returns: the result, unless a function is in progress that needs another answer first.
     private mutating func proceed(
         _ function: SecurityFunction?, _ octets: [UInt8], _ next: (SecurityFunction) -> State
     ) -> [UInt8]? {
@@ -187,8 +187,8 @@ struct PairingMachine {
         }
     }
 
-    /// The user's answer; one that does not answer the open question is ignored.
-    /// - Returns: whether it did.
+    /// Passes on the user's answer; one that does not match the open question is ignored.
+    /// - Returns: whether it matched.
     @discardableResult
     mutating func userAnswered(_ answer: PairingAnswer, at now: Instant) -> Bool {
         advance(to: now)
@@ -224,7 +224,7 @@ struct PairingMachine {
         end(.failed(.wouldReplaceBond))
     }
 
-    /// The link was encrypted, or could not be.
+    /// The link was encrypted, or the encryption failed.
     mutating func encryptionChanged(to isOn: Bool, status: HCIStatus = .success, at now: Instant) {
         advance(to: now)
         guard case .encryption(let agreement, let key) = state else { return }
@@ -234,21 +234,21 @@ struct PairingMachine {
         pump(now)
     }
 
-    /// This side gives up.
+    /// This side cancels pairing.
     mutating func cancel(_ reason: PairingFailedReason = .unspecifiedReason) {
         if !isOver { fail(reason) }
     }
 
     mutating func advance(to now: Instant) {
         guard let deadline, deadline <= now, !isOver else { return }
-        // The peer has heard nothing yet: it is our user who was silent, and that means no.
+        // The peer has received nothing yet: our own user did not answer, which means no.
         if case .user(.beforeRequest) = state { return fail(.unspecifiedReason) }
         end(.failed(.timedOut))
     }
 
     // MARK: Steps
 
-    /// Takes what came too early, until something else is waited for.
+    /// Processes PDUs that arrived early, until something else is expected.
     private mutating func pump(_ now: Instant) {
         while case .peer = state, let pdu = inbox.popFirst() {
             // It was decoded when it came.
@@ -337,7 +337,7 @@ struct PairingMachine {
         actions.append(.ask(request))
     }
 
-    /// Draws a random value.
+    /// Requests a random value.
     mutating func draw(_ step: ValueStep) {
         state = .value(step, nil)
         actions.append(.ask(.random(count: 16)))
@@ -353,7 +353,7 @@ struct PairingMachine {
         actions.append(.ask(function.request))
     }
 
-    /// The user has as long as the peer waits, or as it would wait where it is not asked yet.
+    /// Asks the user, who has as much time as the peer waits, or would wait if it had already received a PDU.
     mutating func askUser(_ question: PairingQuestion.Kind, _ step: UserStep, at now: Instant) {
         if deadline == nil { deadline = now.advanced(by: Self.timeout) }
         state = .user(step)
@@ -367,16 +367,16 @@ struct PairingMachine {
         if isInitiator { actions.append(.encrypt(key, agreement.keyProperties)) }
     }
 
-    /// This side gives pairing up and says why.
+    /// This side ends pairing and sends the reason.
     mutating func fail(_ reason: PairingFailedReason) {
         actions.append(.send(.pairingFailed(reason)))
         end(.failed(.refusedByUs(reason)))
     }
 
-    /// The peer does not keep to the order of the protocol.
+    /// The peer violates the order of the protocol.
     mutating func pduOutOfTurn() { fail(.unspecifiedReason) }
 
-    /// The toolbox does not do its work.
+    /// The toolbox failed.
     mutating func toolboxFailed() { fail(.unspecifiedReason) }
 
     /// This side has had too many failures of passkey entry.
@@ -385,7 +385,7 @@ struct PairingMachine {
         end(.failed(failure))
     }
 
-    /// Nothing more happens; secrets are forgotten with the state that held them.
+    /// Pairing is over; secrets are released with the state that held them.
     mutating func end(_ action: Action) {
         state = .over
         deadline = nil

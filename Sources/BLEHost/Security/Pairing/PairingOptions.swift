@@ -1,45 +1,45 @@
 import BLEPackets
 
-/// What this device can do in pairing and what it demands.
+/// The capabilities and requirements of this device in pairing.
 public struct PairingOptions: Hashable, Sendable {
-    /// What the device can show and its user can type; it decides which way of pairing is possible.
+    /// What the device can display and its user can enter; it determines the possible association models.
     public var ioCapability = IOCapability.noInputNoOutput
     /// Whether keys are kept for later links.
     public var isBonding = true
-    /// Whether protection against a man in the middle is demanded: a pairing that cannot give it fails.
+    /// Whether protection against a man in the middle is required: a pairing that cannot provide it fails.
     public var requiresAuthentication = false
-    /// Whether protection against a man in the middle is asked for where it is not demanded: pairing goes on without it
-    /// where what both devices can do does not give it.
+    /// Whether protection against a man in the middle is requested without being required: pairing continues without it
+    /// if the capabilities of both devices do not provide it.
     public var prefersAuthentication = false
     /// Whether LE Secure Connections is offered.
     public var allowsSecureConnections = true
-    /// Whether a peer that knows legacy pairing alone is refused (Core 5.4, Vol 3, Part C, 10.2.4). The key has 16
-    /// octets then.
+    /// Whether a peer that only supports legacy pairing is refused (Core 5.4, Vol 3, Part C, 10.2.4). The key must then
+    /// have 16 octets.
     public var requiresSecureConnections = false
-    /// Octets, 7 to 16: a shorter key is refused, and a bond whose key is shorter does not serve. Less than 16 is for
-    /// old devices alone, and knowingly: a key of seven octets can be tried out.
+    /// The smallest key size in octets, 7 to 16: a shorter key is refused, and a bond with a shorter key is not used.
+    /// Set it below 16 only for old devices, and deliberately: a key of seven octets can be found by trying all keys.
     public var minimumKeySize: UInt8 = 16
-    /// Octets, 7 to 16.
+    /// The largest key size in octets, 7 to 16.
     public var maximumKeySize: UInt8 = 16
-    /// Keys that the initiator shall give, where both sides want that. The identity is given only where this device has
+    /// Keys that the initiator distributes if both sides want them. The identity is only distributed if this device has
     /// a resolving key. `link` is ignored: no key for BR/EDR is derived here.
     public var initiatorKeys: KeyDistribution = [.encryption, .identity, .signing]
-    /// Keys that the responder shall give.
+    /// Keys that the responder distributes if both sides want them.
     public var responderKeys: KeyDistribution = [.encryption, .identity, .signing]
-    /// The passkey that is displayed instead of a random one, and typed without asking the user: 0 to 999999.
+    /// A fixed passkey that is displayed instead of a random one, and entered without asking the user: 0 to 999999.
     ///
-    /// A passkey that stays the same gives away about two bits at each try, and all of it to who overhears one pairing.
-    /// So a few failures lock it (`PairingEvent.passkeyLocked`), and a pairing that a peer begins uses it only where
-    /// `requiresAuthentication` is set; else a random one is displayed, or the user is asked.
+    /// A fixed passkey reveals about two bits with each attempt, and everything to a device that overhears one pairing.
+    /// Therefore a few failures lock it (`PairingEvent.passkeyLocked`), and a pairing that a peer begins uses it only
+    /// if `requiresAuthentication` is set; otherwise a random passkey is displayed, or the user is asked.
     public var passkey: UInt32?
     /// Whether to accept the debug public key, whose private key is public; only for tests with a sniffer (Core 5.4,
     /// Vol 3, Part H, 2.3.5.6.1).
     public var acceptsDebugKeys = false
     /// Whether the app is asked before a pairing that it did not begin (`PairingQuestion.Kind.consent`).
     public var asksConsent = false
-    /// The operator's word that a bond with the device may be replaced though its key has not encrypted the link, by a
-    /// weaker one as well: for a device that has lost its half. Without it such a pairing is refused, unless the app
-    /// says yes to `PairingQuestion.Kind.replaceBond`.
+    /// The operator's permission to replace a bond with the device although its key has not encrypted the link, even by
+    /// a weaker one: for a device that has lost its keys. Without this, such a pairing is refused unless the app
+    /// confirms `PairingQuestion.Kind.replaceBond`.
     public var replacesBond = false
 
     public init(
@@ -61,7 +61,7 @@ public struct PairingOptions: Hashable, Sendable {
         self.replacesBond = replacesBond
     }
 
-    /// Demands LE security mode 1 level 4 and nothing less: authenticated LE Secure Connections and keys of 16 octets
+    /// Requires LE security mode 1 level 4 and nothing less: authenticated LE Secure Connections and keys of 16 octets
     /// (Secure Connections Only mode; Core 5.4, Vol 3, Part C, 10.2.1 and 10.2.4).
     public mutating func requireSecureConnectionsOnly() {
         allowsSecureConnections = true
@@ -70,7 +70,7 @@ public struct PairingOptions: Hashable, Sendable {
         minimumKeySize = 16
     }
 
-    /// The shortest key that is taken.
+    /// The smallest key size in octets that is accepted.
     var leastKeySize: UInt8 { requiresSecureConnections ? 16 : min(16, max(7, minimumKeySize)) }
 
     var authentication: AuthenticationRequirements {
@@ -81,21 +81,20 @@ public struct PairingOptions: Hashable, Sendable {
     }
 }
 
-/// What was told to or heard from a peer by another way than Bluetooth (Core 5.4, Vol 3, Part H, 2.3.5.4 and
-/// 2.3.5.6.4).
+/// Data exchanged with a peer by other means than Bluetooth (Core 5.4, Vol 3, Part H, 2.3.5.4 and 2.3.5.6.4).
 public struct OutOfBandData: Equatable, Sendable {
     /// The temporary key of legacy pairing, the same on both sides.
     public var temporaryKey: Key128?
-    /// What the peer told: its random value and its confirm value.
+    /// What the peer sent: its random value and its confirm value.
     public var peer: SecureConnectionsData?
-    /// What this device told, made by `SecurityCommand.createOutOfBandData`.
+    /// What this device sends, created by `SecurityCommand.createOutOfBandData`.
     public var local: LocalOutOfBandData?
 
-    /// What LE Secure Connections tells out of band.
+    /// The out-of-band values of LE Secure Connections.
     public struct SecureConnectionsData: Equatable, Sendable {
         /// The random value `r`.
         public var random: Key128
-        /// The confirm value, made of the public key and `r` with the function `f4`.
+        /// The confirm value, computed from the public key and `r` with the function `f4`.
         public var confirm: Key128
 
         public init(random: Key128, confirm: Key128) {
@@ -111,15 +110,15 @@ public struct OutOfBandData: Equatable, Sendable {
     }
 }
 
-/// What this device tells a peer out of band, with the key pair that belongs to it.
+/// The out-of-band values that this device sends to a peer, with the key pair that belongs to them.
 public struct LocalOutOfBandData: Equatable, Sendable {
-    /// To be told to the peer.
+    /// The random value; send it to the peer.
     public var random: Key128
-    /// To be told to the peer.
+    /// The confirm value; send it to the peer.
     public var confirm: Key128
-    /// 32 octets, most significant first; secret.
+    /// The private key: 32 octets, most significant first; secret.
     public var privateKey: [UInt8]
-    /// The half of the key pair that peers get to see.
+    /// The public key, which peers receive in pairing.
     public var publicKey: P256PublicKey
 
     public init(random: Key128, confirm: Key128, privateKey: [UInt8], publicKey: P256PublicKey) {

@@ -1,10 +1,10 @@
 import BLEPackets
 
-/// Who this device is to those that it is bonded with (Core 5.4, Vol 3, Part H, 3.6.4 and 3.6.5).
+/// This device's identity for bonded peers (Core 5.4, Vol 3, Part H, 3.6.4 and 3.6.5).
 public struct LocalIdentity: Equatable, Sendable {
-    /// Public or static random.
+    /// A public or static random address.
     public var address: DeviceAddress
-    /// By which peers know our resolvable private addresses.
+    /// The key with which peers resolve our resolvable private addresses.
     public var resolvingKey: Key128
 
     public init(address: DeviceAddress, resolvingKey: Key128) {
@@ -13,22 +13,22 @@ public struct LocalIdentity: Equatable, Sendable {
     }
 }
 
-/// The keys that pairing left with this side.
+/// The keys that this side has after pairing.
 struct PairingOutcome: Equatable {
     let isSecureConnections: Bool
     let isAuthenticated: Bool
-    /// Whether both sides wanted to keep the keys.
+    /// Whether both sides want to keep the keys.
     let isBonding: Bool
     let keySize: UInt8
     var localKey: LongTermKey?
     var peerKey: LongTermKey?
-    /// What the peer told; `nil` for a key of zeros, which resolves nothing.
+    /// The key that the peer distributed; `nil` for a key of zeros, which resolves nothing.
     var identityResolvingKey: Key128?
     var identity: DeviceAddress?
     var localSigningKey: SigningKey?
     var peerSigningKey: SigningKey?
 
-    /// Without any key yet.
+    /// An outcome without any keys yet.
     init(_ agreement: PairingMachine.Agreement) {
         isSecureConnections = agreement.isSecureConnections
         isAuthenticated = agreement.model.isAuthenticated
@@ -38,7 +38,7 @@ struct PairingOutcome: Equatable {
         keySize = agreement.keySize
     }
 
-    /// - Parameter address: of the link, for a peer that told no identity.
+    /// - Parameter address: of the link, for a peer that distributed no identity.
     func bond(address: DeviceAddress) -> Bond {
         Bond(
             identity: identity ?? address, identityResolvingKey: identityResolvingKey,
@@ -48,7 +48,7 @@ struct PairingOutcome: Equatable {
 }
 
 extension Bond {
-    /// Why a new pairing must not take this bond's place; `nil` where it may.
+    /// Why a new pairing must not replace this bond; `nil` if it may.
     func refusal(secureConnections: Bool, authenticated: Bool, keySize size: UInt8) -> PairingFailedReason? {
         if isSecureConnections, !secureConnections { return .authenticationRequirements }
         if isAuthenticated, !authenticated { return .authenticationRequirements }
@@ -63,7 +63,7 @@ extension LocalIdentity: CustomStringConvertible {
 #if !hasFeature(Embedded)
 extension LocalIdentity: Codable {}
 extension LocalIdentity: CustomReflectable {
-    /// Empty, so that nothing that prints the parts of a value prints a key.
+    /// Empty, so that code that prints the parts of a value never prints a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 #endif

@@ -1,18 +1,19 @@
 import BLEPackets
 
-/// The states of a pairing, each with all that is needed to go on from there.
+/// The states of a pairing, each with everything that is needed to continue from there.
 extension PairingMachine {
-    /// What is waited for: one thing at a time. In a box, so that a state is moved and not copied part by part.
+    /// What the pairing waits for, one thing at a time. It is indirect, so that a state is moved and not copied part by
+    /// part.
     indirect enum State {
         /// Neither side has sent anything.
         case start
-        /// A PDU.
+        /// A PDU of the peer.
         case peer(PeerStep)
         /// A key pair from the toolbox.
         case keyPair(KeyPairStep)
-        /// Octets from the toolbox, of a length that the step knows; at the end of a function where one is under way.
+        /// Octets from the toolbox, of a length that the step knows; the result of the function, if one is in progress.
         case octets(OctetsStep, SecurityFunction?)
-        /// Likewise 16 octets.
+        /// The same with 16 octets.
         case value(ValueStep, SecurityFunction?)
         case user(UserStep)
         /// The encryption of the link with this key.
@@ -24,15 +25,15 @@ extension PairingMachine {
         case response(Statement)
         case legacyConfirm(LegacyExchange, confirm: Key128)
         case legacyRandom(LegacyExchange, peerConfirm: Key128)
-        /// Of the initiator, whose key comes first.
+        /// The initiator's public key, which comes first.
         case publicKey(Agreement)
-        /// Of the responder, for ours.
+        /// The responder's public key, in answer to ours.
         case publicKeyInReturn(Agreement, KeyPair)
-        /// Of a responder that commits itself alone.
+        /// The confirm value of a responder, if only the responder sends one.
         case confirm(Round, nonce: Key128)
-        /// Where both commit themselves.
+        /// The peer's confirm value, if both sides send one.
         case confirmInReturn(Round, nonce: Key128, confirm: Key128)
-        /// Of a peer that has not committed itself.
+        /// The nonce of a peer that sent no confirm value.
         case random(Round, nonce: Key128)
         case committedRandom(Round, nonce: Key128, peerConfirm: Key128)
         case check(DerivedKeys)
@@ -40,9 +41,9 @@ extension PairingMachine {
     }
 
     enum KeyPairStep {
-        /// To be shown first.
+        /// The key pair of the initiator, which sends its public key first.
         case initiator(Agreement)
-        /// In return for the peer's.
+        /// The key pair of the responder, which answers with its public key.
         case responder(Agreement, peerKey: P256PublicKey)
     }
 
@@ -78,19 +79,19 @@ extension PairingMachine {
 
     // MARK: What is known
 
-    /// What one side said of itself: as a value, and as it stood in the PDU.
+    /// The features that one side sent: as a value, and as in the PDU.
     struct Statement {
         var features: PairingFeatures
         var octets: [UInt8]
     }
 
-    /// What the statements of both sides lead to.
+    /// What follows from the features of both sides.
     struct Agreement {
         var initiator: Statement
         var responder: Statement
         var isSecureConnections: Bool
         var model: AssociationModel
-        /// Octets.
+        /// Size of the key in octets.
         var keySize: UInt8
 
         init(initiator: Statement, responder: Statement) {
@@ -104,23 +105,23 @@ extension PairingMachine {
             keySize = min(initiator.features.maximumKeySize, responder.features.maximumKeySize)
         }
 
-        /// Of the key that the link is encrypted with.
+        /// The properties of the key that encrypts the link.
         var keyProperties: KeyProperties {
             KeyProperties(
                 isAuthenticated: model.isAuthenticated, isSecureConnections: isSecureConnections, size: keySize)
         }
     }
 
-    /// Where a passkey goes.
+    /// What a passkey is used for.
     enum PasskeyUse {
         case legacy(Agreement)
         case secureConnections(SharedSecret)
     }
 
-    /// Legacy pairing, once this side has drawn its random value.
+    /// Legacy pairing after this side has generated its random value.
     struct LegacyExchange {
         var agreement: Agreement
-        /// Made of the passkey, told out of band, or zero.
+        /// From the passkey, from out-of-band data, or zero.
         var temporaryKey: Key128
         var random: Key128
     }
@@ -131,7 +132,7 @@ extension PairingMachine {
         var publicKey: P256PublicKey
     }
 
-    /// Secure Connections, once the Diffie-Hellman key is known.
+    /// Secure Connections after the Diffie-Hellman key has been computed.
     struct SharedSecret {
         var agreement: Agreement
         var local: P256PublicKey
@@ -146,12 +147,12 @@ extension PairingMachine {
         var proof: Proof
     }
 
-    /// By what a man in the middle is found out.
+    /// How a man in the middle is detected.
     enum Proof {
         case none
         case comparison
         case outOfBand
-        /// Twenty rounds, one for each bit; so many are over.
+        /// Twenty rounds, one for each bit; `round` of them are complete.
         case passkey(Key128, round: Int)
     }
 
@@ -162,20 +163,20 @@ extension PairingMachine {
         var peer: Key128
     }
 
-    /// What the nonces and the secret lead to.
+    /// The keys that are derived from the nonces and the secret.
     struct DerivedKeys {
         var nonces: Nonces
         var macKey: Key128
         var longTermKey: Key128
     }
 
-    /// Keys that both sides give each other on the encrypted link.
+    /// The keys that both sides distribute on the encrypted link.
     struct Distribution {
         var agreement: Agreement
         var outcome: PairingOutcome
-        /// What this side still has to send.
+        /// The PDUs that this side must still send.
         var unsent: [SMPPacket] = []
-        /// What the peer still has to send, in order.
+        /// The PDUs that the peer must still send, in order.
         var missing: [SMPOpcode]
     }
 }
