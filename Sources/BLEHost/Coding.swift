@@ -1,7 +1,7 @@
 #if !hasFeature(Embedded)
 import BLEPackets
 
-// Values of the engine's inputs as a recording writes them down.
+// The representation of the engine's input values in recordings.
 
 extension HCIOpcode: Codable {}
 extension ConnectionHandle: Codable {}
@@ -11,7 +11,7 @@ extension ScanInterval: Codable {}
 extension PHYSet: Codable {}
 extension AdvertisingFlags: Codable {}
 
-/// In text, with the type behind a slash.
+/// As text, with the address type behind a slash.
 extension DeviceAddress: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -28,11 +28,11 @@ extension DeviceAddress: Codable {
     }
 }
 
-// A recording names the settings that its engine knew. One made before a setting existed means that setting's default,
-// so that recordings outlive new settings.
+// A recording contains the settings that its engine knew. If a setting was introduced later, its default applies, so
+// that recordings remain valid when settings are added.
 
 extension KeyedDecodingContainer {
-    /// Reads a value where the key is there, and leaves it as it is elsewhere.
+    /// Decodes a value if the key exists, and otherwise leaves it unchanged.
     func update<Value: Decodable>(_ value: inout Value, _ key: Key) throws {
         if let decoded = try decodeIfPresent(Value.self, forKey: key) { value = decoded }
     }

@@ -1,25 +1,25 @@
 import BLEPackets
 
-/// What an input leads to: packets, commands, events, questions to the toolbox, and the wish to bring the controller
-/// nearer to what the clients want.
+/// The effects of an input: packets, commands, events, requests to the toolbox, and whether the controller must be
+/// brought closer to what clients want.
 ///
-/// The engine's rooms write into it and nothing else; `Host.settle` drains it in one place. What lies in it when an
-/// input has been handled goes to the controller, or waits until the owner of the engine takes it.
+/// The parts of the engine only write into it; `Host.settle` drains it in one place. What it contains after an input
+/// goes to the controller, or waits until the owner of the engine takes it.
 struct Effects {
     /// Packets for the transport.
     var packets = Outbox()
-    /// Commands that wait for the controller's credits, and the one that is in flight.
+    /// Commands that wait for the controller's credits, and the one that is in progress.
     var commands = CommandQueue()
     /// ACL data that waits for the controller's buffers.
     var data = ACLScheduler()
-    /// What is left to be done for links, in order.
+    /// What remains to be done for links, in order.
     var wishes = Queue<(Link, LinkWish)>()
-    /// What clients are told.
+    /// Events for clients.
     var events = EventQueue()
-    /// What the toolbox is asked.
+    /// Requests to the toolbox.
     var desk = ToolboxDesk()
     var counters = HostCounters()
-    /// Whether something changed that scanning, connecting or advertising depend on.
+    /// Whether something changed that affects scanning, connecting or advertising.
     var needsConvergence = false
 
     private var lastOperation: UInt64 = 0
@@ -35,14 +35,14 @@ struct Effects {
         events.append(.completed(operation, result))
     }
 
-    /// A command was refused: with 0x0C our picture of the controller was wrong.
+    /// A command was refused: the status 0x0C means that the engine's view of the controller was wrong.
     mutating func note(_ status: HCIStatus) {
         if status == .commandDisallowed { counters.desynchronisations &+= 1 }
     }
 
-    /// Sends the next command when the controller takes one.
+    /// Sends the next command if the controller can accept one.
     mutating func sendCommands(at now: Instant) { commands.flush(into: &packets, at: now) }
 
-    /// Sends the data that the controller has buffers for.
+    /// Sends as much data as the controller has buffers for.
     mutating func sendData(_ links: inout LinkTable, at now: Instant) { data.pump(&links, into: &packets, at: now) }
 }

@@ -1,11 +1,11 @@
 import BLEPackets
 
-/// What the engine has to tell, in order.
+/// The events that the engine reports, in order.
 ///
-/// The owner of the engine may be slow: a bond that has to reach the disk first holds back what follows it. Nothing that
-/// a peer or the controller can cause without end may pile up meanwhile. Discoveries and values that
-/// peers send unasked may be dropped under load, and are counted; the rest is bounded by what the protocol allows each link,
-/// and never dropped (DESIGN section 1).
+/// The owner of the engine may be slow: a bond that must first reach the disk delays everything behind it. Meanwhile,
+/// nothing that a peer or the controller can cause endlessly may accumulate. Discoveries and values that peers send
+/// unasked may be dropped under load, and are counted. The number of other events is limited by what the protocol
+/// allows on each link, and they are never dropped (DESIGN section 1).
 struct EventQueue {
     private enum Kind { case lasting, bond, discovery, value }
 
@@ -16,15 +16,16 @@ struct EventQueue {
     private var discoveries = 0
     private var values = 0
     private var octets = 0
-    /// Changes of bonds that wait.
+    /// How many changes of bonds wait.
     private(set) var changedBonds = 0
     private(set) var droppedDiscoveries: UInt64 = 0
-    /// Values that peers sent unasked, and malformed packets.
+    /// How many values that peers sent unasked, and malformed packets, were dropped.
     private(set) var droppedValues: UInt64 = 0
 
     /// - Parameters:
-    ///   - valueLimit: of notifications, write commands, values that the server keeps, and malformed packets together.
-    ///   - octetLimit: of the values in them.
+    ///   - valueLimit: the maximum number of notifications, write commands, values that the server keeps, and malformed
+    ///     packets together.
+    ///   - octetLimit: the maximum number of octets in their values.
     init(discoveryLimit: Int = 4096, valueLimit: Int = 4096, octetLimit: Int = 1 << 20) {
         self.discoveryLimit = discoveryLimit
         self.valueLimit = valueLimit
@@ -67,13 +68,13 @@ struct EventQueue {
         return event
     }
 
-    /// What becomes of an event while the owner is slow, and the octets of its value.
+    /// How an event is treated while the owner is slow, and the number of octets in its value.
     @inline(__always)
     private static func kind(of event: HostEvent) -> (Kind, octets: Int) {
         switch event {
         case .discovered: (.discovery, 0)
         case .bondChanged: (.bond, 0)
-        // Indications too: nothing forces a peer to wait for their confirmation.
+        // Indications too: nothing forces a peer to wait for the confirmation.
         case .gatt(_, .notification(let notification)): (.value, notification.value.count)
         case .server(.write(let request)) where !request.needsAnswer:
             (.value, request.writes.first?.value.count ?? 0)

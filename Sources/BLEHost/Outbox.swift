@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Packets that wait for the transport, one behind the other in one buffer that is used again and again.
+/// Packets that wait for the transport, one behind the other in one reused buffer.
 struct Outbox {
     private var packets = PacketWriter(reservingCapacity: 4096)
     private var ends: [Int] = []
@@ -18,7 +18,7 @@ struct Outbox {
         append { command.encodePacket(into: &$0) }
     }
 
-    /// Lends each packet in order, then forgets them all.
+    /// Passes each packet to `send` in order, then removes them all.
     mutating func drain(_ send: (RawSpan) -> Void) {
         guard !ends.isEmpty else { return }
         lend(send)

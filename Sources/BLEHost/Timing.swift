@@ -1,22 +1,22 @@
 import BLEPackets
 
-/// How often and how hard the engine uses the radio (SPEC section 4). Every number is a setting.
+/// How often and how intensively the engine uses the radio (SPEC section 4). Every value is a setting.
 public struct Timing: Hashable, Sendable {
-    /// Duty of a scan that a foreground client asked for.
+    /// Duty cycle of a scan that a foreground client requested.
     public var foregroundScan: ScanDuty
-    /// Duty of a scan when every scanning client is in the background (SPEC BGC-4).
+    /// Duty cycle of a scan when every scanning client is in the background (SPEC BGC-4).
     public var backgroundScan: ScanDuty
-    /// Pace of advertising while a client in the foreground wants it.
+    /// Advertising intervals while a client in the foreground advertises.
     public var foregroundAdvertising: AdvertisingPace
-    /// Pace of advertising when every advertising client is in the background (SPEC BGP-5).
+    /// Advertising intervals when every advertising client is in the background (SPEC BGP-5).
     public var backgroundAdvertising: AdvertisingPace
-    /// Connection interval asked for when a link is made.
+    /// Connection interval requested when a link is made.
     public var connectionInterval: ClosedRange<ConnectionInterval>
     /// Connection events that the peripheral may skip, 0 to 499.
     public var peripheralLatency: UInt16
-    /// How long a link may be silent before it counts as lost.
+    /// How long a link may be silent before it is considered lost.
     public var supervisionTimeout: SupervisionTimeout
-    /// ATT_MTU that is offered in the exchange, 23 to 517.
+    /// The receive MTU for the exchange of ATT_MTU, 23 to 517 octets.
     public var attMTU: UInt16
 
     public init(
@@ -34,7 +34,7 @@ public struct Timing: Hashable, Sendable {
         self.attMTU = attMTU
     }
 
-    /// Values for a gateway: continuous scanning, tolerance of short fades, a large MTU (SPEC section 4).
+    /// Values for a gateway: continuous scanning, tolerance of short losses of signal, a large MTU (SPEC section 4).
     public static let gateway = Timing(
         foregroundScan: ScanDuty(interval: .milliseconds(60), window: .milliseconds(60)),
         backgroundScan: ScanDuty(interval: .milliseconds(300), window: .milliseconds(30)),
@@ -55,13 +55,13 @@ public struct Timing: Hashable, Sendable {
         peripheralLatency: 0, supervisionTimeout: .milliseconds(720), attMTU: 185)
 }
 
-/// How often advertising is sent: at first, and when no central came for a while (SPEC section 4).
+/// How often advertising is sent: at first, and after a while without a central (SPEC section 4).
 public struct AdvertisingPace: Hashable, Sendable {
-    /// At first.
+    /// The advertising interval at first.
     public var initial: AdvertisingInterval
-    /// How long the initial interval holds.
+    /// How long the initial interval is used.
     public var initialSpan: Microseconds
-    /// Once the initial span is over.
+    /// The advertising interval after the initial span.
     public var later: AdvertisingInterval
 
     public init(initial: AdvertisingInterval, _ initialSpan: Microseconds, later: AdvertisingInterval) {
@@ -71,11 +71,11 @@ public struct AdvertisingPace: Hashable, Sendable {
     }
 }
 
-/// How much of the time the receiver listens: `window` out of every `interval`.
+/// How much of the time the receiver listens: `window` out of each `interval`.
 public struct ScanDuty: Hashable, Sendable {
-    /// How often the receiver begins to listen.
+    /// The time from the beginning of one window to the next.
     public var interval: ScanInterval
-    /// How long it listens then; no longer than the interval.
+    /// How long the receiver then listens; at most the interval.
     public var window: ScanInterval
 
     public init(interval: ScanInterval, window: ScanInterval) {

@@ -1,10 +1,10 @@
 import BLEPackets
 
-/// What one app wants to be advertised (SPEC PER-8, 3.5).
+/// What one app wants to advertise (SPEC PER-8, 3.5).
 public struct AdvertisingContribution: Equatable, Sendable {
-    /// Whether the app may use the room that everybody can read.
+    /// Whether the app may use the part of the advertisement that every scanner can read.
     public enum State: Equatable, Sendable {
-        /// Name and services are there for everybody to read, as far as they fit.
+        /// Name and services are advertised for every scanner, as far as they fit.
         case foreground
         /// No name, and all services in the overflow area (SPEC ADV-4).
         case background
@@ -12,9 +12,9 @@ public struct AdvertisingContribution: Equatable, Sendable {
 
     /// The local name, or `nil`. Ignored for an app in the background.
     public var localName: String?
-    /// Each counts once, in the order and the width of its first appearance.
+    /// The services; each counts once, in the order and the width of its first appearance.
     public var serviceUUIDs: [BluetoothUUID]
-    /// Where the app stands.
+    /// Whether the app is in the foreground or in the background.
     public var state: State
 
     public init(localName: String? = nil, serviceUUIDs: [BluetoothUUID] = [], state: State = .foreground) {
@@ -23,11 +23,11 @@ public struct AdvertisingContribution: Equatable, Sendable {
         self.state = state
     }
 
-    /// The keys of an advertisement that an app may set, as dictionaries name them (SPEC 2.2).
+    /// The keys of an advertisement that an app may set, as they appear in dictionaries (SPEC 2.2).
     public static let allowedKeys = ["kCBAdvDataLocalName", "kCBAdvDataServiceUUIDs"]
 
-    /// Looks for keys that an app may not set (SPEC PER-10).
-    /// - Throws: `AdvertisingKeyError` for the first one: then nothing is advertised.
+    /// Checks for keys that an app may not set (SPEC PER-10).
+    /// - Throws: `AdvertisingKeyError` for the first one; in this case nothing is advertised.
     public static func check(keys: [String]) throws(AdvertisingKeyError) {
         for key in keys where !allowedKeys.contains(key) { throw AdvertisingKeyError(key: key) }
     }
@@ -39,19 +39,20 @@ public struct AdvertisingKeyError: Error, Equatable, Sendable {
     public var key: String
 }
 
-/// How advertisements are packed, for all clients.
+/// How advertisements are packed; the same for all clients.
 public struct AdvertisingPackerSettings: Hashable, Sendable {
-    /// Whether hashed UUIDs go on air.
+    /// Whether hashed UUIDs are advertised.
     public enum OverflowEmission: Hashable, Sendable {
-        /// Services that do not fit are only reported.
+        /// Services that do not fit are only reported, not advertised.
         case off
-        /// - Parameter company: the identifier over the mask; readers know it by that of Apple (SPEC 3.6).
+        /// - Parameter company: the company identifier before the mask; readers recognise the mask by Apple's (SPEC
+        ///   3.6).
         case on(company: UInt16)
     }
 
-    /// 0x06 for a device that speaks LE alone; iOS sends 0x1A (SPEC 3.5 step 2).
+    /// 0x06 for an LE-only device; iOS sends 0x1A (SPEC 3.5 step 2).
     public var flags: AdvertisingFlags
-    /// Whether services that find no room are on air as hashed bits.
+    /// Whether services that do not fit are advertised as hashed bits.
     public var overflow: OverflowEmission
 
     public init(
@@ -62,35 +63,35 @@ public struct AdvertisingPackerSettings: Hashable, Sendable {
     }
 }
 
-/// An advertisement, its scan response, and what became of the wishes.
+/// An advertisement, its scan response, and which of the requested names and services they contain.
 public struct PackedAdvertisement: Equatable, Sendable {
     /// Where a name is sent.
     public enum NamePlacement: Equatable, Sendable {
-        /// In the advertisement, where every scanner reads it.
+        /// In the advertisement, which every scanner reads.
         case advertisement
-        /// In the scan response, where active scanners read it.
+        /// In the scan response, which active scanners read.
         case scanResponse
     }
 
-    /// A name that is sent.
+    /// A name that is advertised.
     public struct Name: Equatable, Sendable {
-        /// As it is sent.
+        /// The name as it is sent.
         public var value: String
         /// Where it is sent.
         public var placement: NamePlacement
-        /// Whether it was cut; it is sent as a Shortened Local Name then.
+        /// Whether it was cut; in this case it is sent as a Shortened Local Name.
         public var isTruncated: Bool
     }
 
-    /// At most 31 octets.
+    /// The advertising data, at most 31 octets.
     public var advertisement: [UInt8] = []
-    /// At most 31 octets; often none.
+    /// The scan response data, at most 31 octets; often empty.
     public var scanResponse: [UInt8] = []
-    /// Services that everybody can read, in the order in which they were asked for.
+    /// Services that every scanner can read, in the requested order.
     public var visible: [BluetoothUUID] = []
-    /// Services without room, in the order in which they were asked for; on air only as bits of a mask, if at all.
+    /// Services that did not fit, in the requested order; if they are advertised at all, then only as bits of a mask.
     public var overflow: [BluetoothUUID] = []
-    /// `nil` where no name is sent.
+    /// The advertised name; `nil` if no name is sent.
     public var name: Name?
 }
 

@@ -1,13 +1,14 @@
 import BLEPackets
 
-/// Finds room for names and services in a legacy advertisement, as Core Bluetooth does (SPEC 3.4, 3.5).
+/// Packs names and services into a legacy advertisement, as Core Bluetooth does (SPEC 3.4, 3.5).
 ///
-/// 28 octets of the advertisement behind the flags are for everything, headers included; 10 of the scan response are for
-/// a name. Services without room are hashed into the overflow area. The same input gives the same octets.
+/// 28 octets of the advertisement, behind the flags, are for names and services, headers included; 10 octets of the
+/// scan response are for a name. Services that do not fit are hashed into the overflow area. The same input gives the
+/// same octets.
 public struct AdvertisingPacker {
     /// Octets of the advertisement that apps share, headers included (SPEC ADV-1).
     public static let sharedCapacity = 28
-    /// Octets of the scan response for a name, header included: what the overflow area leaves (SPEC ADV-2).
+    /// Octets of the scan response for a name, header included: the rest is for the overflow area (SPEC ADV-2).
     public static let scanResponseNameCapacity = 10
 
     private static let headerLength = 2
@@ -19,10 +20,10 @@ public struct AdvertisingPacker {
     /// Octets of the name in the advertisement, header included.
     private var nameLength = 0
 
-    /// Packs what several apps want.
+    /// Packs the contributions of several apps.
     ///
-    /// Each gets what those before it left, its services before its name; one name is sent, the first.
-    /// - Parameter contributions: those in the foreground in the order in which they were there last, the most recent
+    /// Each app gets the room that those before it left, for its services before its name; only the first name is sent.
+    /// - Parameter contributions: foreground apps are ordered by when they were last in the foreground, the most recent
     ///   first (SPEC 3.5 step 7).
     public static func pack(
         _ contributions: [AdvertisingContribution], settings: AdvertisingPackerSettings = AdvertisingPackerSettings()
@@ -39,7 +40,7 @@ public struct AdvertisingPacker {
         return packer.packed
     }
 
-    /// Packs what one app wants.
+    /// Packs the contribution of one app.
     public static func pack(
         _ contribution: AdvertisingContribution, settings: AdvertisingPackerSettings = AdvertisingPackerSettings()
     ) -> PackedAdvertisement {
@@ -61,7 +62,8 @@ public struct AdvertisingPacker {
         if !packed.visible.contains(uuid), !packed.overflow.contains(uuid) { packed.overflow.append(uuid) }
     }
 
-    /// The whole name where it fits; else the longer beginning of the two that advertisement and scan response can take.
+    /// The whole name if it fits; otherwise the longer of the two beginnings that fit into advertisement and scan
+    /// response.
     private mutating func place(_ name: String) {
         guard packed.name == nil, !name.utf8.isEmpty else { return }
         let count = name.utf8.count
@@ -81,7 +83,7 @@ public struct AdvertisingPacker {
     private mutating func write(_ settings: AdvertisingPackerSettings) {
         var advertisement = AdvertisingDataWriter()
         var scanResponse = AdvertisingDataWriter()
-        // What was placed fits: the room was counted.
+        // What was placed fits: its size was counted.
         try? advertisement.append(settings.flags)
         for width in Self.widths {
             let isComplete = !packed.overflow.contains { $0.width == width }

@@ -1,9 +1,9 @@
 extension String {
-    /// The UTF-8 octets of the longest beginning that fits and splits no Unicode scalar (SPEC 3.5 step 5).
+    /// The UTF-8 octets of the longest prefix that fits and splits no Unicode scalar (SPEC 3.5 step 5).
     ///
-    /// Marks that combine with what stands before them count as characters of their own: where text ends does not
-    /// depend on the version of Unicode that a machine knows.
-    /// - Parameter limit: octets; nothing fits in less than none.
+    /// A combining mark counts as a character of its own: the end of the prefix does not depend on the machine's
+    /// version of Unicode.
+    /// - Parameter limit: the maximum number of octets; if it is negative, the result is empty.
     func utf8Prefix(_ limit: Int) -> [UInt8] {
         let octets = Array(utf8)
         guard octets.count > limit else { return octets }

@@ -1,9 +1,10 @@
-/// Who submitted an operation: links, subscriptions and scans are shared by clients and held for each (SPEC 5.5).
+/// Identifies the client that submitted an operation: clients share links, subscriptions and scans, and each holds its
+/// own (SPEC 5.5).
 public struct ClientID: RawRepresentable, Hashable, Comparable, Sendable {
     public let rawValue: UInt32
     @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The one client of a process that shares its engine with no other.
+    /// The only client of a process that does not share its engine.
     public static let local = ClientID(rawValue: 0)
 
     @inlinable

@@ -5,7 +5,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     /// Microseconds since the beginning of the time line.
     public let microseconds: Int64
 
-    /// The moment so many microseconds after the beginning.
+    /// The moment that lies this number of microseconds after the beginning.
     @inlinable public init(microseconds: Int64) { self.microseconds = microseconds }
 
     /// The beginning of the time line.
@@ -19,7 +19,7 @@ public struct Instant: Hashable, Comparable, Sendable {
         return Instant(microseconds: sum)
     }
 
-    /// How much later `other` is; negative when it is earlier.
+    /// How much later `other` is; negative if it is earlier.
     @inlinable
     public func distance(to other: Instant) -> Microseconds {
         let (difference, isOver) = other.microseconds.subtractingReportingOverflow(microseconds)
@@ -31,7 +31,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     public static func < (a: Self, b: Self) -> Bool { a.microseconds < b.microseconds }
 }
 
-/// The earlier of two moments, of which each may be absent.
+/// The earlier of two moments, each of which may be absent.
 @inlinable
 package func earliest(_ a: Instant?, _ b: Instant?) -> Instant? {
     guard let a else { return b }
@@ -45,14 +45,14 @@ public struct Microseconds: RawRepresentable, Hashable, Comparable, Sendable {
 
     @inlinable public init(rawValue: Int64) { self.rawValue = rawValue }
 
-    /// No time at all.
+    /// A span of zero length.
     public static let zero = Microseconds(rawValue: 0)
 
-    /// So many microseconds.
+    /// A span in microseconds.
     @inlinable public static func microseconds(_ count: Int64) -> Self { Self(rawValue: count) }
-    /// So many milliseconds.
+    /// A span in milliseconds.
     @inlinable public static func milliseconds(_ count: Int32) -> Self { Self(rawValue: Int64(count) &* 1000) }
-    /// So many seconds.
+    /// A span in seconds.
     @inlinable public static func seconds(_ count: Int32) -> Self { Self(rawValue: Int64(count) &* 1_000_000) }
 
     @inlinable
@@ -64,7 +64,7 @@ extension Instant: Codable {}
 extension Microseconds: Codable {}
 
 extension Microseconds {
-    /// The whole microseconds of `duration`, at the end of the range where they do not fit.
+    /// The whole microseconds of `duration`; saturates if they do not fit.
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let (whole, isOver) = seconds.multipliedReportingOverflow(by: 1_000_000)

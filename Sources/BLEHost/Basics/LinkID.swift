@@ -3,9 +3,9 @@ import BLEPackets
 /// Identifies a link. When the controller reuses a handle, the generation changes, so late events never reach the new
 /// link.
 public struct LinkID: Hashable, Sendable {
-    /// As the controller names the link while it lasts.
+    /// The controller's handle of the link, valid while the link lasts.
     public let handle: ConnectionHandle
-    /// Tells the link from others that had or get the same handle.
+    /// Distinguishes the link from others that had or will have the same handle.
     public let generation: UInt32
 
     public init(handle: ConnectionHandle, generation: UInt32) {

@@ -1,11 +1,11 @@
 import BLEPackets
 
-/// What LE (Enhanced) Connection Complete says of a link that is there now.
+/// The content of LE (Enhanced) Connection Complete for a new link.
 struct NewLink {
     var handle: ConnectionHandle
-    /// As the controller names it; by its identity once that is known.
+    /// The address that the controller reported; the identity address once it is known.
     var peer: DeviceAddress
-    /// The private addresses of both sides on the air, where the controller tells them.
+    /// The private addresses of both sides on the air, if the controller reports them.
     var privateAddresses: (local: DeviceAddress?, peer: DeviceAddress?)
     var role: LinkRole
     var parameters: ConnectionParameters
@@ -28,7 +28,7 @@ struct NewLink {
             interval: event.interval, peripheralLatency: event.latency, supervisionTimeout: event.supervisionTimeout)
     }
 
-    /// The link, now that it is known whose private address `address` is.
+    /// The link, after the private address `address` was resolved to an identity.
     func with(_ identity: DeviceAddress, behind address: DeviceAddress) -> Self {
         var link = self
         link.peer = identity.asIdentity

@@ -1,4 +1,4 @@
-/// The name of one operation that was submitted; the engine gives each number once.
+/// Identifies a submitted operation; the engine uses each number once.
 public struct OperationID: RawRepresentable, Hashable, Comparable, Sendable {
     public let rawValue: UInt64
     @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// By which the private addresses of a bonded device are resolved.
+/// Resolves the private addresses of a bonded device.
 struct ResolvingKey: Equatable {
     var identity: DeviceAddress
     var key: Key128

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The host's bonds, and the keys that resolve their private addresses.
+/// The engine's bonds, and the keys that resolve their private addresses.
 struct BondTable {
     private var list = BondList() {
         didSet {

@@ -49,7 +49,7 @@ final class Link {
 
     var security: LinkSecurityMachine
     var gatt: GATTClient
-    /// The stack's own exchange of ATT_MTU, which no client asked for.
+    /// The engine's own exchange of ATT_MTU, which no client asked for.
     var mtuExchange: OperationID?
     var signalling = SignallingChannel()
     var operations = LinkOperations()

@@ -31,7 +31,7 @@ struct LinkOperations {
         return !isBusy
     }
 
-    /// Reserves the place of an operation for a procedure of the stack's own, or of the peer.
+    /// Reserves the place of an operation for a procedure of the engine's own, or of the peer.
     /// - Returns: whether it may start; `false` while another with its command runs.
     mutating func appendOwn(_ procedure: LinkProcedure, at now: Instant) -> Bool {
         guard !operations.contains(where: { $0.procedure.opcode == procedure.opcode }) else { return false }

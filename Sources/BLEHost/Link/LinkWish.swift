@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// What remains to be done for a link after the input has been handled, because other parts of the host are involved;
+/// What remains to be done for a link after the input has been handled, because other parts of the engine are involved;
 /// `Host.settle` does it, in order.
 enum LinkWish {
     /// The peer refused something because the link is not secure enough.

@@ -1,34 +1,33 @@
 import BLEPackets
 
-/// One of the Security Manager's functions under way: what to ask the toolbox next, and what to do with its answer
-/// (Core 5.4, Vol 3, Part H, 2.2).
+/// One of the Security Manager's functions in progress: what to ask the toolbox next, and what to do with its answer
 ///
 ///     var function = SecurityFunction.c1(…)
 ///     ask(function.request) ── octets ──▶ function.take(octets) ── .ask ──▶ ask(function.request) …
 ///                                                               └── .done(result)
 ///
-/// All octets stand most significant first.
+/// The most significant octet always comes first.
 struct SecurityFunction {
     enum Outcome: Equatable {
-        /// `request` has to be asked now.
+        /// `request` must be asked now.
         case ask
         case done([UInt8])
-        /// The toolbox gave another number of octets than was asked for.
+        /// The answer of the toolbox has the wrong number of octets.
         case broken
     }
 
     private enum Rest {
         case none
-        /// The last octets of the answer are the result.
+        /// The last octets of the answer are the result; this is their number.
         case last(Int)
-        /// The answer is mixed with these octets and encrypted again.
+        /// The answer is combined with these octets by XOR and encrypted again.
         case mixAndEncrypt([UInt8], key: [UInt8])
-        /// The answer is the key of an authentication code over this message.
+        /// The answer is the key of an authentication code for this message.
         case code(message: [UInt8])
-        /// The answer is the key of two authentication codes, which are the result together.
+        /// The answer is the key of two authentication codes, which together are the result.
         case twoCodes(first: [UInt8], second: [UInt8])
         case secondCode(key: [UInt8], message: [UInt8])
-        /// These octets stand before the answer.
+        /// These octets come before the answer.
         case behind([UInt8])
     }
 
@@ -66,7 +65,8 @@ struct SecurityFunction {
 
     /// Confirm values (2.2.3).
     /// - Parameters:
-    ///   - request: the whole Pairing Request as a number, that is last octet first; `response` likewise.
+    ///   - request: the whole Pairing Request as a number, that is with its last octet first; `response` in the same
+    ///     way.
     static func c1(
         key: [UInt8], random: [UInt8], request: [UInt8], response: [UInt8], initiator: DeviceAddress,
         responder: DeviceAddress
@@ -91,7 +91,7 @@ struct SecurityFunction {
         SecurityFunction(.authenticationCode(key: key, message: u + v + [z]))
     }
 
-    /// Two keys from a Diffie-Hellman key (2.2.7): 16 octets of MacKey, then 16 octets of long term key.
+    /// Two keys from a Diffie-Hellman key (2.2.7): 16 octets of MacKey, then 16 octets of the long term key.
     static func f5(
         _ secret: [UInt8], initiatorNonce: [UInt8], responderNonce: [UInt8], initiator: DeviceAddress,
         responder: DeviceAddress
@@ -107,7 +107,7 @@ struct SecurityFunction {
     }
 
     /// Check values (2.2.8).
-    /// - Parameter features: of the sender: requirements, out-of-band flag, capability.
+    /// - Parameter features: of the sender: authentication requirements, out-of-band flag, IO capability.
     static func f6(
         key: [UInt8], _ n1: [UInt8], _ n2: [UInt8], _ r: [UInt8], features: PairingFeatures, _ a1: DeviceAddress,
         _ a2: DeviceAddress
@@ -119,25 +119,24 @@ struct SecurityFunction {
             .authenticationCode(key: key, message: n1 + n2 + r + capabilities + a1.typedOctets + a2.typedOctets))
     }
 
-    /// The number that users compare, as its last four octets (2.2.9).
+    /// The number that users compare (2.2.9); the result is its four octets before the reduction to six digits.
     static func g2(_ u: [UInt8], _ v: [UInt8], key: [UInt8], _ y: [UInt8]) -> SecurityFunction {
         SecurityFunction(.authenticationCode(key: key, message: u + v + y), .last(4))
     }
 
     // MARK: Other keys
 
-    /// A key from a key and a name of four octets (2.2.10).
+    /// A key derived from a key and an identifier of four octets (2.2.10).
     static func h6(_ key: [UInt8], keyID: [UInt8]) -> SecurityFunction {
         SecurityFunction(.authenticationCode(key: key, message: keyID))
     }
 
-    /// A key from a key and a salt (2.2.11).
+    /// A key derived from a key and a salt (2.2.11).
     static func h7(salt: [UInt8], _ key: [UInt8]) -> SecurityFunction {
         SecurityFunction(.authenticationCode(key: salt, message: key))
     }
 
-    /// The key for BR/EDR that a long term key leads to, and the other way round with other names
-    /// (2.4.2.4 and 2.4.2.5).
+    /// Derives the BR/EDR key from a long term key, or with other identifiers the reverse (2.4.2.4 and 2.4.2.5).
     /// - Parameter usesH7: whether both sides set CT2.
     static func crossTransportKey(from key: [UInt8], salt: [UInt8], keyID: [UInt8], usesH7: Bool) -> SecurityFunction {
         let padded = [UInt8](repeating: 0, count: 12) + salt
@@ -145,19 +144,19 @@ struct SecurityFunction {
         return SecurityFunction(first.request, .code(message: keyID))
     }
 
-    /// The link key that a long term key leads to.
+    /// The link key derived from a long term key.
     static func linkKey(from longTermKey: [UInt8], usesH7: Bool) -> SecurityFunction {
         crossTransportKey(
             from: longTermKey, salt: [0x74, 0x6D, 0x70, 0x31], keyID: [0x6C, 0x65, 0x62, 0x72], usesH7: usesH7)
     }
 
-    /// The long term key that a link key leads to.
+    /// The long term key derived from a link key.
     static func longTermKey(from linkKey: [UInt8], usesH7: Bool) -> SecurityFunction {
         crossTransportKey(
             from: linkKey, salt: [0x74, 0x6D, 0x70, 0x32], keyID: [0x62, 0x72, 0x6C, 0x65], usesH7: usesH7)
     }
 
-    /// The three octets of hash in a resolvable private address (2.2.2).
+    /// The three octets of the hash in a resolvable private address (2.2.2).
     /// - Parameter random: three octets.
     static func ah(key: [UInt8], random: [UInt8]) -> SecurityFunction {
         SecurityFunction(.encrypt(key: key, block: [UInt8](repeating: 0, count: 13) + random), .last(3))
@@ -165,7 +164,7 @@ struct SecurityFunction {
 
     /// The whole authentication code of a signed PDU; its first eight octets are the signature
     /// (2.4.5).
-    /// - Parameter message: opcode and parameters as they are sent; the counter stands behind them.
+    /// - Parameter message: opcode and parameters as they are sent; the counter comes behind them.
     static func signature(key: [UInt8], message: [UInt8], counter: UInt32) -> SecurityFunction {
         let octets = (0..<4).map { UInt8(truncatingIfNeeded: counter >> (8 * UInt32($0))) }
         return SecurityFunction(
@@ -173,7 +172,7 @@ struct SecurityFunction {
     }
 }
 
-/// Octet by octet, as long as the shorter.
+/// XOR of the octets; the result has the length of the shorter array.
 private func mixed(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(16)
@@ -181,7 +180,7 @@ private func mixed(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
     return result
 }
 
-/// Compares secrets in a time that depends on their lengths alone.
+/// Compares secrets in a time that depends only on their lengths.
 func isEqualInConstantTime(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     guard a.count == b.count else { return false }
     var difference: UInt8 = 0
@@ -190,10 +189,10 @@ func isEqualInConstantTime(_ a: [UInt8], _ b: [UInt8]) -> Bool {
 }
 
 extension Key128 {
-    /// Most significant first.
+    /// The octets, most significant first.
     var mostSignificantOctets: [UInt8] { [UInt8](octets.reversed()) }
 
-    /// The key cut to a size in octets: what lies above is zero (Core 5.4, Vol 3, Part H, 2.3.4).
+    /// The key cut to a size in octets: the octets above are zero (Core 5.4, Vol 3, Part H, 2.3.4).
     func shortened(to size: UInt8) -> Key128 {
         guard size < 16 else { return self }
         return Key128(rawValue: rawValue & (UInt128(1) << (8 * UInt128(size)) - 1))
@@ -201,9 +200,9 @@ extension Key128 {
 }
 
 extension DeviceAddress {
-    /// Most significant first, without the type.
+    /// The octets, most significant first, without the address type.
     var mostSignificantOctets: [UInt8] { [UInt8](octets.reversed()) }
 
-    /// With the type before it, as the functions take it (Core 5.4, Vol 3, Part H, 2.2.7).
+    /// The octets behind the address type, as the functions take them (Core 5.4, Vol 3, Part H, 2.2.7).
     var typedOctets: [UInt8] { [isRandom ? 1 : 0] + mostSignificantOctets }
 }

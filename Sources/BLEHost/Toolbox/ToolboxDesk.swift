@@ -1,11 +1,11 @@
 import BLEPackets
 
-/// Questions to the toolbox on their way, with what each answer is for.
+/// The open requests to the toolbox, with the purpose of each answer.
 struct ToolboxDesk {
-    /// What an answer is for.
+    /// The purpose of an answer.
     enum Purpose: Equatable {
         case databaseHash(revision: UInt64)
-        /// The pairing of a link; the number tells it from others that were on the same link.
+        /// The pairing of a link; the number distinguishes it from other pairings on the same link.
         case pairing(LinkID, UInt32)
         /// A signed write of ours.
         case signature(LinkID, OperationID, ClientID, message: [UInt8], counter: UInt32)
@@ -15,7 +15,7 @@ struct ToolboxDesk {
         case resolution(pass: UInt32, identity: DeviceAddress)
         /// The random part of a new private address of ours.
         case ownAddressRandom
-        /// Its hash.
+        /// The hash of a new private address of ours.
         case ownAddressHash(random: [UInt8])
         case outOfBandKeyPair(OperationID)
         case outOfBandRandom(OperationID, privateKey: [UInt8], publicKey: P256PublicKey)
@@ -23,7 +23,7 @@ struct ToolboxDesk {
     }
 
     private var questions = Queue<ToolboxQuestion>()
-    /// In the order of their numbers.
+    /// In ascending order of their numbers.
     private var open: [(id: UInt64, purpose: Purpose)] = []
     private var lastID: UInt64 = 0
 
@@ -35,12 +35,12 @@ struct ToolboxDesk {
 
     mutating func next() -> ToolboxQuestion? { questions.popFirst() }
 
-    /// Takes the purpose of an answer off the desk; `nil` when there was no such question, or it was answered already.
+    /// Takes the purpose of an answer; `nil` if there was no such request, or if it was already answered.
     mutating func take(_ id: UInt64) -> Purpose? {
         guard let index = open.firstIndex(where: { $0.id == id }) else { return nil }
         return open.remove(at: index).purpose
     }
 
-    /// Whether an answer is waited for.
+    /// Whether a request is open.
     var isWaiting: Bool { !open.isEmpty }
 }

@@ -1,54 +1,55 @@
 import BLEPackets
 
-/// Work of cryptography that the engine wants done: it asks, and the answer comes as an input, so that the engine links
-/// no library for it and a recording can repeat the run.
+/// A cryptographic operation that the engine needs: the engine asks, and the answer comes as an input. So the engine
+/// links no cryptographic library, and a recording can repeat the run.
 ///
-/// All octets stand most significant first, as the specification prints them (Core 5.4, Vol 3, Part H, 2.2); on the air
-/// most of them travel the other way round.
+/// All octets are most significant first, as the specification prints them (Core 5.4, Vol 3, Part H, 2.2); on the air
+/// most of them are sent in reverse order.
 public enum ToolboxRequest: Equatable, Sendable {
     /// Random octets, good enough for keys.
     case random(count: Int)
-    /// The security function `e`: one block of AES-128 (Core 5.4, Vol 3, Part H, 2.2.1). Both are 16 octets.
+    /// The security function `e`: one block of AES-128 (Core 5.4, Vol 3, Part H, 2.2.1). Key and block have 16 octets
+    /// each.
     case encrypt(key: [UInt8], block: [UInt8])
     /// AES-CMAC with a key of 16 octets (Core 5.4, Vol 3, Part H, 2.2.5).
     case authenticationCode(key: [UInt8], message: [UInt8])
     /// A new key pair on the curve P-256 (Core 5.4, Vol 3, Part H, 2.3.5.6.1).
     case generateKeyPair
-    /// The Diffie-Hellman key of our private key and a peer's public key, which may be anything: a point that is not on
-    /// the curve is refused with `ToolboxFailure.invalidPublicKey`.
+    /// The Diffie-Hellman key of our private key (32 octets) and a peer's public key. The public key is not checked
+    /// yet: one that is not a point on the curve is refused with `ToolboxFailure.invalidPublicKey`.
     case sharedSecret(privateKey: [UInt8], peerPublicKey: P256PublicKey)
 }
 
-/// What came of a `ToolboxRequest`.
+/// The result of a `ToolboxRequest`.
 public enum ToolboxResult: Equatable, Sendable {
-    /// Of `random`, `encrypt` and `authenticationCode`; of `sharedSecret` the 32 octets of the x-coordinate.
+    /// Result of `random`, `encrypt` and `authenticationCode`; for `sharedSecret` the 32 octets of the x-coordinate.
     case octets([UInt8])
-    /// Of `generateKeyPair`: 32 octets of private key.
+    /// Result of `generateKeyPair`; the private key has 32 octets.
     case keyPair(privateKey: [UInt8], publicKey: P256PublicKey)
-    /// There is no result.
+    /// The request failed.
     case failure(ToolboxFailure)
 }
 
 /// Why a request has no result.
 public enum ToolboxFailure: Error, Hashable, Sendable {
-    /// The peer's public key is no point of the curve.
+    /// The peer's public key is not a point on the curve.
     case invalidPublicKey
     /// The request has octets of a wrong length, or the toolbox does not support it.
     case unavailable
 }
 
-/// A request with the number that its answer has to carry.
+/// A request with the number that its answer must have.
 public struct ToolboxQuestion: Equatable, Sendable {
-    /// What the answer has to carry.
+    /// The number that the answer must have.
     public var id: UInt64
     /// What to compute.
     public var request: ToolboxRequest
 }
 
-/// Does the engine's cryptography. `BLESecurity` has one; a program that links none gives up pairing, private addresses
-/// and the database hash.
+/// Provides the engine's cryptography. `BLESecurity` has an implementation; a program without one has no pairing,
+/// private addresses or database hash.
 public protocol SecurityToolbox: Sendable {
-    /// Answers at once; called where the engine runs.
+    /// Answers at once; called in the context in which the engine runs.
     func answer(_ request: ToolboxRequest) -> ToolboxResult
 }
 
