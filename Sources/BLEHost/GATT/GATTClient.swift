@@ -5,7 +5,7 @@ import BLEPackets
 ///
 ///     start ──▶ waiting ──▶ running ──answer──▶ running … ──▶ completed
 ///                  │           │
-///                  └─ cancel ──┴──▶ completed; the answer under way is taken and thrown away
+///                  └─ cancel ──┴──▶ completed; the answer is received and dropped
 ///
 /// Each operation ends exactly once: with its result, a failure, a cancellation, a time-out or the end of the link
 /// (pain 4). There is no clock and no I/O: time comes in with each input, and the owner fetches the actions with

@@ -356,7 +356,7 @@ struct CreditBasedChannels {
                 identifier: identifiers.next()))
     }
 
-    // MARK: Look-ups
+    // MARK: Lookups
 
     private func index(of number: UInt32) -> Int? { channels.firstIndex { $0.number == number } }
 

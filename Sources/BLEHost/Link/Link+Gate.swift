@@ -29,7 +29,8 @@ extension Link {
         }
     }
 
-    /// Pairing has ended but the gate is still closed: for what waits at it the bond's key is tried, or the wait ends.
+    /// Pairing has ended but the gate is still closed: tries the bond's key if something waits at the gate, or ends the
+    /// wait.
     func proveBondAgain(
         _ failure: SecurityFailure?, _ pairings: inout Pairings, at now: Instant, into effects: inout Effects
     ) {
@@ -112,7 +113,7 @@ extension Link {
         }
     }
 
-    // MARK: What the bond keeps of the peer as a client
+    // MARK: What the bond keeps about the peer as a client
 
     /// Saves a bonded client's configuration at once instead of at the end of the link, so that a crash does not lose
     /// it.

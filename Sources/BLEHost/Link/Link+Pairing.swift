@@ -232,9 +232,9 @@ extension Link {
         }
     }
 
-    // MARK: Under way
+    // MARK: In progress
 
-    /// Gives an input to a pairing; its actions are carried out at the end of the host's input.
+    /// Gives an input to a pairing; its actions are carried out at the end of the engine's input.
     /// - Parameter number: of the pairing machine that is meant; `nil` for any.
     func continuePairing(
         number: UInt32? = nil, into effects: inout Effects, _ input: (inout PairingMachine) -> Void

@@ -31,9 +31,9 @@ public struct LinkSecurity: Hashable, Sendable {
     public var isAuthenticated: Bool
     /// Whether LE Secure Connections generated the key in use.
     public var isSecureConnections: Bool
-    /// Size of the key in use in octets.
+    /// Size of the key in use in octets, 7 to 16; 0 on a link that is not encrypted.
     public var keySize: UInt8
-    /// Whether the peer is bonded.
+    /// Whether the peer is bonded; on an encrypted link, whether the key in use belongs to the bond.
     public var isBonded: Bool
     /// The peer's identity address if it is bonded, otherwise the address of the link.
     public var identity: DeviceAddress

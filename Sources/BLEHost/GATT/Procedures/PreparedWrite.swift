@@ -3,7 +3,7 @@ import BLEPackets
 /// Writes values through the server's queue (Core 5.4, Vol 3, Part G, 4.9.4 and 4.9.5).
 ///
 ///     preparing ──last part──▶ executing ──▶ done
-///         │ refused, broken, other echo, taken back
+///         │ refused, broken, other echo, cancelled
 ///         ▼
 ///     cancelling ──any answer──▶ failed
 ///

@@ -38,7 +38,7 @@ public struct GATTDatabase: Sendable {
         services.first { $0.range.contains(handle) }
     }
 
-    // MARK: A table as it is given
+    // MARK: A table from a list of attributes
 
     /// Creates a table from a list of attributes, without the rules for apps.
     ///

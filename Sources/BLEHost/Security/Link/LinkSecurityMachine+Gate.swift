@@ -155,7 +155,7 @@ extension LinkSecurityMachine {
         return heldPDUs
     }
 
-    // MARK: What the bond keeps of the peer as a client
+    // MARK: What the bond keeps about the peer as a client
 
     /// How much time must pass between two saves of a client's configuration into its bond.
     private static let recordInterval: Microseconds = .seconds(1)

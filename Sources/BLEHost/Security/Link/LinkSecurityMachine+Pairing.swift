@@ -71,7 +71,7 @@ extension LinkSecurityMachine {
         attempts.failures.wait(of: guarded, at: now)
     }
 
-    // MARK: Wishes
+    // MARK: Requests for security
 
     /// The next step towards pairing. A central that is asked to pair with a bonded device first encrypts the link with
     /// the bond's key: that proves the device, and pairing is only needed if more is asked for than the bond provides.
@@ -221,7 +221,7 @@ extension LinkSecurityMachine {
         effects.events.append(.pairing(id, .started))
     }
 
-    // MARK: Under way
+    // MARK: In progress
 
     /// Gives an input to the state machine of the pairing in progress.
     /// - Parameter number: of the pairing machine that is meant; `nil` for any.

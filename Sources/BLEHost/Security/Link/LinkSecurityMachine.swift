@@ -206,7 +206,7 @@ struct LinkSecurityMachine {
         return deadline
     }
 
-    // MARK: What others see
+    // MARK: What clients see
 
     /// The security of the link, for clients.
     func summary(_ bonds: Bonds) -> LinkSecurity {

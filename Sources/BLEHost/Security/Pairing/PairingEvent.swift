@@ -25,7 +25,7 @@ public struct PairingQuestion: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// The passkey that the other device shows: `PairingAnswer.passkey`.
         case enterPasskey
-        /// Whether the other device shows the same number: `PairingAnswer.confirm`.
+        /// Whether the other device shows the same number, 0 to 999999: `PairingAnswer.confirm`.
         case compare(UInt32)
         /// Whether to pair at all: `PairingAnswer.confirm`.
         case consent
