@@ -26,7 +26,7 @@ final class Link {
     let id: LinkID
     /// Its place in the table; `nil` if it is no longer there.
     var place: Int?
-    /// The peer's identity address once it is known.
+    /// The peer's address; its identity address once that is known.
     var peer: DeviceAddress
     let role: LinkRole
     /// What the local controller supports.
