@@ -1,7 +1,7 @@
 #if !hasFeature(Embedded)
 import BLEPackets
 
-// The representation of the engine's input values in recordings.
+// The values of the engine's inputs as a recording writes them.
 
 extension HCIOpcode: Codable {}
 extension ConnectionHandle: Codable {}
@@ -28,11 +28,11 @@ extension DeviceAddress: Codable {
     }
 }
 
-// A recording contains the settings that its engine knew. If a setting was introduced later, its default applies, so
-// that recordings remain valid when settings are added.
+// A recording contains the settings that its engine knew. A setting that a recording lacks has its default value, so
+// that old recordings remain readable.
 
 extension KeyedDecodingContainer {
-    /// Decodes a value if the key exists, and otherwise leaves it unchanged.
+    /// Reads the value if the key exists, and otherwise leaves it as it is.
     func update<Value: Decodable>(_ value: inout Value, _ key: Key) throws {
         if let decoded = try decodeIfPresent(Value.self, forKey: key) { value = decoded }
     }

@@ -1,10 +1,10 @@
 import BLEPackets
 
-/// The effects of an input: packets, commands, events, requests to the toolbox, and whether the controller must be
-/// brought closer to what clients want.
+/// The effects of an input: packets, commands, events, questions to the toolbox, and the note that the controller has
+/// to be brought closer to what the clients want.
 ///
-/// The parts of the engine only write into it; `Host.settle` drains it in one place. What it contains after an input
-/// goes to the controller, or waits until the owner of the engine takes it.
+/// The engine's rooms write only into this value, and `Host.settle` drains it in one place. After an input, its
+/// contents go to the controller or wait until the owner of the engine takes them.
 struct Effects {
     /// Packets for the transport.
     var packets = Outbox()
@@ -14,9 +14,9 @@ struct Effects {
     var data = ACLScheduler()
     /// What remains to be done for links, in order.
     var wishes = Queue<(Link, LinkWish)>()
-    /// Events for clients.
+    /// Events for the clients.
     var events = EventQueue()
-    /// Requests to the toolbox.
+    /// Questions to the toolbox.
     var desk = ToolboxDesk()
     var counters = HostCounters()
     /// Whether something changed that affects scanning, connecting or advertising.
@@ -35,7 +35,7 @@ struct Effects {
         events.append(.completed(operation, result))
     }
 
-    /// A command was refused: the status 0x0C means that the engine's view of the controller was wrong.
+    /// A command was refused. Command Disallowed (0x0C) means that our picture of the controller was wrong.
     mutating func note(_ status: HCIStatus) {
         if status == .commandDisallowed { counters.desynchronisations &+= 1 }
     }

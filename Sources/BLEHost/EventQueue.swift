@@ -1,11 +1,11 @@
 import BLEPackets
 
-/// The events that the engine reports, in order.
+/// The events of the engine, in order.
 ///
-/// The owner of the engine may be slow: a bond that must first reach the disk delays everything behind it. Meanwhile,
-/// nothing that a peer or the controller can cause endlessly may accumulate. Discoveries and values that peers send
-/// unasked may be dropped under load, and are counted. The number of other events is limited by what the protocol
-/// allows on each link, and they are never dropped (DESIGN section 1).
+/// The owner of the engine may be slow: a bond must reach the disk before the events that follow it. Meanwhile no event
+/// that a peer or the controller can cause without limit may accumulate. Under load, discoveries and values that peers
+/// send unasked may be dropped, and are counted. All other events are bounded by what the protocol allows on each link,
+/// and are never dropped (DESIGN section 1).
 struct EventQueue {
     private enum Kind { case lasting, bond, discovery, value }
 
@@ -16,7 +16,7 @@ struct EventQueue {
     private var discoveries = 0
     private var values = 0
     private var octets = 0
-    /// How many changes of bonds wait.
+    /// Changes of bonds that wait in the queue.
     private(set) var changedBonds = 0
     private(set) var droppedDiscoveries: UInt64 = 0
     /// How many values that peers sent unasked, and malformed packets, were dropped.
@@ -68,7 +68,7 @@ struct EventQueue {
         return event
     }
 
-    /// How an event is treated while the owner is slow, and the number of octets in its value.
+    /// How an event is treated while the owner is slow, and the octets of its value.
     @inline(__always)
     private static func kind(of event: HostEvent) -> (Kind, octets: Int) {
         switch event {

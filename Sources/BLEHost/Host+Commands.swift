@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// What clients ask for, each command handed to its room.
+/// The clients' commands, each passed to its room.
 extension Host {
     mutating func perform(
         _ command: HostCommand, operation: OperationID, client: ClientID, at now: Instant
@@ -45,13 +45,13 @@ extension Host {
         }
     }
 
-    /// Whether the device that an advertisement is for is connected already.
+    /// Whether the target of directed advertising is already connected.
     private func isTargetPresent(_ command: RadioCommand) -> Bool {
         guard case .advertise(let request) = command, let target = request.target else { return false }
         return isConnected(to: target.peer)
     }
 
-    /// Whether the controller is this engine's alone; otherwise the operation ends.
+    /// Whether only this engine uses the controller; otherwise the operation fails.
     private mutating func isExclusive(_ operation: OperationID) -> Bool {
         if pairings.isExclusive { return true }
         effects.complete(operation, .failure(.invalidRequest(.notAvailableOnSharedController)))
@@ -75,7 +75,7 @@ extension Host {
         }
     }
 
-    /// A link that is not about to end; without one the operation ends.
+    /// A link that is not about to end; if there is none, the operation fails.
     private mutating func openLink(
         _ id: LinkID, _ operation: OperationID, else failure: HostFailure = .notConnected
     ) -> Link? {
@@ -138,7 +138,7 @@ extension Host {
             effects.complete(operation, .success(.accepted(isTaken)))
         case .setSecurity(let settings):
             pairings.settings = settings
-            // What is demanded may have changed.
+            // The security requirements may have changed.
             for link in links.all { link.tellServerOfSecurity(&server, &pairings) }
             effects.complete(operation, .success(.done))
         case .restoreBonds(let restored):
@@ -152,7 +152,7 @@ extension Host {
             let wasThere = pairings.bonds.remove(identity, into: &effects)
             let identity = identity.withoutIdentityMark
             for link in links.all where link.security.identity == identity {
-                // Pairing under way would bring the bond back.
+                // A pairing in progress would restore the bond.
                 guard wasThere || link.security.isPairing else { continue }
                 link.close(
                     reason: .remoteUserTerminatedConnection, &pairings.attempts, at: now, into: &effects)

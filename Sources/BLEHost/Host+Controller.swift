@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The controller's answers and silences, each handed to the room that it concerns.
+/// The controller's answers and timeouts, each passed to the room that it concerns.
 extension Host {
     // MARK: Starting
 
@@ -9,7 +9,7 @@ extension Host {
         continueStartup(at: now)
     }
 
-    /// Takes the start as far as it goes without an answer.
+    /// Continues the start until it has to wait for an answer.
     mutating func continueStartup(at now: Instant) {
         while true {
             switch session.proceed(
@@ -40,7 +40,7 @@ extension Host {
         _ opcode: HCIOpcode, credits: UInt8, parameters: RawSpan, at now: Instant
     ) throws(DecodingError) {
         guard let purpose = effects.commands.answered(opcode, credits: credits) else {
-            // Opcode 0 only returns credits; any other answer without a question is late, or another process's.
+            // Opcode 0 only returns credits; any other unexpected answer is late or belongs to another process.
             if opcode.rawValue != 0 { effects.counters.unexpectedEvents &+= 1 }
             return
         }
@@ -121,7 +121,7 @@ extension Host {
 
     // MARK: Recovery
 
-    /// The controller does not do what it must: one rung up the ladder.
+    /// The controller failed: take the next step of the recovery ladder.
     mutating func recover(at now: Instant) {
         if case .stopping = phase { return finishStopping(at: now) }
         guard let step = session.fall(at: now) else { return }
@@ -144,7 +144,7 @@ extension Host {
         }
     }
 
-    /// The controller forgot everything, or is gone: links and commands end, intents stay.
+    /// The controller forgot everything or is gone: links and commands end, the clients' requests stay.
     mutating func loseController(at now: Instant) {
         for link in links.all { linkEnded(link, reason: .controllerLost, at: now) }
         for purpose in effects.commands.removeAll() {

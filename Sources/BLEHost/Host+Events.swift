@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Events of the controller, each handed to the machine that it concerns.
+/// Events of the controller, each passed to the state machine that it concerns.
 extension Host {
     mutating func receiveEvent(_ reader: inout PacketReader, at now: Instant) throws(DecodingError) {
         let code = HCIEventCode(rawValue: try reader.read())
@@ -50,7 +50,7 @@ extension Host {
             effects.counters.hardwareErrors &+= 1
             if configuration.ownership == .exclusive { recover(at: now) }
         default:
-            // Enabled by another owner of the controller, or of no meaning to this host.
+            // Enabled by another owner of the controller, or of no use to this host.
             break
         }
     }
@@ -94,7 +94,7 @@ extension Host {
         case .advertisingSetTerminated:
             let event = try LEAdvertisingSetTerminated(decoding: &reader)
             guard event.advertisingHandle == RadioCommandSet.advertisingHandle else { return }
-            // With success a connection ended it, whose own event says the rest.
+            // Success means that a connection ended it; Connection Complete reports that.
             if !event.status.isSuccess { radio.advertisingEnded(byConnection: false, at: now, into: &effects) }
         case .scanTimeout:
             radio.scanTimedOut(into: &effects)
@@ -103,7 +103,8 @@ extension Host {
         }
     }
 
-    /// The central encrypts the link and the peripheral's key is wanted (Core 5.4, Vol 4, Part E, 7.7.65.5).
+    /// The central encrypts the link, and the controller asks for the peripheral's key (Core 5.4, Vol 4, Part E,
+    /// 7.7.65.5).
     private mutating func longTermKeyRequested(_ event: LELongTermKeyRequest, at now: Instant) {
         guard pairings.isExclusive else { return }
         if let link = links[event.connectionHandle] {

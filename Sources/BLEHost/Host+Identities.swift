@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// Who is behind private addresses: resolved here, whatever the controller does of it.
+/// Resolution of private addresses by the host, for all that the controller does not resolve.
 extension Host {
-    /// Who is behind an address of the air.
+    /// The identity behind an address on the air.
     mutating func identity(behind address: DeviceAddress) -> IdentityResolver.Answer {
         pairings.bonds.identity(behind: address, into: &effects).choosing { radio.connector.waits(for: $0) }
     }
@@ -31,16 +31,16 @@ extension Host {
         }
     }
 
-    /// Tries the private addresses that clients wait for, where bonds or addresses are new.
+    /// Tries to resolve the private addresses that clients wait for, if bonds or addresses are new.
     mutating func resolvePendingConnections() {
         for address in radio.connector.privatePeers(toResolveAt: pairings.bonds.table.resolvingRevision) {
-            // Where the answer is not known yet, `hashMade` goes on.
+            // If the answer is not known yet, `hashMade` continues.
             if case .identity(let identity) = identity(behind: address) { identityFound(identity, behind: address) }
         }
     }
 
-    /// It is known who is behind a private address: what waits for it waits for the device, and has its link at once
-    /// where there is one. The address will not be seen again, or be named by the identity from now on.
+    /// A private address was resolved. Operations that wait for it now wait for the device, and get its link at once if
+    /// there is one. From now on, the address either does not appear again or is replaced by the identity.
     mutating func identityFound(_ identity: DeviceAddress, behind address: DeviceAddress) {
         let identity = identity.withoutIdentityMark
         let address = address.withoutIdentityMark
@@ -49,8 +49,8 @@ extension Host {
         adoptWaiting(for: address, by: identity)
     }
 
-    /// What waits for a private address waits for the device behind it from now on, and has its link at once where
-    /// there is one.
+    /// Operations that wait for a private address now wait for the device behind it, and get its link at once if there
+    /// is one.
     mutating func adoptWaiting(for address: DeviceAddress, by identity: DeviceAddress) {
         radio.connector.rename(address, to: identity)
         effects.needsConvergence = true
@@ -61,8 +61,8 @@ extension Host {
         link.join(radio.connector.take(identity), &pairings.bonds, into: &effects)
     }
 
-    /// Names the identity in a report where it is known.
-    /// - Returns: `false` when the report waits until it is.
+    /// Puts the identity into a report if it is known.
+    /// - Returns: `false` if the report has to wait for the resolution.
     mutating func nameIdentity(in report: inout Scanner.Report, data: RawSpan) -> Bool {
         guard let address = report.address, address.isResolvablePrivate, !pairings.bonds.table.resolving.isEmpty else {
             return true
@@ -94,7 +94,7 @@ extension Host {
         }
         switch phase {
         case .starting:
-            // The start sets it in its turn.
+            // The startup sequence sets it later.
             radio.ownAddress = address
             session.information.ownAddress = address
             radio.keepAddress(at: now)
@@ -106,7 +106,7 @@ extension Host {
         }
     }
 
-    /// The toolbox does not do its work: a start that waited for the address goes on without.
+    /// The toolbox failed: a start that waited for the address continues without it.
     private mutating func proceedWithoutAddress(at now: Instant) {
         if session.isStarting, effects.commands.isIdle { continueStartup(at: now) }
     }

@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// Links: from Connection Complete to Disconnection Complete. What a link does by itself is in `Link`; here is what the
-/// radio, the bonds, the server and the packets that came too early have to do with its beginning and end.
+/// Links from Connection Complete to Disconnection Complete. `Link` has what a link does by itself. Here is what its
+/// start and end mean for the radio, the bonds, the server and packets that came too early.
 extension Host {
     // MARK: Connecting
 
@@ -25,7 +25,7 @@ extension Host {
     /// LE (Enhanced) Connection Complete, successful or not.
     mutating func connectionCompleted(_ new: NewLink, _ status: HCIStatus, at now: Instant) {
         if status == .advertisingTimeout {
-            // Directed advertising without a connection; not every controller names the role then.
+            // Directed advertising ended without a connection; some controllers do not state the role in this case.
             return radio.advertisingEnded(byConnection: false, at: now, into: &effects)
         }
         if new.role == .central {
@@ -48,16 +48,16 @@ extension Host {
         switch identity(behind: new.peer) {
         case .identity(let identity): linkMade(new.with(identity, behind: new.peer), at: now)
         case .stranger, .several: linkMade(new, at: now)
-        // What comes on the link until then is parked as if the link were not known yet.
+        // Until then, data on the link are parked as if the link were not known yet.
         case .pending(let pass): pairings.bonds.resolver.wait(new, for: pass)
         }
     }
 
-    /// A link is there, and its peer is known as far as it can be.
+    /// A link exists, and the identity of its peer is known if it can be.
     mutating func linkMade(_ new: NewLink, at now: Instant) {
         let (handle, peer, role) = (new.handle, new.peer, new.role)
         if let stale = links[handle] {
-            // The controller gave the handle out again without saying that the old link ended.
+            // The controller assigned the handle again without reporting the end of the old link.
             effects.counters.unexpectedEvents &+= 1
             linkEnded(stale, reason: .controller(.unspecifiedError), at: now)
         }
@@ -118,7 +118,7 @@ extension Host {
         linkEnded(link, reason: .controller(event.reason), at: now)
     }
 
-    /// The link is no more: everything on it ends, once.
+    /// The link has ended: everything on it ends, once.
     mutating func linkEnded(_ link: Link, reason: DisconnectionReason, at now: Instant) {
         let proof = link.failure(ofProofEndedBy: reason)
         link.endTraffic(proof.map { .security($0) } ?? reason.gattFailure, into: &effects)
@@ -137,7 +137,7 @@ extension Host {
             bond.clientRecord = record
             pairings.bonds.update(bond, into: &effects)
         }
-        // Before the link's own end its clients hear what the server has to say of it.
+        // Clients get the server's events for the link before the end of the link.
         takeServerActions(at: now)
         if link.role == .peripheral {
             effects.events.append(.centralDisconnected(link.id, reason: reason))

@@ -1,9 +1,9 @@
-/// Cryptography that others do for the engine.
+/// Cryptography that the owner does for the engine.
 extension Host {
-    /// The oldest request that was not taken yet; its answer comes by `answer(_:with:at:)`.
+    /// Removes and returns the oldest request; pass its result to `answer(_:with:at:)`.
     public mutating func nextToolboxQuestion() -> ToolboxQuestion? { effects.desk.next() }
 
-    /// What came of a request. An answer that is not waited for is ignored.
+    /// Takes the result of a request. An answer to an unknown or answered question is ignored.
     ///
     /// - Parameter question: `ToolboxQuestion.id`.
     public mutating func answer(_ question: UInt64, with result: ToolboxResult, at now: Instant) {

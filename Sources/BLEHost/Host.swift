@@ -2,9 +2,9 @@ import BLEPackets
 
 /// The protocol engine of one controller: a value that turns inputs into packets and events.
 ///
-/// Everything that is not computed comes in as an input, in order: packets, commands, time, and the opening and loss of
-/// the transport. Nothing here reads a clock, waits or draws random numbers, so the same inputs give the same packets
-/// in every process.
+/// Everything from outside comes in as an input, in order: packets, commands, time, answers of the toolbox, and the
+/// opening and loss of the transport. Nothing here reads a clock, waits or draws random numbers, so the same inputs
+/// give the same packets in every process.
 ///
 /// After each input the owner drains the packets and the events, and arms one timer for `nextDeadline`:
 ///
@@ -14,18 +14,18 @@ import BLEPackets
 ///     while let event = host.nextEvent() { … }
 ///     timer.set(host.nextDeadline)
 ///
-/// The way up is controller event or ACL data → link → L2CAP channel → ATT bearer → GATT client → `HostEvent`; the way
-/// down is `HostCommand` → the machine concerned → packets, within the controller's credits.
+/// Upwards: controller event or ACL data → link → L2CAP channel → ATT bearer → GATT client → `HostEvent`. Downwards:
+/// `HostCommand` → the state machine concerned → packets, within the controller's credits.
 public struct Host: ~Copyable {
     let configuration: HostConfiguration
     var session: ControllerSession
     var radio: Radio
-    /// What the input that is being handled leads to.
+    /// The effects of the input that is being handled.
     var effects = Effects()
 
     var pairings: Pairings
     var server = GATTServer()
-    /// Clients for which indications are left unconfirmed.
+    /// Clients whose indications stay unconfirmed for now.
     var holdingClients: [ClientID] = []
     var channelListeners = ChannelListeners()
     var links: LinkTable
@@ -33,7 +33,7 @@ public struct Host: ~Copyable {
 
     var stopOperations: [OperationID] = []
 
-    /// An engine without a transport: it begins with `transportOpened(at:)`.
+    /// Creates an engine without a transport; it starts with `transportOpened(at:)`.
     public init(configuration: HostConfiguration = HostConfiguration()) {
         self.configuration = configuration
         pairings = Pairings(configuration: configuration)
@@ -41,7 +41,7 @@ public struct Host: ~Copyable {
         radio = Radio(configuration: configuration)
         links = LinkTable(limit: configuration.limits.links)
         parked = ParkedPackets(limit: configuration.limits.parkedPackets)
-        // An empty table has room for these.
+        // An empty table always has room for these.
         do throws(GATTPublishError) {
             try server.publishGenericServices(
                 deviceName: configuration.deviceName, hasDatabaseHash: configuration.hasToolbox, at: .zero)
@@ -50,7 +50,7 @@ public struct Host: ~Copyable {
 
     // MARK: Inputs
 
-    /// The transport can carry packets: the controller is started.
+    /// The transport can carry packets; the engine starts the controller.
     public mutating func transportOpened(at now: Instant) {
         guard phase == .closed || phase == .awaitingTransport else { return }
         startController(at: now)
@@ -90,7 +90,7 @@ public struct Host: ~Copyable {
         settle(at: now)
     }
 
-    /// One packet of ACL data; one that came before its Connection Complete is kept for a moment.
+    /// One packet of ACL data. A packet that came before its Connection Complete is kept for a moment.
     mutating func receiveACL(_ packet: RawSpan, at now: Instant) throws(DecodingError) {
         guard pairings.isExclusive else { return }
         let data = try ACLDataPacket(decoding: packet)
@@ -112,7 +112,7 @@ public struct Host: ~Copyable {
         effects.events.append(.malformedPacket(error))
     }
 
-    /// A client's command. Its end is told by `HostEvent.completed` with the identifier that is returned.
+    /// Starts a client's command. `HostEvent.completed` reports its end with the identifier that this returns.
     public mutating func submit(
         _ command: HostCommand, from client: ClientID = .local, at now: Instant
     ) -> OperationID {
@@ -122,7 +122,7 @@ public struct Host: ~Copyable {
         return operation
     }
 
-    /// Time has passed: timers that are due are served.
+    /// Time has passed; timers that are due fire.
     public mutating func advance(to now: Instant) {
         advanceController(to: now)
         radio.advance(
@@ -135,9 +135,9 @@ public struct Host: ~Copyable {
         settle(at: now)
     }
 
-    /// When to call `advance(to:)`, if nothing comes before.
+    /// When to call `advance(to:)`, unless another input comes first; `nil` if no timer runs.
     ///
-    /// Stored at the end of each input: an owner who asks reads one field, and the engine is not copied to be asked.
+    /// Stored at the end of each input, so that reading it does not copy the engine.
     public private(set) var nextDeadline: Instant?
 
     private mutating func noteDeadline() {
@@ -152,16 +152,16 @@ public struct Host: ~Copyable {
 
     // MARK: Outputs
 
-    /// Lends each packet for the controller, in order; the bytes hold during the call only.
+    /// Passes each packet for the controller to `send`, in order. The bytes are valid during that call only.
     public mutating func drainPackets(_ send: (RawSpan) -> Void) { effects.packets.drain(send) }
 
-    /// The oldest event that has not been taken.
+    /// Removes and returns the oldest event; `nil` if there is none.
     public mutating func nextEvent() -> HostEvent? { effects.events.popFirst() }
 
     /// What is known about the controller so far.
     public var controllerInformation: ControllerInformation { information }
 
-    /// Whether the controller can be used: `HostEvent.ready` was told, and nothing went wrong since.
+    /// Whether the controller can be used: `HostEvent.ready` was reported, and nothing went wrong since.
     public var isReady: Bool { session.phase == .ready }
 
     /// Counters since the creation of the engine.
@@ -171,8 +171,8 @@ public struct Host: ~Copyable {
 
     // MARK: Settling
 
-    /// Ends the handling of an input: what the rooms left to each other is done, the controller is brought nearer to what
-    /// is wanted, and what may be sent is sent.
+    /// Finishes the handling of an input: does what the rooms left to each other, brings the controller closer to what
+    /// the clients want, and sends what may be sent.
     mutating func settle(at now: Instant) {
         fulfilWishes(at: now)
         if isReady {
@@ -202,11 +202,11 @@ public struct Host: ~Copyable {
         effects.counters.missedUpdates = server.counters.missedUpdates
     }
 
-    /// Does what the server and links left to others, one after the other, until nothing is left.
+    /// Does what the server and the links left to other rooms, one item after the other, until nothing is left.
     private mutating func fulfilWishes(at now: Instant) {
         takeServerActions(at: now)
         while let (link, wish) = effects.wishes.popFirst() {
-            // It may have ended meanwhile.
+            // The link may have ended meanwhile.
             guard link.place != nil else { continue }
             links.note(link)
             fulfil(wish, of: link, at: now)
@@ -229,7 +229,7 @@ public struct Host: ~Copyable {
         }
     }
 
-    /// Does what the attribute server wants done.
+    /// Carries out the actions of the attribute server.
     mutating func takeServerActions(at now: Instant) {
         while let action = server.nextAction() {
             switch action {
@@ -295,7 +295,7 @@ public struct Host: ~Copyable {
     mutating func finishStopping(at now: Instant) {
         guard !stopOperations.isEmpty else { return }
         session.phase = .stopped
-        // What the controller did not confirm in time is not waited for.
+        // Do not wait any longer for what the controller did not confirm in time.
         loseController(at: now)
         radio.endRequests(with: .cancelled, into: &effects)
         effects.events.append(.stopped)

@@ -1,8 +1,8 @@
 #if !hasFeature(Embedded)
 import BLEPackets
 
-/// A recording names a command without its room, and a link before what is asked of it: `{"scan":{"_0":…}}`,
-/// `{"gatt":{"_0":link,"_1":…}}`. So recordings outlive another order of the rooms.
+/// A recording names a command without its room, and the link before the link's command: `{"scan":{"_0":…}}`,
+/// `{"gatt":{"_0":link,"_1":…}}`. So recordings remain valid when commands move to other rooms.
 extension HostCommand: Codable {
     public init(from decoder: any Decoder) throws {
         func names<Key: CodingKey>(_ keys: Key.Type) throws -> Bool {
@@ -41,7 +41,7 @@ extension HostCommand: Codable {
     }
 }
 
-/// What belongs to no room but a link, as recordings write it.
+/// Commands that belong to no room or to a link, as recordings write them.
 private enum CommandOutsideRooms: Codable {
     case cancel(OperationID)
     case holdIndications(Bool)

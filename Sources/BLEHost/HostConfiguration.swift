@@ -4,48 +4,49 @@ import BLEPackets
 public struct HostConfiguration: Hashable, Sendable {
     /// Who owns the controller.
     public enum Ownership: Hashable, Sendable {
-        /// This engine only: it resets the controller, sets its event masks and writes its lists.
+        /// Only this engine uses the controller: it resets it, sets its event masks and writes its lists.
         case exclusive
-        /// Shared with an operating system's own stack, as on a raw HCI socket: nothing is reset or masked, events of
-        /// the others are ignored, and links carry no GATT of ours: their channels belong to the other stack.
+        /// Shared with the operating system's own stack, as on a raw HCI socket. The engine does not reset the
+        /// controller, set its event masks or handle events of the other stack, and it runs no GATT on links: their
+        /// channels belong to the other stack.
         case shared
     }
 
     /// The address that the engine uses in scan requests, connections and advertising.
     public enum OwnAddress: Hashable, Sendable {
-        /// Public where the controller has one, else `fallback`.
+        /// The public address if the controller has one, else `fallback`.
         case automatic(fallback: DeviceAddress)
-        /// The address that the controller was made with.
+        /// The controller's public address.
         case `public`
         /// A random static or non-resolvable private address.
         case random(DeviceAddress)
-        /// Resolvable private addresses, changed again and again: only bonded peers can resolve them. The identity that
-        /// they are told is the public address where the controller has one, else `fallback`. Without a toolbox and
-        /// `SecuritySettings.identityResolvingKey` there are none, and the identity is used itself.
+        /// Resolvable private addresses that change after `privateAddressLifetime`; only bonded peers can resolve them.
+        /// Those peers get as identity address the public address if the controller has one, else `fallback`. Without a
+        /// toolbox or without `SecuritySettings.identityResolvingKey` the engine uses the identity address itself.
         case resolvable(fallback: DeviceAddress)
     }
 
-    /// How long a private address of ours is used.
+    /// How long a private address of this device is used.
     public var privateAddressLifetime: Microseconds = .seconds(900)
 
-    /// Whether the controller's resolving list is used where it has one: bonded peers with private addresses are then
-    /// found by the controller, and shown private addresses of ours that it makes. What it cannot do the host does, as
-    /// it does everything without this.
+    /// Whether the engine uses the controller's resolving list if there is one. The controller then resolves the
+    /// private addresses of bonded peers, and generates the private addresses that this device shows them. The host
+    /// does what the controller cannot do, and everything if this is `false`.
     public var usesControllerResolution = false
 
     /// Whether the controller belongs to this engine alone.
     public var ownership: Ownership
-    /// What this device calls itself on the air.
+    /// The address of this device on the air.
     public var ownAddress: OwnAddress
-    /// How often and how hard the radio is used.
+    /// Intervals, windows and other timing of the radio.
     public var timing: Timing
-    /// Limits for everything that remote devices can make grow.
+    /// Limits for everything that remote devices can cause to grow.
     public var limits: HostLimits
-    /// What the Generic Access service calls this device, at most 248 octets of UTF-8.
+    /// The device name in the Generic Access service, at most 248 octets of UTF-8.
     public var deviceName: String
     /// How names and services are laid out in advertising.
     public var advertising: AdvertisingPackerSettings
-    /// Whether the owner answers `Host.nextToolboxQuestion()`: without it there is no pairing, no private address and no
+    /// Whether the owner answers `Host.nextToolboxQuestion()`. Otherwise there is no pairing, no private address and no
     /// database hash.
     public var hasToolbox: Bool
     /// How links are made secure.
@@ -53,11 +54,11 @@ public struct HostConfiguration: Hashable, Sendable {
     /// How several pending connections are handed to the controller.
     public var pendingConnections: PendingConnectionPolicy
 
-    /// How several connections that wait share the one initiator.
+    /// How several pending connections share the one initiator.
     public enum PendingConnectionPolicy: Hashable, Sendable {
-        /// One directed, several through the filter accept list, in turns when the list is too short.
+        /// A single one is a directed attempt; several use the filter accept list, in turns if the list is too short.
         case acceptList
-        /// One after the other by directed attempts of this length each: for controllers whose list has no effect.
+        /// Directed attempts in turns of this length, for controllers whose list has no effect.
         case directedTurns(Microseconds)
     }
 
@@ -80,15 +81,15 @@ public struct HostConfiguration: Hashable, Sendable {
     }
 }
 
-/// Bounds of what the engine holds; each is a count unless its name says otherwise.
+/// Limits of what the engine stores; each is a count unless its comment says otherwise.
 public struct HostLimits: Hashable, Sendable {
-    /// Devices that the scanner remembers; the one that was silent longest is forgotten first (pain 15).
+    /// Devices that the scanner remembers; it forgets the one that has been silent longest first (pain 15).
     public var scannedDevices = 16384
     /// How long a device may be silent before the scanner forgets it.
     public var scannedDeviceAge: Microseconds = .seconds(300)
     /// Packets kept for a connection handle whose Connection Complete has not come yet (pain 11).
     public var parkedPackets = 16
-    /// Longest L2CAP payload that is put together from fragments, in octets.
+    /// Longest L2CAP payload that is reassembled from fragments, in octets.
     public var reassembledBytes = 2048
     /// Links at one time.
     public var links = 64
@@ -97,7 +98,8 @@ public struct HostLimits: Hashable, Sendable {
     /// Bonds at one time. If all of them were started by this side or are authenticated, no new device can bond until
     /// one is removed; otherwise the oldest other bond is replaced.
     public var bonds = 1000
-    /// Bonds among them that peers began without authentication: the oldest makes room for the next one.
+    /// How many of these bonds may come from unauthenticated pairings that the peer started; a further one replaces the
+    /// oldest.
     public var unaskedBonds = 100
 
     /// Limits for a gateway with a few thousand devices nearby.

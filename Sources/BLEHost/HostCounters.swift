@@ -1,9 +1,9 @@
 /// Counters of errors and recoveries since the creation of the engine.
 public struct HostCounters: Hashable, Sendable {
-    /// Packets of the controller that could not be understood; each was dropped and told as
+    /// Packets of the controller that could not be decoded; each was dropped and reported as
     /// `HostEvent.malformedPacket`.
     public var malformedPackets: UInt64 = 0
-    /// Events that fit nothing the engine has asked for, as a handle that is given out twice.
+    /// Events that do not match the engine's state, for example a handle that the controller assigns twice.
     public var unexpectedEvents: UInt64 = 0
     /// Commands that the controller did not answer within 2 s.
     public var commandTimeouts: UInt64 = 0
@@ -13,7 +13,7 @@ public struct HostCounters: Hashable, Sendable {
     public var transportReopenings: UInt64 = 0
     /// Hardware Error events (Core 5.4, Vol 4, Part E, 7.7.16).
     public var hardwareErrors: UInt64 = 0
-    /// Command Disallowed responses: the mirrored state of the controller was wrong.
+    /// Command Disallowed responses: the engine's copy of the controller's state was wrong.
     public var desynchronisations: UInt64 = 0
     /// How often scanning was restarted because no reports arrived (pain 5).
     public var scanRestarts: UInt64 = 0
@@ -25,24 +25,24 @@ public struct HostCounters: Hashable, Sendable {
     public var parkedPackets: UInt64 = 0
     /// ACL packets for handles that belong to no link.
     public var strayPackets: UInt64 = 0
-    /// L2CAP frames that were too long or broken off, and fragments that continue nothing.
+    /// L2CAP frames that were too long or incomplete, and fragments that continue no frame.
     public var oversizedFrames: UInt64 = 0
     /// Connections that could not be established (0x3E) and were tried again.
     public var connectionRetries: UInt64 = 0
     /// Links closed because the peer sent requests without reading the responses.
     public var floodedLinks: UInt64 = 0
-    /// Links that were ended since the peer had acknowledged nothing for 45 s although packets waited for it.
+    /// Links closed because the peer acknowledged nothing for 45 s although packets were waiting for it.
     public var stalledLinks: UInt64 = 0
-    /// PDUs in the clear of peers that had still to prove that they hold the key of their bond: none was believed.
+    /// Unencrypted PDUs of peers that had not yet proved that they hold the key of their bond; all were dropped.
     public var refusedCleartext: UInt64 = 0
 
     /// Discoveries that the owner did not take in time.
     public var droppedDiscoveries: UInt64 = 0
     /// Values of notifications and write commands, and malformed packets, that the owner did not take in time.
     public var droppedValues: UInt64 = 0
-    /// Updates of our server that a client missed because it took those before too slowly.
+    /// Updates of the local server that a client missed because it took earlier ones too slowly.
     public var missedUpdates: UInt64 = 0
-    /// Broken ATT PDUs of links that have ended.
+    /// Malformed ATT PDUs of links that have ended.
     public var malformedATTPDUs: UInt64 = 0
     /// ATT responses to no request, of links that have ended.
     public var unexpectedATTResponses: UInt64 = 0

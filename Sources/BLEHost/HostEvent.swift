@@ -2,7 +2,7 @@ import BLEPackets
 
 /// Events for the owner of the engine.
 public enum HostEvent: Equatable, Sendable {
-    /// The controller can be used; also told after every recovery.
+    /// The controller can be used; also reported after every recovery.
     indirect case ready(ControllerInformation)
     /// The controller is being recovered; requests are kept, links are lost.
     case recovering(RecoveryStep)
@@ -12,31 +12,32 @@ public enum HostEvent: Equatable, Sendable {
     case reopenTransport
     /// `HostCommand.stop` has been carried out.
     case stopped
-    /// A device that matches a scan was discovered: once, or for each packet if the scan allows duplicates.
+    /// A device that matches a scan was discovered: reported once and for each change of its data, or for each packet
+    /// if the scan allows duplicates.
     case discovered(Discovery)
     /// The controller started or stopped advertising.
     case advertisingChanged(isAdvertising: Bool)
-    /// An operation came to its end, once.
+    /// An operation has ended. Reported exactly once for each operation.
     case completed(OperationID, Result<HostResult, HostFailure>)
-    /// A link is usable; told to each client that becomes its holder, before its connect operation completes.
+    /// A link is usable. Each client that becomes its holder gets this event before its connect operation completes.
     case connected(LinkInformation, ClientID)
     /// The link is gone for this client.
     case disconnected(LinkID, ClientID, reason: DisconnectionReason)
-    /// What the peer's database sent by itself, a new ATT_MTU, or room for write commands. Results of
-    /// operations come as `completed`.
+    /// The peer's server sent a value or a change of its database, the ATT_MTU changed, or there is room for write
+    /// commands. Results of operations come as `completed`.
     case gatt(LinkID, GATTClientEvent)
     /// A central has connected.
     case centralConnected(LinkInformation)
     /// A central's link is gone.
     case centralDisconnected(LinkID, reason: DisconnectionReason)
-    /// What clients do to the local database: some of it has to be answered.
+    /// What clients do with the local database; some of these events need an answer.
     case server(GATTServerEvent)
     /// Progress of a pairing; a question must be answered with `SecurityCommand.answerPairing`.
     case pairing(LinkID, PairingEvent)
-    /// A link was encrypted, got another key, or is not encrypted any more.
+    /// A link became encrypted, got another key, or is no longer encrypted.
     case encryptionChanged(LinkID, LinkSecurity)
-    /// A peer under a bonded address sent in the clear what is believed of the bonded device alone; it was dropped and
-    /// counted (`HostCounters.refusedCleartext`). Told once for a link.
+    /// A peer with a bonded address sent something unencrypted that is accepted only from the bonded device. It was
+    /// dropped and counted (`HostCounters.refusedCleartext`). Reported once for each link.
     case cleartextRefused(LinkID, DeviceAddress)
     /// A new or changed bond: save it in place of the one with the same identity.
     indirect case bondChanged(Bond)
@@ -50,30 +51,30 @@ public enum HostEvent: Equatable, Sendable {
     case phyChanged(LinkID, transmit: PHY, receive: PHY)
     /// The data lengths changed, at the request of either side (Core 5.4, Vol 4, Part E, 7.7.65.7).
     case dataLengthChanged(LinkID, DataLength)
-    /// A private address that clients wait for or are connected to was resolved: what waits for the address waits for
-    /// the identity from now on, under whatever address the device comes.
+    /// A private address that clients wait for or are connected to was resolved. Connect operations for the address now
+    /// wait for the identity, whatever address the device uses.
     case identityFound(DeviceAddress, behind: DeviceAddress)
-    /// A private address fits the keys of more than one bond: none of them is taken for its owner.
+    /// A private address matches the keys of more than one bond, so it is not resolved to any of them.
     case ambiguousIdentity(DeviceAddress, [DeviceAddress])
     /// A packet that could not be understood was dropped.
     case malformedPacket(DecodingError)
 }
 
-/// How an operation ended well.
+/// The result of a successful operation.
 public enum HostResult: Equatable, Sendable {
     /// Done; there is no further result.
     case done
-    /// Of `connect`: the link is usable, and its client one of its holders.
+    /// Of `connect`: the link is usable, and the client is one of its holders.
     case connected(LinkID)
     /// Of `gatt`.
     case gatt(GATTResult)
-    /// Of `publish`: where the service stands.
+    /// Of `publish`: the handles of the service.
     case published(GATTPublishedService)
     /// Channels are accepted on this SPSM.
     case listening(spsm: UInt16)
     /// Of `openChannel`.
     case channel(ChannelInformation)
-    /// Whether an answer or an update was taken.
+    /// Whether the engine accepted an answer, an update or another request of this kind.
     case accepted(Bool)
     /// Of `pair`: the link is encrypted with the new key.
     case paired(PairingSummary)
@@ -85,12 +86,12 @@ public enum HostResult: Equatable, Sendable {
     case remoteVersion(RemoteVersion)
     /// Of `readRemoteFeatures`.
     case remoteFeatures(LEFeatures)
-    /// Of `updateConnectionParameters`: what holds now.
+    /// Of `updateConnectionParameters`: the parameters in force.
     case connectionParameters(ConnectionParameters)
-    /// Of `setDataLength`: what held when the controller took the command; a change is told as
+    /// Of `setDataLength`: the values in force when the controller accepted the command. A change is reported as
     /// `HostEvent.dataLengthChanged`.
     case dataLength(DataLength)
-    /// Of `readPHY` and `setPHY`: what holds now.
+    /// Of `readPHY` and `setPHY`: the PHYs in use.
     case phy(transmit: PHY, receive: PHY)
     /// The return parameters of Command Complete, or the status octet of Command Status.
     case hciAnswer([UInt8])
@@ -98,7 +99,7 @@ public enum HostResult: Equatable, Sendable {
 
 /// Why an operation ended without its result.
 public enum HostFailure: Error, Equatable, Sendable {
-    /// By `HostCommand.cancel`, by its client's leaving, or by `HostCommand.stop`.
+    /// `HostCommand.cancel` or `HostCommand.stop` ended it, or its client left.
     case cancelled
     /// The controller is not ready, or was lost while the operation ran.
     case controllerLost
@@ -106,13 +107,13 @@ public enum HostFailure: Error, Equatable, Sendable {
     case controllerUnresponsive
     /// The controller refused a command.
     case controller(HCIStatus, HCIOpcode)
-    /// The controller never answered the command.
+    /// The controller did not answer the command in time.
     case commandTimeout(HCIOpcode)
     /// The link does not exist, or ended while the operation ran.
     case linkLost(DisconnectionReason)
     /// There is no such link, or it is about to end.
     case notConnected
-    /// The connection could not be made, for this reason.
+    /// The connection could not be established, for this reason.
     case connectionFailed(HCIStatus)
     /// The GATT operation failed; the device's own error is `GATTFailure.att`.
     case gatt(GATTFailure)
@@ -128,7 +129,7 @@ public enum HostFailure: Error, Equatable, Sendable {
     case procedureTimeout
     /// The peer refused the connection parameters.
     case rejectedByPeer
-    /// A bound of `HostLimits` is reached.
+    /// A limit of `HostLimits` is reached.
     case limitReached
 
     /// What is wrong with a request.
@@ -137,9 +138,10 @@ public enum HostFailure: Error, Equatable, Sendable {
         case connectionParameters
         /// A command's parameters are longer than 255 octets.
         case parametersTooLong
-        /// The engine has been stopped, or is about to be.
+        /// The engine has stopped or is stopping.
         case stopped
-        /// It needs the controller for itself; this one is shared with the kernel (`HostConfiguration.ownership`).
+        /// It needs exclusive use of the controller, and this one is shared with the kernel
+        /// (`HostConfiguration.ownership`).
         case notAvailableOnSharedController
         /// Raw advertising data or scan response of more than 31 octets.
         case advertisementTooLong
@@ -148,14 +150,14 @@ public enum HostFailure: Error, Equatable, Sendable {
 
 /// Why a link ended for a client.
 public enum DisconnectionReason: Hashable, Sendable {
-    /// This client let go of it.
+    /// This client released it.
     case releasedByClient
     /// The controller's reason, `remoteUserTerminatedConnection` and so on.
     case controller(HCIStatus)
-    /// The controller was reset or lost, and the link with it.
+    /// The controller was reset or lost, which ended the link.
     case controllerLost
 
-    /// What the link's ATT bearer is told.
+    /// The failure that the link's ATT bearer gets.
     var gattFailure: GATTFailure {
         switch self {
         case .releasedByClient: .cancelled
@@ -165,29 +167,29 @@ public enum DisconnectionReason: Hashable, Sendable {
     }
 }
 
-/// A device that was heard.
+/// A device that a scan discovered.
 public struct Discovery: Hashable, Sendable {
-    /// The scan that this answers.
+    /// The scan that found the device.
     public var scan: OperationID
-    /// Who scans.
+    /// The client that scans.
     public var client: ClientID
-    /// Who was heard: the identity where its keys are known; `nil` for an anonymous advertisement.
+    /// The device's address: its identity address if its keys are known; `nil` for an anonymous advertisement.
     public var address: DeviceAddress?
-    /// In dBm; 127 when it is unknown.
+    /// In dBm; 127 if it is unknown.
     public var rssi: Int8
-    /// Whether the device takes connections.
+    /// Whether the device accepts connections.
     public var isConnectable: Bool
     /// Whether the device answers scan requests.
     public var isScannable: Bool
     /// Advertising data as received, without the scan response.
     public var advertisement: [UInt8]
-    /// The scan response, empty while none has been heard.
+    /// The scan response; empty until one was received.
     public var scanResponse: [UInt8]
-    /// In dBm, from the extended advertising header; 127 when it is not stated.
+    /// In dBm, from the extended advertising header; 127 if it is not stated.
     public var txPower: Int8
-    /// Whether it was heard on extended advertising, not on the legacy kind (Core 5.4, Vol 6, Part B, 2.3.1).
+    /// Whether it was received in an extended advertising PDU, not a legacy one (Core 5.4, Vol 6, Part B, 2.3.1).
     public var isExtended: Bool
-    /// When it was heard.
+    /// When it was received.
     public var time: Instant
 
     public init(
@@ -209,16 +211,16 @@ public struct Discovery: Hashable, Sendable {
     }
 }
 
-/// One rung of the ladder by which a controller is brought back.
+/// One step in the recovery of a controller.
 public enum RecoveryStep: Hashable, Sendable { case reset, reopenTransport }
 
-/// What a new link is.
+/// Describes a new link.
 public struct LinkInformation: Hashable, Sendable {
-    /// This link and no later one.
+    /// Identifies this link; never used again for a later one.
     public var id: LinkID
-    /// The other side, by its identity where that is known.
+    /// The other side; its identity address if that is known.
     public var peer: DeviceAddress
-    /// What this side is on the link.
+    /// The role of this side.
     public var role: LinkRole
     /// The connection parameters in force.
     public var parameters: ConnectionParameters
@@ -236,9 +238,9 @@ public struct LinkInformation: Hashable, Sendable {
 
 /// The role of a device on a link, with the octet of Connection Complete (Core 5.4, Vol 4, Part E, 7.7.65.1).
 public enum LinkRole: UInt8, Hashable, Sendable {
-    /// Who made the link.
+    /// The device that initiated the link.
     case central = 0
-    /// Who advertised.
+    /// The device that advertised.
     case peripheral = 1
 }
 
@@ -246,7 +248,7 @@ public enum LinkRole: UInt8, Hashable, Sendable {
 public struct ConnectionParameters: Hashable, Sendable {
     /// Time between the starts of two connection events.
     public var interval: ConnectionInterval
-    /// Connection events that the peripheral may skip.
+    /// Connection events that the peripheral may skip, 0 to 499.
     public var peripheralLatency: UInt16
     /// How long the link may be silent before it counts as lost.
     public var supervisionTimeout: SupervisionTimeout
@@ -262,19 +264,19 @@ public struct ConnectionParameters: Hashable, Sendable {
 public struct DataLength: Hashable, Sendable {
     /// Octets that this side sends in one packet, 27 to 251.
     public var maxTransmitOctets: UInt16
-    /// How long such a packet may take on the air, 328 to 17040 µs.
+    /// The longest time on the air of such a packet, 328 to 17040 µs.
     public var maxTransmitMicroseconds: UInt16
     /// Octets that the peer sends in one packet, 27 to 251.
     public var maxReceiveOctets: UInt16
-    /// How long such a packet may take on the air, 328 to 17040 µs.
+    /// The longest time on the air of such a packet, 328 to 17040 µs.
     public var maxReceiveMicroseconds: UInt16
 }
 
-/// What the peer's controller says it is (Core 5.4, Vol 4, Part E, 7.7.12).
+/// The version of the peer's controller, as it reports it (Core 5.4, Vol 4, Part E, 7.7.12).
 public struct RemoteVersion: Hashable, Sendable {
     /// The version of its link layer (Assigned Numbers, 2.1): 9 is 5.0, 13 is 5.4.
     public var version: UInt8
-    /// Who made it (Assigned Numbers, 7.1).
+    /// The manufacturer (Assigned Numbers, 7.1).
     public var companyIdentifier: UInt16
     /// The manufacturer's revision number.
     public var subversion: UInt16

@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// Everything that can happen to an engine. The same inputs at the same times give the same packets, in every process:
-/// a recording is a configuration and a list of these.
+/// Everything that can happen to an engine. The same inputs at the same times give the same packets in every process,
+/// so a recording is a configuration and a list of inputs.
 public enum HostInput: Equatable, Sendable {
     /// The transport can carry packets.
     case transportOpened
@@ -11,14 +11,14 @@ public enum HostInput: Equatable, Sendable {
     case packet([UInt8])
     /// A client's command.
     case command(HostCommand, ClientID)
-    /// The answer to a `ToolboxQuestion` of that number.
+    /// The answer to the `ToolboxQuestion` with this number.
     case toolbox(UInt64, ToolboxResult)
     /// Time has passed.
     case advance
 }
 
 extension Host {
-    /// Applies an input as the method of its name does.
+    /// Applies an input like the method of the same name.
     /// - Returns: the operation, for a command.
     @discardableResult
     public mutating func apply(_ input: HostInput, at now: Instant) -> OperationID? {

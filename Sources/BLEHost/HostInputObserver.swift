@@ -1,7 +1,7 @@
-/// Sees the inputs of an engine and what it sends, so that the run can be repeated. Called where the engine runs; it
-/// must not block.
+/// Observes the inputs of an engine and what it sends, so that the run can be repeated. Its methods are called where
+/// the engine runs and must not block.
 public protocol HostInputObserver: AnyObject, Sendable {
-    /// The engine was made with this configuration.
+    /// The engine was created with this configuration.
     func began(_ configuration: HostConfiguration)
     /// The engine is about to take an input.
     func observe(_ input: HostInput, at time: Instant)

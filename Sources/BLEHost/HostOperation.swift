@@ -1,16 +1,16 @@
 import BLEPackets
 
-/// A command with the answer that it ends with.
+/// A command together with the type of its answer.
 ///
-/// `HostEvent.completed` reports results of every kind; an operation knows its own. So its caller gets the one type
-/// that the command can end with, and no other:
+/// `HostEvent.completed` reports results of every kind. An operation knows which kind its command ends with, so its
+/// caller gets a value of that type only:
 ///
 ///     let reading = HostOperation.readRSSI(on: link)
 ///     let id = host.submit(reading.command, at: now)
 ///     …
 ///     case .completed(id, .success(let result)): print(reading.answer(in: result))
 public struct HostOperation<Answer>: Sendable {
-    /// What is asked of the engine.
+    /// The command for the engine.
     public let command: HostCommand
     private let pick: @Sendable (HostResult) -> Answer?
 
@@ -19,12 +19,12 @@ public struct HostOperation<Answer>: Sendable {
         self.pick = pick
     }
 
-    /// The answer in the result of this command; `nil` for the result of another.
+    /// The answer in the result of this command; `nil` for the result of another command.
     public func answer(in result: HostResult) -> Answer? { pick(result) }
 }
 
 extension HostOperation where Answer == LinkID {
-    /// Connects; the link is usable when it ends.
+    /// Connects; the link is usable when the operation ends.
     public static func connect(_ request: ConnectRequest) -> Self {
         Self(.radio(.connect(request))) { if case .connected(let link) = $0 { link } else { nil } }
     }
@@ -50,7 +50,7 @@ extension HostOperation where Answer == [DiscoveredService] {
 }
 
 extension HostOperation where Answer == [DiscoveredInclude] {
-    /// Discovers the services that one includes.
+    /// Discovers the services that a service includes.
     public static func discoverIncludedServices(in range: AttributeHandleRange, on link: LinkID) -> Self {
         Self(.link(link, .gatt(.discoverIncludedServices(range)))) {
             if case .gatt(.includedServices(let found)) = $0 { found } else { nil }
@@ -98,7 +98,7 @@ extension HostOperation where Answer == Int8 {
 }
 
 extension HostOperation where Answer == RemoteVersion {
-    /// Reads what the peer's controller says it is.
+    /// Reads the version of the peer's controller.
     public static func readRemoteVersion(on link: LinkID) -> Self {
         Self(.link(link, .procedure(.readRemoteVersion))) {
             if case .remoteVersion(let version) = $0 { version } else { nil }
@@ -125,7 +125,7 @@ extension HostOperation where Answer == ConnectionParameters {
 }
 
 extension HostOperation where Answer == DataLength {
-    /// Asks for another data length; ends with the one in force.
+    /// Asks for another data length; ends with the one in force when the controller accepted the command.
     public static func setDataLength(octets: UInt16, microseconds: UInt16, on link: LinkID) -> Self {
         Self(.link(link, .procedure(.setDataLength(octets: octets, microseconds: microseconds)))) {
             if case .dataLength(let length) = $0 { length } else { nil }
@@ -182,7 +182,7 @@ extension HostOperation where Answer == GATTPublishedService {
 }
 
 extension HostOperation where Answer == Bool {
-    /// Answers a question of the server; ends with whether it was still open.
+    /// Answers a question of the server; ends with whether the question was still open.
     public static func respond(to question: GATTRequestID, with answer: GATTAnswer) -> Self {
         accepted(.server(.respond(question, answer)))
     }
@@ -193,12 +193,12 @@ extension HostOperation where Answer == Bool {
         accepted(.server(.updateValue(handle, value: value, links: links)))
     }
 
-    /// Answers a question of pairing; ends with whether it was still open and this is an answer to it.
+    /// Answers a question of pairing; ends with whether the question was still open and this answer fits it.
     public static func answerPairing(_ question: PairingQuestionID, _ answer: PairingAnswer) -> Self {
         accepted(.security(.answerPairing(question, answer)))
     }
 
-    /// Keeps a name with a bond; ends with whether there is such a bond.
+    /// Stores a name with a bond; ends with whether there is such a bond.
     public static func nameBond(_ identity: DeviceAddress, _ name: String) -> Self {
         accepted(.security(.nameBond(identity, name)))
     }
@@ -228,7 +228,7 @@ extension HostOperation where Answer == LocalOutOfBandData {
 // MARK: Octets
 
 extension HostOperation where Answer == [UInt8] {
-    /// Reads the whole value, however long.
+    /// Reads the whole value, even a long one.
     public static func read(_ handle: AttributeHandle, on link: LinkID) -> Self {
         Self(.link(link, .gatt(.read(handle)))) { if case .gatt(.value(let value)) = $0 { value } else { nil } }
     }

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Packets that wait for the transport, one behind the other in one reused buffer.
+/// Packets that wait for the transport, one after the other in a buffer that is reused.
 struct Outbox {
     private var packets = PacketWriter(reservingCapacity: 4096)
     private var ends: [Int] = []

@@ -2,21 +2,21 @@ import BLEPackets
 
 /// How often and how intensively the engine uses the radio (SPEC section 4). Every value is a setting.
 public struct Timing: Hashable, Sendable {
-    /// Duty cycle of a scan that a foreground client requested.
+    /// Duty of the scan while a client in the foreground scans.
     public var foregroundScan: ScanDuty
-    /// Duty cycle of a scan when every scanning client is in the background (SPEC BGC-4).
+    /// Duty of the scan while every scanning client is in the background (SPEC BGC-4).
     public var backgroundScan: ScanDuty
-    /// Advertising intervals while a client in the foreground advertises.
+    /// Pace of advertising while a client in the foreground advertises.
     public var foregroundAdvertising: AdvertisingPace
-    /// Advertising intervals when every advertising client is in the background (SPEC BGP-5).
+    /// Pace of advertising while every advertising client is in the background (SPEC BGP-5).
     public var backgroundAdvertising: AdvertisingPace
-    /// Connection interval requested when a link is made.
+    /// Connection interval that the engine asks for when it connects.
     public var connectionInterval: ClosedRange<ConnectionInterval>
     /// Connection events that the peripheral may skip, 0 to 499.
     public var peripheralLatency: UInt16
     /// How long a link may be silent before it is considered lost.
     public var supervisionTimeout: SupervisionTimeout
-    /// The receive MTU for the exchange of ATT_MTU, 23 to 517 octets.
+    /// ATT_MTU that the engine offers in the MTU exchange, 23 to 517 octets.
     public var attMTU: UInt16
 
     public init(
@@ -55,13 +55,13 @@ public struct Timing: Hashable, Sendable {
         peripheralLatency: 0, supervisionTimeout: .milliseconds(720), attMTU: 185)
 }
 
-/// How often advertising is sent: at first, and after a while without a central (SPEC section 4).
+/// The advertising interval, at first and after a while without a connection (SPEC section 4).
 public struct AdvertisingPace: Hashable, Sendable {
-    /// The advertising interval at first.
+    /// The interval at first.
     public var initial: AdvertisingInterval
-    /// How long the initial interval is used.
+    /// How long `initial` is used.
     public var initialSpan: Microseconds
-    /// The advertising interval after the initial span.
+    /// The interval after `initialSpan`.
     public var later: AdvertisingInterval
 
     public init(initial: AdvertisingInterval, _ initialSpan: Microseconds, later: AdvertisingInterval) {
@@ -73,9 +73,9 @@ public struct AdvertisingPace: Hashable, Sendable {
 
 /// How much of the time the receiver listens: `window` out of each `interval`.
 public struct ScanDuty: Hashable, Sendable {
-    /// The time from the beginning of one window to the next.
+    /// Time between the starts of two scan windows.
     public var interval: ScanInterval
-    /// How long the receiver then listens; at most the interval.
+    /// How long the receiver listens each time; at most `interval`.
     public var window: ScanInterval
 
     public init(interval: ScanInterval, window: ScanInterval) {

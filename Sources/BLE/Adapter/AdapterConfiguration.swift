@@ -22,7 +22,7 @@ public struct AdapterConfiguration: Sendable {
     public var ownAddress: OwnAddress
     /// Intervals, windows and timeouts of the radio.
     public var timing: Timing
-    /// Limits for everything that remote devices can make grow.
+    /// Limits for everything that remote devices can cause to grow.
     public var limits: HostLimits
     /// The device name that centrals read, at most 248 octets of UTF-8.
     public var deviceName = "Jelling"

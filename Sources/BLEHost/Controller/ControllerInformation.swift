@@ -16,7 +16,7 @@ public struct ControllerInformation: Hashable, Sendable {
     public var lmpVersion: UInt8 = 0
     /// The maker's own revision of its link layer.
     public var lmpSubversion: UInt16 = 0
-    /// Who made it (Assigned Numbers, 7.1).
+    /// The manufacturer (Assigned Numbers, 7.1).
     public var companyIdentifier: UInt16 = 0
     /// What its link layer can do (Core 5.4, Vol 6, Part B, 4.6).
     public var features: LEFeatures = []
