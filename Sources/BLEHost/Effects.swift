@@ -40,7 +40,7 @@ struct Effects {
         if status == .commandDisallowed { counters.desynchronisations &+= 1 }
     }
 
-    /// Sends the next command if the controller can accept one.
+    /// Sends the next command if the controller accepts one.
     mutating func sendCommands(at now: Instant) { commands.flush(into: &packets, at: now) }
 
     /// Sends as much data as the controller has buffers for.

@@ -7,7 +7,7 @@ import BLETransport
 /// It belongs to its event loop, and so does its owner.
 @_spi(HostRunner)
 public protocol EngineRunner: AnyObject {
-    /// What the controller said of itself.
+    /// What the controller reported about itself.
     var information: ControllerInformation { get }
     /// What the engine met and survived.
     var counters: HostCounters { get }

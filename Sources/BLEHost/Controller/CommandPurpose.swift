@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Why a command was sent: who takes its answer.
+/// Why a command was sent, which decides who handles its answer.
 enum CommandPurpose: Equatable {
     case startup(StartupStep)
     case scan
@@ -11,14 +11,14 @@ enum CommandPurpose: Equatable {
     /// A change of the controller's resolving list.
     case resolvingList
     case link(LinkID, LinkPurpose)
-    /// Something about the link of this handle whose answer is not waited for.
+    /// A command for the link with this handle whose answer does not matter.
     case unattendedOnLink(ConnectionHandle)
     /// A client's own command.
     case client(OperationID)
-    /// The answer is not waited for.
+    /// A command whose answer does not matter.
     case unattended
 
-    /// The handle in the command, of which it is known that it belongs to a link.
+    /// The handle of the link that the command belongs to; `nil` if it belongs to no link.
     var handle: ConnectionHandle? {
         switch self {
         case .link(let link, _): link.handle
@@ -28,10 +28,10 @@ enum CommandPurpose: Equatable {
     }
 }
 
-/// Why a command was sent that belongs to a link.
+/// Why a command for a link was sent.
 enum LinkPurpose: Equatable {
     case disconnect
-    /// A `LinkProcedure`, by its command.
+    /// The command of a `LinkProcedure`.
     case procedure
     /// The central's part of encryption.
     case encrypt

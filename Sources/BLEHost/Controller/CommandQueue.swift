@@ -1,9 +1,10 @@
 import BLEPackets
 
-/// Commands on their way to the controller: one at a time, within the credits that it gives, each with a time limit
-/// (Core 5.4, Vol 4, Part E, 4.4).
+/// Commands for the controller: one at a time, within the credits that it gives, each with a time limit (Core 5.4, Vol
+/// 4, Part E, 4.4).
 ///
-/// One command in flight is enough: the controller answers in microseconds, and no answer can be taken for another's.
+/// One command in flight is enough: the controller answers in microseconds, and no answer can be mistaken for that of
+/// another command.
 struct CommandQueue {
     /// How long the controller may take to answer.
     static let timeout: Microseconds = .seconds(2)
@@ -23,7 +24,7 @@ struct CommandQueue {
     private var waiting = Queue<Waiting>()
     private(set) var inFlight: InFlight?
     private var credits = 1
-    /// When a controller that takes no command is given one all the same: a credit can get lost.
+    /// When a command is sent even without a credit, because a credit can get lost.
     private var creditDeadline: Instant?
 
     var isIdle: Bool { inFlight == nil && waiting.isEmpty }
@@ -35,7 +36,8 @@ struct CommandQueue {
         waiting.append(Waiting(opcode: Command.opcode, packet: writer.bytes, purpose: purpose))
     }
 
-    /// A command that the host does not interpret. Parameters beyond 255 bytes cannot be stated and are refused above.
+    /// A command that the host does not interpret. The caller has refused parameters of more than 255 octets, which do
+    /// not fit.
     mutating func append(opcode: HCIOpcode, parameters: [UInt8], purpose: CommandPurpose) {
         var writer = PacketWriter(reservingCapacity: 4 + parameters.count)
         writer.write(H4PacketType.command.rawValue)
@@ -45,7 +47,7 @@ struct CommandQueue {
         waiting.append(Waiting(opcode: opcode, packet: writer.bytes, purpose: purpose))
     }
 
-    /// Sends the next command when the controller takes one.
+    /// Sends the next command if the controller accepts one.
     mutating func flush(into outbox: inout Outbox, at now: Instant) {
         guard inFlight == nil, !waiting.isEmpty else { return }
         guard credits > 0 else {
@@ -58,8 +60,9 @@ struct CommandQueue {
         outbox.append { $0.write(bytes: next.packet) }
     }
 
-    /// The controller answered `opcode` and takes `newCredits` further commands.
-    /// - Returns: why the command was sent; `nil` when this answer is not waited for (late, or asked by another process).
+    /// The controller answered `opcode` and accepts `newCredits` further commands.
+    /// - Returns: why the command was sent; `nil` if this answer was not expected (it is late, or another process sent
+    ///   the command).
     mutating func answered(_ opcode: HCIOpcode, credits newCredits: UInt8) -> CommandPurpose? {
         credits = Int(newCredits)
         if credits > 0 { creditDeadline = nil }
@@ -68,8 +71,8 @@ struct CommandQueue {
         return command.purpose
     }
 
-    /// Gives up the command in flight when its time is over; the next may go even without a credit, since a controller
-    /// that lost a command will not return its credit either.
+    /// Gives up the command in flight when its time is over. The next may go even without a credit, because a
+    /// controller that lost a command does not return its credit either.
     mutating func timeOut(at now: Instant) -> InFlight? {
         guard let command = inFlight, command.deadline <= now else { return nil }
         inFlight = nil
@@ -77,8 +80,8 @@ struct CommandQueue {
         return command
     }
 
-    /// Takes a credit that the controller owes for too long.
-    /// - Returns: whether it was so.
+    /// Assumes a credit that the controller has owed for too long.
+    /// - Returns: whether it did.
     mutating func restoreCredit(at now: Instant) -> Bool {
         guard let deadline = creditDeadline, deadline <= now else { return false }
         creditDeadline = nil
@@ -86,11 +89,11 @@ struct CommandQueue {
         return true
     }
 
-    /// Drops what waits to be said of a link that is no more: the next link may have its handle.
+    /// Drops waiting commands for a link that has ended, because the next link may have its handle.
     mutating func removeWaiting(on handle: ConnectionHandle) { waiting.keep { $0.purpose.handle != handle } }
 
     /// Forgets everything: the controller was reset or is gone.
-    /// - Returns: the purposes of what was never answered, oldest first.
+    /// - Returns: the purposes of the unanswered commands, oldest first.
     mutating func removeAll() -> [CommandPurpose] {
         var purposes: [CommandPurpose] = []
         if let inFlight { purposes.append(inFlight.purpose) }

@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// The controller itself: whether it can be used, how it is started, what it said of itself, and how it is brought back
-/// when it fails.
+/// The controller itself: whether it can be used, how it is started, what it reports about itself, and how it is
+/// recovered when it fails.
 ///
 ///     closed ──transport opened──▶ starting ──last step answered──▶ ready ──stop──▶ stopping ──all quiet──▶ stopped
 ///                                    ▲  ▲                             │
@@ -9,8 +9,8 @@ import BLEPackets
 ///                                    └── awaitingTransport ◀──────────┤
 ///                                                       failed ◀──────┘
 ///
-/// It gives its startup commands one after the other. What the rest of the engine has to do when the controller becomes
-/// ready, or is lost, is said by the results of its methods.
+/// It issues the startup commands one after the other. The results of its methods say what the rest of the engine has
+/// to do when the controller becomes ready or is lost.
 struct ControllerSession {
     enum Phase: Equatable {
         case closed
@@ -26,17 +26,17 @@ struct ControllerSession {
 
     /// How far a start has come.
     enum Progress: Equatable {
-        /// A command is in flight, or an address is being made.
+        /// A command is in flight, or an address is being generated.
         case waiting
-        /// `information.ownAddress` has been chosen; the start goes on with the next call.
+        /// `information.ownAddress` has been chosen; the start continues with the next call.
         case addressChosen
-        /// Every step is over.
+        /// Every step is done.
         case ready
     }
 
     let configuration: HostConfiguration
     var phase = Phase.closed
-    /// What the controller said of itself.
+    /// What the controller reported about itself.
     var information = ControllerInformation()
     private var ladder: RecoveryLadder
 
@@ -49,8 +49,8 @@ struct ControllerSession {
         if case .starting = phase { true } else { false }
     }
 
-    /// Whether what the controller says is of the past: it is being reset, or is not in use. Answers to commands and
-    /// hardware errors are heard all the same.
+    /// Whether events and data of the controller are ignored because it is being reset or is not in use. Answers to
+    /// commands and hardware errors are handled even then.
     func isDeaf(_ commands: borrowing CommandQueue) -> Bool {
         switch phase {
         case .closed, .awaitingTransport, .failed, .stopped: true
@@ -61,14 +61,14 @@ struct ControllerSession {
 
     // MARK: Starting
 
-    /// The transport is there, or the controller is to be reset.
+    /// The transport is open, or the controller has to be reset.
     mutating func start() {
         information = ControllerInformation()
         phase = .starting(next: 0)
     }
 
-    /// Gives the next command that makes sense.
-    /// - Parameter isAddressBeingMade: whether the address that is to be set is not known yet.
+    /// Issues the next command that makes sense.
+    /// - Parameter isAddressBeingMade: whether the address to set is still being generated.
     mutating func proceed(
         isAddressBeingMade: Bool, at now: Instant, into commands: inout CommandQueue
     ) -> Progress {
@@ -141,13 +141,13 @@ struct ControllerSession {
     }
 
     /// A startup command was answered.
-    /// - Returns: whether the next may follow; `false` when the controller has to be brought back.
+    /// - Returns: whether the next step may follow; `false` if the controller has to be recovered.
     mutating func answered(
         _ step: StartupStep, _ parameters: RawSpan, into commands: inout CommandQueue
     ) throws(DecodingError) -> Bool {
         let status = HCIStatus(rawValue: parameters.byte(at: 0) ?? HCIStatus.unspecifiedError.rawValue)
         guard status.isSuccess else {
-            // A refusal of the mask means that the controller does not know all of its bits: the oldest mask is tried.
+            // A refusal means that the controller does not know all bits of the mask: try the oldest mask.
             if step == .setLEEventMask {
                 commands.append(LESetEventMask(mask: .afterReset), purpose: .unattended)
                 return true
@@ -197,8 +197,8 @@ struct ControllerSession {
 
     // MARK: Recovery
 
-    /// The controller does not do what it must.
-    /// - Returns: what is to be tried now; `nil` when it is not in use.
+    /// The controller failed.
+    /// - Returns: what to try now; `nil` if the controller is not in use.
     mutating func fall(at now: Instant) -> RecoveryLadder.Step? {
         switch phase {
         case .starting, .ready: ladder.fall(at: now)

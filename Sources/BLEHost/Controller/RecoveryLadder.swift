@@ -1,11 +1,11 @@
-/// The rungs by which a controller that no longer answers is brought back: reset, reopen the transport, give up (pain 6).
+/// The steps to recover a controller that no longer answers: reset, reopen the transport, give up (pain 6).
 ///
-/// A controller that stays well for a while starts again at the lowest rung; one that falls again and again is given up
-/// although each single reset seems to help.
+/// A controller that works for a while starts again at the first step. One that fails again and again is given up even
+/// if each single reset seems to help.
 struct RecoveryLadder {
     enum Step: Equatable { case reset, reopenTransport, giveUp }
 
-    /// How long the controller must stay well before its past is forgotten.
+    /// How long the controller must work before its earlier failures are forgotten.
     static let stablePeriod: Microseconds = .seconds(60)
     private static let maximumFalls = 5
 
@@ -16,13 +16,13 @@ struct RecoveryLadder {
 
     init(canReset: Bool) { self.canReset = canReset }
 
-    /// The controller failed: what is to be done now.
+    /// The controller failed; returns what to do now.
     mutating func fall(at now: Instant) -> Step {
         if let readySince, readySince.advanced(by: Self.stablePeriod) <= now {
             rung = 0
             falls = 0
         } else if readySince != nil {
-            // It came back and fell again soon: the rung that helped then is tried again, within the bound.
+            // It recovered and soon failed again: try the step that helped last time, within the limit.
             rung = max(0, rung - 1)
         }
         readySince = nil

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The commands by which a controller is made known and ready, in their order.
+/// The steps that find out about a controller and set it up, in their order.
 enum StartupStep: CaseIterable, Equatable {
     case reset
     case readLocalVersion
@@ -14,14 +14,15 @@ enum StartupStep: CaseIterable, Equatable {
     case readAcceptListSize
     case readResolvingListSize
     case readMaximumDataLength
-    /// No command: which address is shown is known now.
+    /// No command: the address of this device can be chosen now.
     case chooseAddress
     case setEventMask
     case setLEEventMask
     case writeSuggestedDataLength
     case setRandomAddress
 
-    /// Whether the stack cannot work when this is refused or never answered. Everything else is taken as not supported.
+    /// Whether the stack cannot work if the controller refuses this step or does not answer. A failure of any other
+    /// step means that the feature is not supported.
     var isRequired: Bool {
         switch self {
         case .reset, .readLEFeatures, .readLEBufferSize, .setLEEventMask: true
@@ -32,7 +33,7 @@ enum StartupStep: CaseIterable, Equatable {
         }
     }
 
-    /// Whether the step changes the controller, which a shared one must be spared.
+    /// Whether the step changes the controller, which is not allowed on a shared one.
     var changesController: Bool {
         switch self {
         case .reset, .setEventMask, .setLEEventMask, .writeSuggestedDataLength, .setRandomAddress: true
@@ -48,7 +49,7 @@ enum StartupStep: CaseIterable, Equatable {
         if changesController, configuration.ownership == .shared { return false }
         switch self {
         case .readBufferSize:
-            // Zero says that LE shares the buffers of BR/EDR (Core 5.4, Vol 4, Part E, 7.8.2).
+            // Zero means that LE shares the buffers of BR/EDR (Core 5.4, Vol 4, Part E, 7.8.2).
             return information.aclDataLength == 0 || information.aclDataCount == 0
         case .readMaximumDataLength, .writeSuggestedDataLength:
             return information.features.contains(.dataPacketLengthExtension)
@@ -64,7 +65,7 @@ enum StartupStep: CaseIterable, Equatable {
     }
 }
 
-/// The events that the engine handles, as the masks name them.
+/// The event masks: the events that the engine handles.
 enum EventMasks {
     /// Core 5.4, Vol 4, Part E, 7.3.1.
     static let hci: EventMask = [
@@ -72,7 +73,8 @@ enum EventMasks {
         .dataBufferOverflow, .encryptionKeyRefreshComplete, .leMeta,
     ]
 
-    /// Core 5.4, Vol 4, Part E, 7.8.1. Only events of features that the controller has: old ones refuse unknown bits.
+    /// Core 5.4, Vol 4, Part E, 7.8.1. Only events of features that the controller supports, because old controllers
+    /// refuse unknown bits.
     static func le(for features: LEFeatures) -> LEEventMask {
         var mask = LEEventMask.afterReset
         if features.contains(.connectionParametersRequestProcedure) { mask.insert(.remoteConnectionParameterRequest) }

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// Advertising: one advertisement for all clients, or a call of one device.
+/// Advertising: one advertisement for all clients, or directed advertising to one device.
 extension Radio {
     mutating func perform(_ action: AdvertisingMachine.Action, into effects: inout Effects) {
         switch action {
@@ -42,7 +42,7 @@ extension Radio {
     }
 
     /// The controller has stopped advertising by itself.
-    /// - Parameter byConnection: whether a central connected; else the time of a call is over.
+    /// - Parameter byConnection: whether a central connected; otherwise the time of directed advertising is over.
     mutating func advertisingEnded(byConnection: Bool, at now: Instant, into effects: inout Effects) {
         let wasAdvertising = advertisingMachine.isAdvertising
         let call = callInForce
@@ -64,12 +64,12 @@ extension Radio {
         effects.needsConvergence = true
     }
 
-    /// A central's link is gone: there may be room to advertise again.
+    /// A central's link has ended: it may be possible to advertise again.
     mutating func centralLeft(into effects: inout Effects) { perform(advertisingMachine.proceed(), into: &effects) }
 
     // MARK: Wishes
 
-    /// - Parameter isPresent: whether the device that the request calls is connected.
+    /// - Parameter isPresent: whether the request's target is connected.
     mutating func advertise(
         _ request: AdvertiseRequest, operation: OperationID, client: ClientID, isPresent: Bool, at now: Instant,
         into effects: inout Effects
@@ -91,7 +91,8 @@ extension Radio {
 
     // MARK: Calls of one device, by directed advertising
 
-    /// How long the controller takes at most to end what lasts 1.28 s: some never do.
+    /// The time limit for the controller to end directed advertising, which lasts 1.28 s: some controllers never end
+    /// it.
     private static let directedTimeout = Microseconds.microseconds(
         AdvertisingTarget.highDutyCycleSpan.rawValue + 220_000)
     /// In units of 10 ms.
@@ -106,7 +107,7 @@ extension Radio {
         effects.needsConvergence = true
     }
 
-    /// The controller calls on although its time is over.
+    /// Ends directed advertising that the controller has not ended in time.
     mutating func advanceCall(to now: Instant, into effects: inout Effects) {
         guard let deadline = callDeadline, deadline <= now else { return }
         callDeadline = nil

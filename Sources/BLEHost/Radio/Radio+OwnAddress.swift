@@ -3,14 +3,15 @@ import BLEPackets
 /// Private addresses of this device (Core 5.4, Vol 3, Part C, 10.7).
 extension Radio {
     /// Asks for a new address.
-    /// - Parameter key: by which bonded peers know our private addresses; without it there are none.
+    /// - Parameter key: our identity resolving key, with which bonded peers resolve our private addresses; without it
+    ///   there are none.
     mutating func makePrivateAddress(with key: Key128?, into effects: inout Effects) {
         guard configuration.hasToolbox, key != nil else { return }
         privateAddress.state = .beingMade
         effects.desk.ask(.random(count: 3), for: .ownAddressRandom)
     }
 
-    /// - Returns: `false` when there will be no new address this time.
+    /// - Returns: `false` if there will be no new address this time.
     mutating func addressRandomDrawn(
         _ result: ToolboxResult, key: Key128?, at now: Instant, into effects: inout Effects
     ) -> Bool {
@@ -26,18 +27,18 @@ extension Radio {
         return true
     }
 
-    /// - Returns: the address, where the toolbox has made one.
+    /// - Returns: the address; `nil` if the toolbox failed.
     func address(from result: ToolboxResult, random: [UInt8]) -> DeviceAddress? {
         guard case .octets(let octets) = result, octets.count == 16 else { return nil }
         return DeviceAddress(resolvable: random, hash: [UInt8](octets.suffix(3)))
     }
 
-    /// The address stays as it is, and the next one is made when its time is over.
+    /// Keeps the address; the next one is generated when its lifetime is over.
     mutating func keepAddress(at now: Instant) {
         privateAddress.state = .inUse(until: now.advanced(by: configuration.privateAddressLifetime))
     }
 
-    /// Sets the new address once the radio is at rest.
+    /// Sets the new address once the radio is idle.
     mutating func proceedWithAddress(into effects: inout Effects) {
         guard case .waiting(let address) = privateAddress.state, isIdle else { return }
         privateAddress.state = .beingSet(address)
@@ -54,15 +55,15 @@ extension Radio {
 
     // MARK: Its kind
 
-    /// The kind of the address that the host has chosen or made.
+    /// The type of the address that the host has chosen or generated.
     var hostAddressType: OwnAddressType { ownAddress?.isRandom ?? false ? .random : .public }
 
-    /// The address that scanning and initiating show. Where the controller makes private ones for bonded peers, everybody
-    /// else sees the host's.
+    /// The type of our address for scanning and initiating. If the controller generates private addresses for bonded
+    /// peers, all other devices see the host's address.
     var ownAddressType: OwnAddressType { resolvingList.makesAddresses ? .resolvableOrRandom : hostAddressType }
 
-    /// The kind of our address in directed advertising. Where the controller makes it, it names the peer by a private
-    /// address too (Core 5.4, Vol 6, Part B, 6.2.2).
+    /// The type of our address in directed advertising. If the controller generates it, the target address is a private
+    /// address, too (Core 5.4, Vol 6, Part B, 6.2.2).
     func ownAddressType(towards peer: DeviceAddress) -> OwnAddressType {
         resolvingList.makesAddress(towards: peer) ? .resolvableOrRandom : hostAddressType
     }

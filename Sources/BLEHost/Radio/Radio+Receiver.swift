@@ -22,14 +22,14 @@ extension Radio {
     mutating func scanAnswered(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
         effects.note(status)
         perform(scanMachine.completed(status, at: now), into: &effects)
-        // An attempt may have been waiting for the receiver.
+        // A connection attempt may have been waiting for the receiver.
         if !connector.isEmpty || !scanMachine.isIdle { effects.needsConvergence = true }
     }
 
     /// The controller stopped scanning by itself.
     mutating func scanTimedOut(into effects: inout Effects) { perform(scanMachine.stopped(), into: &effects) }
 
-    /// A report came; who sent it may still be hidden behind a private address.
+    /// A report came; its sender may still have to be resolved from a private address.
     @inline(__always)
     mutating func heard(_ report: inout Scanner.Report, at now: Instant, into effects: inout Effects) {
         effects.counters.advertisingReports &+= 1
@@ -39,7 +39,7 @@ extension Radio {
         report.addressOnAir = report.address
     }
 
-    /// A report of which is known who sent it.
+    /// A report whose sender is known.
     mutating func received(
         _ report: Scanner.Report, data: RawSpan, resolving: [ResolvingKey], at now: Instant,
         into effects: inout Effects
@@ -50,7 +50,7 @@ extension Radio {
             connector.heard(address, onAir: report.addressOnAir ?? address, at: now)
             effects.needsConvergence = true
         }
-        // An advertisement for an address that the controller does not know may be for us, but is no discovery.
+        // Directed advertising to an address that the controller cannot resolve may be for us, but is not a discovery.
         if !report.hasUnresolvedTarget { scanner.receive(report, data: data, at: now, into: &effects.events) }
         effects.counters.forgottenDevices = scanner.forgottenDevices
         effects.counters.droppedDiscoveries = effects.events.droppedDiscoveries
@@ -78,14 +78,14 @@ extension Radio {
         effects.needsConvergence = true
     }
 
-    /// Connection Complete came for the central's role.
+    /// Connection Complete came for the central role.
     mutating func attemptEnded(_ status: HCIStatus, at now: Instant, into effects: inout Effects) {
         perform(initiator.connectionComplete(status), at: now, into: &effects)
         effects.needsConvergence = true
     }
 
     /// The controller could not connect.
-    /// - Parameter target: what it tried.
+    /// - Parameter target: the peers that it tried to connect to.
     mutating func connectionFailed(
         _ status: HCIStatus, target: Initiator.Plan?, at now: Instant, into effects: inout Effects
     ) {
@@ -95,8 +95,7 @@ extension Radio {
         retry(connector.take(peer), after: status, into: &effects)
     }
 
-    /// A link that could not be established (0x3E) is tried again; another reason, or too many tries, end the
-    /// operations.
+    /// Retries a link that could not be established (0x3E); another reason or too many tries end the operations.
     mutating func retry(
         _ operations: [Connector.Pending], after status: HCIStatus, into effects: inout Effects
     ) {
@@ -123,7 +122,8 @@ extension Radio {
             (peer, parameters, usesAcceptList) = (address, wished, false)
             if resolvingList.finds(address) { peer = address.asIdentity }
         case .acceptList(let addresses, let wished):
-            // The address has no meaning beside the accept list; a controller that reads it all the same finds one of ours.
+            // With the filter accept list, the peer address has no meaning; a controller that reads it nevertheless
+            // gets a wanted one.
             peer = addresses.first ?? DeviceAddress(value: 0, kind: .public)
             (parameters, usesAcceptList) = (wished, true)
         }
@@ -134,8 +134,8 @@ extension Radio {
             &effects.commands)
     }
 
-    /// The controller, or another stack's use of it, does not let us have the accept list: the peers take turns in a
-    /// shorter one, or without. None of them is to blame, so that no operation ends (SPEC CEN-9).
+    /// The controller refuses the accept list, perhaps because another stack uses it: the peers take turns in a shorter
+    /// list or without one. This is no fault of the peers, so no operation ends (SPEC CEN-9).
     private mutating func acceptListRefused(
         _ plan: Initiator.Plan, _ status: HCIStatus, into effects: inout Effects
     ) {
@@ -156,7 +156,7 @@ extension Radio {
             return
         }
         if status == .connectionAlreadyExists, configuration.ownership == .exclusive {
-            // The link that is about to end still stands in the way.
+            // A link that is about to end is still in the way.
             return connector.pause(at: now)
         }
         let peers: [DeviceAddress]

@@ -1,12 +1,12 @@
 import BLEPackets
 
-/// Privacy in the controller: its resolving list, and what may be left to it.
+/// Privacy in the controller: its resolving list, and what the host may leave to it.
 extension Radio {
-    /// Brings the list of a controller that has one nearer to the bonds.
+    /// Brings the controller's list, if there is one, closer to the bonds.
     /// - Parameters:
-    ///   - keys: those of the bonds.
+    ///   - keys: the identity resolving keys of the bonds.
     ///   - revision: grows when they change.
-    ///   - localKey: by which bonded peers know our private addresses.
+    ///   - localKey: our identity resolving key, with which bonded peers resolve our private addresses.
     mutating func proceedWithResolvingList(
         _ keys: [ResolvingKey], revision: UInt64, localKey: Key128?, into effects: inout Effects
     ) {
@@ -60,26 +60,26 @@ extension Radio {
 
     // MARK: Evidence
 
-    /// The controller named a device, by an identity or as heard.
+    /// The controller reported a device, by its identity address or by the address on the air.
     mutating func noteNaming(of address: DeviceAddress, into effects: inout Effects) {
         guard address.kind == .publicIdentity || address.kind == .randomIdentity else { return }
         if resolvingList.resolved(address) { effects.needsConvergence = true }
     }
 
-    /// The host found an identity where the controller had shown a private address.
+    /// The host resolved a private address that the controller had reported unresolved.
     mutating func noteOwnResolution(_ identity: DeviceAddress, revision: UInt32, into effects: inout Effects) {
         if resolvingList.leftUnresolved(identity, revision: revision) { effects.needsConvergence = true }
     }
 
     // MARK: What follows
 
-    /// Peers whose private addresses only the host can tell: they are connected to under the one that was heard.
+    /// Peers whose private addresses only the host can resolve; connections to them use the address that was received.
     func peersFoundByHost(_ resolving: [ResolvingKey]) -> [DeviceAddress] {
         guard configuration.hasToolbox else { return [] }
         return resolving.lazy.map { $0.identity }.filter { !resolvingList.finds($0) }
     }
 
-    /// Whether a device can only be connected to under the address under which it was heard: it has private ones.
+    /// Whether a device has private addresses, so that a connection must use the address that was received.
     func usesPrivateAddresses(_ peer: DeviceAddress, _ resolving: [ResolvingKey]) -> Bool {
         guard configuration.hasToolbox, configuration.ownership == .exclusive else { return false }
         let peer = peer.withoutIdentityMark

@@ -1,20 +1,20 @@
 import BLEPackets
 
-/// What the controller does with its radio for all clients together: scanning, initiating and advertising, the address
-/// that it shows, and its resolving list.
+/// What the controller does with its radio for all clients together: scanning, initiating, advertising, its own address
+/// and its resolving list.
 ///
 ///     clients' wishes ──▶ Scanner, Connector, Advertiser ──▶ plans
 ///                                                              │ converge
 ///                                                              ▼
 ///     controller ◀── commands ── ScanMachine, Initiator, AdvertisingMachine
 ///
-/// Each machine keeps what the controller does equal to a plan. A new private address and a change of the resolving list
-/// need a radio at rest: while one of them waits, every plan is empty (`isPaused`), and the wishes stay.
+/// Each machine makes the controller follow a plan. A new private address and a change of the resolving list need an
+/// idle radio: while one of them waits, every plan is empty (`isPaused`), and the wishes stay.
 ///
-/// Links, bonds and who is behind an address are not known here: what the radio needs of them comes in with each call.
+/// The radio does not know links, bonds or identities; each call passes what it needs of them.
 struct Radio {
     let configuration: HostConfiguration
-    /// Of the controller that is in use now.
+    /// The commands of the current controller.
     private(set) var commandSet = RadioCommandSet.legacy
     private var canInitiateWhileScanning = true
     private var filterAcceptListSize = 0
@@ -26,20 +26,20 @@ struct Radio {
     var advertiser = Advertiser()
     var advertisingMachine = AdvertisingMachine()
 
-    /// The address that is shown, unless the controller makes one.
+    /// The address of this device, unless the controller generates one.
     var ownAddress: DeviceAddress?
     var privateAddress = PrivateAddress()
     var resolvingList = ControllerResolvingList()
-    /// From which bonds and key the list was last made.
+    /// The revision of the bonds and the key from which the list was last made.
     var resolvingListBasis: (revision: UInt64, localKey: Key128)?
 
     /// When the pace of advertising changes by itself.
     private var paceDeadline: Instant?
-    /// When a call that lasts 1.28 s has to be over.
+    /// When high duty cycle directed advertising, which lasts 1.28 s, must have ended.
     var callDeadline: Instant?
-    /// The controller refused to initiate while it scanned: from now on it does one at a time.
+    /// The controller refused to initiate while it scanned. From now on it only does one at a time.
     var mustNotInitiateWhileScanning = false
-    /// How long an accept list the controller takes, where that is less than it says.
+    /// The length of filter accept list that the controller really accepts, if that is less than it reports.
     var acceptListLimit = Int.max
 
     init(configuration: HostConfiguration) {
@@ -50,10 +50,11 @@ struct Radio {
         initiator = Initiator(isExclusive: isExclusive)
     }
 
-    /// Whether the controller neither scans nor initiates nor advertises, and is not about to.
+    /// Whether the controller neither scans, initiates nor advertises, and is not about to.
     var isIdle: Bool { scanMachine.isIdle && initiator.isIdle && advertisingMachine.isIdle }
 
-    /// Whether the radio has to rest: the controller takes a new address, or another list, only while it does nothing.
+    /// Whether the radio has to pause: the controller accepts a new address or a change of the resolving list only
+    /// while it is idle.
     var isPaused: Bool { privateAddress.isChanging || resolvingList.needsRadio }
 
     /// Whether the receiver can only scan or initiate.
@@ -61,7 +62,7 @@ struct Radio {
 
     // MARK: The controller
 
-    /// The controller is ready, and does nothing yet.
+    /// The controller is ready and still idle.
     mutating func begin(with information: ControllerInformation) {
         commandSet = RadioCommandSet(for: information)
         canInitiateWhileScanning = information.canInitiateWhileScanning
@@ -72,7 +73,7 @@ struct Radio {
         resolvingListBasis = nil
     }
 
-    /// The controller was reset or is gone: it does nothing any more, the wishes stay.
+    /// The controller was reset or is gone: all its activities have ended, the wishes stay.
     mutating func controllerLost(into effects: inout Effects) {
         privateAddress = PrivateAddress()
         resolvingList = ControllerResolvingList()
@@ -87,7 +88,7 @@ struct Radio {
     // MARK: Wishes
 
     /// Takes a client's wish.
-    /// - Parameter isPresent: whether the device that is called is connected already.
+    /// - Parameter isPresent: whether the target of directed advertising is already connected.
     mutating func perform(
         _ command: RadioCommand, operation: OperationID, client: ClientID, isPresent: Bool, at now: Instant,
         into effects: inout Effects
@@ -144,10 +145,10 @@ struct Radio {
 
     // MARK: Convergence
 
-    /// Brings the controller nearer to what is wanted.
+    /// Brings the controller closer to what the clients want.
     /// - Parameters:
     ///   - resolving: the bonds whose peers may show private addresses.
-    ///   - present: of the devices that the advertiser calls, the ones that are connected.
+    ///   - present: the targets of directed advertising that are connected.
     mutating func converge(
         resolving: [ResolvingKey], present: [DeviceAddress], at now: Instant, into effects: inout Effects
     ) {
@@ -171,7 +172,8 @@ struct Radio {
             timing: configuration.timing, policy: configuration.pendingConnections,
             acceptListSize: min(filterAcceptListSize, acceptListLimit), onSight: doesOneAtATime && wantsScan != nil,
             resolving: configuration.ownership == .exclusive ? foundByHost : [], at: now)
-        // Where only one is possible, scanning makes room for an attempt, and an attempt waits until scanning is off.
+        // If the controller can only do one of them, scanning stops for a connection attempt, and the attempt waits
+        // until scanning is off.
         let isInitiatorNeeded = plan != nil || initiator.isBusy
         perform(scanMachine.want(doesOneAtATime && isInitiatorNeeded ? nil : wantsScan), into: &effects)
         let mayInitiate = !doesOneAtATime || scanMachine.isIdle
@@ -201,8 +203,8 @@ struct Radio {
 
     // MARK: Time
 
-    /// Mutating so that the radio is lent to be asked, and not copied.
-    /// - Parameter isReady: whether the controller takes commands; while it does not, most waits stand still.
+    /// Mutating, so that the caller does not copy the radio to read it.
+    /// - Parameter isReady: whether the controller accepts commands; most timers stand still while it does not.
     mutating func nextDeadline(isReady: Bool) -> Instant? {
         var deadline = earliest(scanMachine.nextDeadline, scanner.nextDeadline)
         deadline = earliest(deadline, initiator.nextDeadline)

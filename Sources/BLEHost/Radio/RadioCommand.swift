@@ -4,13 +4,13 @@ import BLEPackets
 public enum RadioCommand: Equatable, Sendable {
     /// Scans until cancelled. A client may have several scans at the same time.
     case scan(ScanRequest)
-    /// Changes the standing, filter or minimum RSSI of a running scan; devices already reported are not reported again
-    /// (SPEC BGC-3, BGC-4).
+    /// Changes the filter, the minimum RSSI or the foreground or background state of a running scan. Devices already
+    /// reported are not reported again (SPEC BGC-3, BGC-4).
     case changeScan(OperationID, ScanRequest)
-    /// Advertises until it is cancelled, or until a central connects where the request says so (SPEC PER-8, PER-12).
+    /// Advertises until cancelled, or until a central connects if the request says so (SPEC PER-8, PER-12).
     case advertise(AdvertiseRequest)
-    /// Gives a request that stands another content or standing. One that comes to the foreground is the most recent
-    /// there (SPEC BGP-5, 3.5).
+    /// Changes the content or the foreground or background state of an active request. A request that comes to the
+    /// foreground becomes the most recent there (SPEC BGP-5, 3.5).
     case changeAdvertising(OperationID, AdvertiseRequest)
     /// Waits for the device, without a time limit (SPEC CEN-9), and makes the client a holder of the link.
     case connect(ConnectRequest)

@@ -1,10 +1,10 @@
 import BLEPackets
 
 extension RadioCommandSet {
-    /// The one advertising set that is used.
+    /// The handle of the one advertising set in use.
     static let advertisingHandle: UInt8 = 0
 
-    /// The commands of Bluetooth 5.0. Advertising is sent in legacy PDUs all the same, so that every central hears it.
+    /// The commands of Bluetooth 5.0. Advertising still uses legacy PDUs, so that every central receives it.
     static var extended: RadioCommandSet {
         RadioCommandSet(
             setScanParameters: { scan, commands in

@@ -1,9 +1,9 @@
 import BLEPackets
 
-/// The commands by which a controller scans, initiates and advertises.
+/// The commands with which a controller scans, initiates and advertises.
 ///
-/// There are two such sets, and a controller takes commands of one alone until it is reset (Core 5.4, Vol 4, Part E,
-/// 3.1.1): `legacy` and `extended` are the two values of this type. Each function appends one command.
+/// There are two such sets, and until its reset a controller accepts commands of only one of them (Core 5.4, Vol 4,
+/// Part E, 3.1.1): `legacy` and `extended` are the two values of this type. Each function appends one command.
 struct RadioCommandSet: Sendable {
     typealias Append<Value> = @Sendable (Value, inout CommandQueue) -> Void
 
@@ -22,7 +22,7 @@ struct RadioCommandSet: Sendable {
 
     struct AdvertisingSwitch {
         var isEnabled: Bool
-        /// In units of 10 ms; 0: until it is switched off. The legacy commands know no duration.
+        /// In units of 10 ms; 0: until it is switched off. The legacy commands have no duration.
         var duration: UInt16
     }
 
@@ -34,12 +34,12 @@ struct RadioCommandSet: Sendable {
     var setScanResponse: Append<[UInt8]>
     var setAdvertisingEnabled: Append<AdvertisingSwitch>
 
-    /// Whether each advertising set is told its random address.
+    /// Whether each advertising set has its own random address, which must be set.
     var setsAddressOfAdvertisingSet: Bool
-    /// Whether a device can be called with an extended advertisement.
+    /// Whether directed advertising can use an extended advertisement.
     var takesExtendedCalls: Bool
 
-    // Which command is named where scanning, connecting or advertising is refused.
+    // The opcodes for failures when the controller refuses scanning, connecting or advertising.
     var scanOpcode: HCIOpcode
     var connectionOpcode: HCIOpcode
     var advertisingOpcode: HCIOpcode

@@ -1,18 +1,19 @@
 import BLEPackets
 
-/// One of the Security Manager's functions in progress: what to ask the toolbox next, and what to do with its answer
+/// A function of the Security Manager in progress: what to ask the toolbox next, and what to do with its answer (Core
+/// 5.4, Vol 3, Part H, 2.2).
 ///
 ///     var function = SecurityFunction.c1(…)
 ///     ask(function.request) ── octets ──▶ function.take(octets) ── .ask ──▶ ask(function.request) …
 ///                                                               └── .done(result)
 ///
-/// The most significant octet always comes first.
+/// The most significant octet comes first everywhere.
 struct SecurityFunction {
     enum Outcome: Equatable {
-        /// `request` must be asked now.
+        /// Ask the toolbox `request` now.
         case ask
         case done([UInt8])
-        /// The answer of the toolbox has the wrong number of octets.
+        /// The toolbox returned a wrong number of octets.
         case broken
     }
 
@@ -27,7 +28,7 @@ struct SecurityFunction {
         /// The answer is the key of two authentication codes, which together are the result.
         case twoCodes(first: [UInt8], second: [UInt8])
         case secondCode(key: [UInt8], message: [UInt8])
-        /// These octets come before the answer.
+        /// These octets precede the answer in the result.
         case behind([UInt8])
     }
 
@@ -65,8 +66,7 @@ struct SecurityFunction {
 
     /// Confirm values (2.2.3).
     /// - Parameters:
-    ///   - request: the whole Pairing Request as a number, that is with its last octet first; `response` in the same
-    ///     way.
+    ///   - request: the whole Pairing Request as a number, that is, last octet first; `response` likewise.
     static func c1(
         key: [UInt8], random: [UInt8], request: [UInt8], response: [UInt8], initiator: DeviceAddress,
         responder: DeviceAddress
@@ -106,8 +106,8 @@ struct SecurityFunction {
             .authenticationCode(key: salt, message: secret), .twoCodes(first: [0] + message, second: [1] + message))
     }
 
-    /// Check values (2.2.8).
-    /// - Parameter features: of the sender: authentication requirements, out-of-band flag, IO capability.
+    /// DHKey check values (2.2.8).
+    /// - Parameter features: of the sender: AuthReq, OOB data flag, IO capability.
     static func f6(
         key: [UInt8], _ n1: [UInt8], _ n2: [UInt8], _ r: [UInt8], features: PairingFeatures, _ a1: DeviceAddress,
         _ a2: DeviceAddress
@@ -119,14 +119,14 @@ struct SecurityFunction {
             .authenticationCode(key: key, message: n1 + n2 + r + capabilities + a1.typedOctets + a2.typedOctets))
     }
 
-    /// The number that users compare (2.2.9); the result is its four octets before the reduction to six digits.
+    /// The number that users compare: the last four octets of the result (2.2.9).
     static func g2(_ u: [UInt8], _ v: [UInt8], key: [UInt8], _ y: [UInt8]) -> SecurityFunction {
         SecurityFunction(.authenticationCode(key: key, message: u + v + y), .last(4))
     }
 
     // MARK: Other keys
 
-    /// A key derived from a key and an identifier of four octets (2.2.10).
+    /// A key from a key and a keyID of four octets (2.2.10).
     static func h6(_ key: [UInt8], keyID: [UInt8]) -> SecurityFunction {
         SecurityFunction(.authenticationCode(key: key, message: keyID))
     }
@@ -136,7 +136,8 @@ struct SecurityFunction {
         SecurityFunction(.authenticationCode(key: salt, message: key))
     }
 
-    /// Derives the BR/EDR key from a long term key, or with other identifiers the reverse (2.4.2.4 and 2.4.2.5).
+    /// Derives the BR/EDR link key from the LE long term key, or the reverse with another salt and keyID (2.4.2.4 and
+    /// 2.4.2.5).
     /// - Parameter usesH7: whether both sides set CT2.
     static func crossTransportKey(from key: [UInt8], salt: [UInt8], keyID: [UInt8], usesH7: Bool) -> SecurityFunction {
         let padded = [UInt8](repeating: 0, count: 12) + salt
@@ -144,19 +145,19 @@ struct SecurityFunction {
         return SecurityFunction(first.request, .code(message: keyID))
     }
 
-    /// The link key derived from a long term key.
+    /// The link key that is derived from a long term key.
     static func linkKey(from longTermKey: [UInt8], usesH7: Bool) -> SecurityFunction {
         crossTransportKey(
             from: longTermKey, salt: [0x74, 0x6D, 0x70, 0x31], keyID: [0x6C, 0x65, 0x62, 0x72], usesH7: usesH7)
     }
 
-    /// The long term key derived from a link key.
+    /// The long term key that is derived from a link key.
     static func longTermKey(from linkKey: [UInt8], usesH7: Bool) -> SecurityFunction {
         crossTransportKey(
             from: linkKey, salt: [0x74, 0x6D, 0x70, 0x32], keyID: [0x62, 0x72, 0x6C, 0x65], usesH7: usesH7)
     }
 
-    /// The three octets of the hash in a resolvable private address (2.2.2).
+    /// The hash in a resolvable private address, three octets (2.2.2).
     /// - Parameter random: three octets.
     static func ah(key: [UInt8], random: [UInt8]) -> SecurityFunction {
         SecurityFunction(.encrypt(key: key, block: [UInt8](repeating: 0, count: 13) + random), .last(3))
@@ -164,7 +165,7 @@ struct SecurityFunction {
 
     /// The whole authentication code of a signed PDU; its first eight octets are the signature
     /// (2.4.5).
-    /// - Parameter message: opcode and parameters as they are sent; the counter comes behind them.
+    /// - Parameter message: opcode and parameters as they are sent; the counter follows them.
     static func signature(key: [UInt8], message: [UInt8], counter: UInt32) -> SecurityFunction {
         let octets = (0..<4).map { UInt8(truncatingIfNeeded: counter >> (8 * UInt32($0))) }
         return SecurityFunction(
@@ -172,7 +173,7 @@ struct SecurityFunction {
     }
 }
 
-/// XOR of the octets; the result has the length of the shorter array.
+/// XOR octet by octet, as long as the shorter operand.
 private func mixed(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(16)
@@ -192,7 +193,8 @@ extension Key128 {
     /// The octets, most significant first.
     var mostSignificantOctets: [UInt8] { [UInt8](octets.reversed()) }
 
-    /// The key cut to a size in octets: the octets above are zero (Core 5.4, Vol 3, Part H, 2.3.4).
+    /// The key reduced to a size in octets; the most significant octets beyond it are zero (Core 5.4, Vol 3, Part H,
+    /// 2.3.4).
     func shortened(to size: UInt8) -> Key128 {
         guard size < 16 else { return self }
         return Key128(rawValue: rawValue & (UInt128(1) << (8 * UInt128(size)) - 1))
@@ -203,6 +205,6 @@ extension DeviceAddress {
     /// The octets, most significant first, without the address type.
     var mostSignificantOctets: [UInt8] { [UInt8](octets.reversed()) }
 
-    /// The octets behind the address type, as the functions take them (Core 5.4, Vol 3, Part H, 2.2.7).
+    /// Preceded by the address type, as the functions need it (Core 5.4, Vol 3, Part H, 2.2.7).
     var typedOctets: [UInt8] { [isRandom ? 1 : 0] + mostSignificantOctets }
 }

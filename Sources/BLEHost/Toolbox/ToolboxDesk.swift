@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The open requests to the toolbox, with the purpose of each answer.
+/// The open questions to the toolbox, with the purpose of each answer.
 struct ToolboxDesk {
     /// The purpose of an answer.
     enum Purpose: Equatable {
@@ -35,12 +35,12 @@ struct ToolboxDesk {
 
     mutating func next() -> ToolboxQuestion? { questions.popFirst() }
 
-    /// Takes the purpose of an answer; `nil` if there was no such request, or if it was already answered.
+    /// Removes and returns the purpose of an answer; `nil` if there was no such question or it was already answered.
     mutating func take(_ id: UInt64) -> Purpose? {
         guard let index = open.firstIndex(where: { $0.id == id }) else { return nil }
         return open.remove(at: index).purpose
     }
 
-    /// Whether a request is open.
+    /// Whether a question is still unanswered.
     var isWaiting: Bool { !open.isEmpty }
 }

@@ -1,12 +1,12 @@
 import BLEPackets
 
-/// A cryptographic operation that the engine needs: the engine asks, and the answer comes as an input. So the engine
-/// links no cryptographic library, and a recording can repeat the run.
+/// A cryptographic computation that the engine asks for. The answer comes as an input, so that the engine links no
+/// cryptographic library and a recording can repeat the run.
 ///
-/// All octets are most significant first, as the specification prints them (Core 5.4, Vol 3, Part H, 2.2); on the air
-/// most of them are sent in reverse order.
+/// The most significant octet comes first everywhere, as the specification prints values (Core 5.4, Vol 3, Part H,
+/// 2.2); on the air most of them have the opposite order.
 public enum ToolboxRequest: Equatable, Sendable {
-    /// Random octets, good enough for keys.
+    /// Random octets from a cryptographically secure generator; they may become keys.
     case random(count: Int)
     /// The security function `e`: one block of AES-128 (Core 5.4, Vol 3, Part H, 2.2.1). Key and block have 16 octets
     /// each.
@@ -15,8 +15,8 @@ public enum ToolboxRequest: Equatable, Sendable {
     case authenticationCode(key: [UInt8], message: [UInt8])
     /// A new key pair on the curve P-256 (Core 5.4, Vol 3, Part H, 2.3.5.6.1).
     case generateKeyPair
-    /// The Diffie-Hellman key of our private key (32 octets) and a peer's public key. The public key is not checked
-    /// yet: one that is not a point on the curve is refused with `ToolboxFailure.invalidPublicKey`.
+    /// The Diffie-Hellman key of our private key (32 octets) and a peer's public key, which is unchecked: the toolbox
+    /// must refuse a point that is not on the curve with `ToolboxFailure.invalidPublicKey`.
     case sharedSecret(privateKey: [UInt8], peerPublicKey: P256PublicKey)
 }
 
@@ -38,18 +38,18 @@ public enum ToolboxFailure: Error, Hashable, Sendable {
     case unavailable
 }
 
-/// A request with the number that its answer must have.
+/// A request with the number that its answer must carry.
 public struct ToolboxQuestion: Equatable, Sendable {
-    /// The number that the answer must have.
+    /// The number that the answer must carry.
     public var id: UInt64
     /// What to compute.
     public var request: ToolboxRequest
 }
 
-/// Provides the engine's cryptography. `BLESecurity` has an implementation; a program without one has no pairing,
-/// private addresses or database hash.
+/// Does the engine's cryptography. `BLESecurity` has an implementation; a program without one has no pairing, no
+/// private addresses and no database hash.
 public protocol SecurityToolbox: Sendable {
-    /// Answers at once; called in the context in which the engine runs.
+    /// Returns the result without waiting; called where the engine runs.
     func answer(_ request: ToolboxRequest) -> ToolboxResult
 }
 

@@ -1,31 +1,33 @@
 import BLEPackets
 
-/// What a client wants to be heard (SPEC PER-8, ADV-1 to ADV-6).
+/// What a client wants to advertise (SPEC PER-8, ADV-1 to ADV-6).
 public struct AdvertiseRequest: Equatable, Sendable {
-    /// What is said.
+    /// The content of the advertisement.
     public enum Content: Equatable, Sendable {
         /// A name and services, which the packer fits into the 28 and 10 octets together with those of other clients.
         case packed(localName: String?, serviceUUIDs: [BluetoothUUID])
-        /// Advertising data and scan response as they are, at most 31 octets each. They stand alone: the first such
-        /// request is heard, whatever others want.
+        /// Advertising data and scan response as they are, at most 31 octets each. They are not merged with others: the
+        /// controller advertises the oldest such request alone, whatever other clients want.
         case raw(advertisement: [UInt8], scanResponse: [UInt8])
     }
 
-    /// What is said.
+    /// The content of the advertisement.
     public var content: Content
     /// Whether centrals may connect.
     public var isConnectable: Bool
-    /// Whether the client is in the background: it says no name, and its services only in the overflow area (SPEC ADV-4).
+    /// Whether the client is in the background: then its name is not advertised, and its services are only in the
+    /// overflow area (SPEC ADV-4).
     public var isInBackground: Bool
-    /// `nil`: as the engine's `Timing` says for the client's standing.
+    /// `nil`: the engine's `Timing` for the client's foreground or background state.
     public var interval: AdvertisingInterval?
-    /// Whether advertising goes on when a central has connected, as far as the controller can; else the request ends.
+    /// Whether advertising continues after a central has connected, as far as the controller can; otherwise the request
+    /// ends.
     public var resumesAfterConnection: Bool
-    /// The device that the advertising calls; `nil`: any device. A request with a target stands alone while the peer is away, the
-    /// oldest first. `AdvertisingTarget.Form.highDutyCycle` ends when the peer has come, or fails after 1.28 s with
-    /// `HostFailure.connectionFailed(.advertisingTimeout)`; the other forms rest while the peer is here, or end when it comes,
-    /// as `resumesAfterConnection` says. The content is sent by `AdvertisingTarget.Form.extended` alone, without a scan
-    /// response.
+    /// The target of directed advertising; `nil`: undirected. While the peer is not connected, a request with a target
+    /// is advertised alone, the oldest first. `AdvertisingTarget.Form.highDutyCycle` ends when the peer has connected,
+    /// or fails after 1.28 s with `HostFailure.connectionFailed(.advertisingTimeout)`. The other forms pause while the
+    /// peer is connected if `resumesAfterConnection` is `true`, and otherwise end when it connects. Only
+    /// `AdvertisingTarget.Form.extended` sends the content, without a scan response.
     public var target: AdvertisingTarget?
 
     public init(

@@ -1,9 +1,9 @@
 import BLEPackets
 
-/// What clients want to advertise, merged into the one advertisement that the controller sends.
+/// What the clients want to advertise, merged into the one advertisement that the controller sends.
 ///
-/// Clients in the foreground share the visible octets, the latest first; those in the background are heard in the
-/// overflow area alone (SPEC ADV-3, ADV-4, 3.5 step 7). The foreground begins fast and slows down when no central came for a
+/// Clients in the foreground share the visible octets, the latest first; those in the background appear only in the
+/// overflow area (SPEC ADV-3, ADV-4, 3.5 step 7). Advertising starts fast, and slows down if no central connects for a
 /// while (SPEC section 4).
 struct Advertiser {
     private struct Wish {
@@ -11,10 +11,10 @@ struct Advertiser {
         var client: ClientID
         var request: AdvertiseRequest
         var since: Instant
-        /// The device that it calls is connected.
+        /// The target of directed advertising is connected.
         var isHeld = false
 
-        /// Of a central that was not called by name.
+        /// Whether the connection of any central ends the request.
         var endsWithConnection: Bool { !request.resumesAfterConnection && request.target == nil }
     }
 
@@ -26,7 +26,7 @@ struct Advertiser {
         wishes.append(Wish(operation: operation, client: client, request: request, since: now))
     }
 
-    /// What comes to the foreground is the latest there (SPEC 3.5 step 7).
+    /// A request that comes to the foreground becomes the latest there (SPEC 3.5 step 7).
     /// - Returns: whether there is such a request.
     mutating func change(_ operation: OperationID, to request: AdvertiseRequest, at now: Instant) -> Bool {
         guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
@@ -55,7 +55,7 @@ struct Advertiser {
         return wishes.map { $0.operation }
     }
 
-    /// A central has connected: ends the requests that do not outlast that.
+    /// A central has connected: ends the requests that end with a connection.
     mutating func centralConnected(at now: Instant) -> [OperationID] {
         let ended = wishes.filter { $0.endsWithConnection }.map { $0.operation }
         wishes.removeAll { $0.endsWithConnection }
@@ -63,22 +63,23 @@ struct Advertiser {
         return ended
     }
 
-    /// The device that the controller should call now, before it advertises to all.
+    /// The target of directed advertising now; it takes precedence over undirected advertising.
     var target: AdvertisingTarget? { directed?.request.target }
 
-    /// A device that is here is not called.
+    /// Pauses directed advertising to devices that are connected.
     mutating func hold(_ present: [DeviceAddress]) {
         for index in wishes.indices {
             if let target = wishes[index].request.target { wishes[index].isHeld = present.contains(target.peer) }
         }
     }
 
-    /// The devices that the requests call, connected or not.
+    /// The targets of all requests for directed advertising, connected or not.
     var targets: [DeviceAddress] { wishes.compactMap { $0.request.target?.peer } }
 
-    /// The call of a device is over.
-    /// - Parameter hasCome: whether that is so because the device is here: then a call that outlasts this only rests.
-    /// - Returns: whose requests have ended.
+    /// Directed advertising to a device has ended.
+    /// - Parameter hasCome: whether it ended because the device connected; a request that resumes after a connection
+    ///   then only pauses.
+    /// - Returns: the operations whose requests have ended.
     mutating func callEnded(_ target: AdvertisingTarget, hasCome: Bool = false) -> [OperationID] {
         let rests = hasCome && target.form != .highDutyCycle
         let ended = wishes.filter { $0.request.target == target && !(rests && $0.request.resumesAfterConnection) }
@@ -126,7 +127,7 @@ struct Advertiser {
         return (packed.advertisement, packed.scanResponse)
     }
 
-    /// When the interval changes by itself.
+    /// When the advertising interval changes next.
     func nextDeadline(timing: Timing, after now: Instant) -> Instant? {
         guard let leader = directed ?? leader, leader.request.interval == nil else { return nil }
         let profile = profile(timing)
@@ -137,10 +138,10 @@ struct Advertiser {
     private var directed: Wish? { wishes.first { $0.request.target != nil && !$0.isHeld } }
     private var undirected: [Wish] { wishes.filter { $0.request.target == nil } }
 
-    /// The latest of those who set the pace: of the foreground where there is one, else of the background.
+    /// The request that sets the pace: the latest in the foreground if there is one, else the latest in the background.
     private var leader: Wish? { undirected.last { !$0.request.isInBackground } ?? undirected.last }
 
-    /// The foreground's pace as long as one client is there (SPEC BGP-5).
+    /// The foreground's pace while a client is in the foreground, otherwise the background's (SPEC BGP-5).
     private func profile(_ timing: Timing) -> AdvertisingPace {
         wishes.contains { !$0.request.isInBackground } ? timing.foregroundAdvertising : timing.backgroundAdvertising
     }

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// What the controller advertises, kept equal to what the clients want.
+/// Makes the controller advertise what the clients want.
 ///
 ///     idle ──want──▶ preparing ──done──▶ enabling ──done──▶ advertising ──connection──▶ idle
 ///      ▲                                                       │  ▲
@@ -9,7 +9,7 @@ import BLEPackets
 ///
 /// Parameters change only while advertising is off (0x0C otherwise, pain 1); data may change at any time.
 struct AdvertisingMachine {
-    /// Everything that the controller is told.
+    /// All settings and data for the controller.
     struct Plan: Equatable {
         var parameters: AdvertisingParameters
         var advertisement: [UInt8]
@@ -19,14 +19,14 @@ struct AdvertisingMachine {
     enum Action: Equatable {
         case none
         case setParameters(AdvertisingParameters)
-        /// A set that has held other data takes no directed properties (Core 5.4, Vol 4, Part E, 7.8.53).
+        /// An advertising set that has held data accepts no directed properties (Core 5.4, Vol 4, Part E, 7.8.53).
         case removeSet
         /// Extended controllers hold a random address for each set.
         case setRandomAddress
         case setAdvertisement([UInt8])
         case setScanResponse([UInt8])
         case setEnabled(Bool)
-        /// The controller will not advertise as it is asked to; the wish is dropped.
+        /// The controller refuses to advertise like this; the wish is dropped.
         case fail(HCIStatus)
     }
 
@@ -37,12 +37,12 @@ struct AdvertisingMachine {
         case preparing(Plan, Step)
         case enabling(Plan)
         case advertising(Plan)
-        /// Data are written while advertising runs; the plan is the one that will hold then.
+        /// Data are written while advertising runs; the plan is the one in force afterwards.
         case updating(Plan, Step)
         case disabling
     }
 
-    /// How long a controller that has no room for another link, or for advertising beside what it does, is left alone.
+    /// The pause after a controller had no room for another link, or for advertising beside its other activities.
     static let refusalPause: Microseconds = .seconds(1)
     private static let attempts = 3
 
@@ -51,10 +51,10 @@ struct AdvertisingMachine {
     private(set) var wanted: Plan?
     private var failures = 0
     private var pausedUntil: Instant?
-    /// A connection or the controller ended what is being switched on or changed.
+    /// A connection or the controller ended the advertising that is being switched on or changed.
     private var hasEnded = false
 
-    /// - Parameter setsRandomAddress: whether each set is given its random address, as extended commands demand.
+    /// - Parameter setsRandomAddress: whether each set gets its random address, as extended commands require.
     init(setsRandomAddress: Bool = false) { self.setsRandomAddress = setsRandomAddress }
 
     var isAdvertising: Bool {
@@ -64,7 +64,7 @@ struct AdvertisingMachine {
         }
     }
 
-    /// What the controller advertises, or was told to.
+    /// The plan that the controller follows or has been told to follow.
     var planInForce: Plan? {
         switch state {
         case .enabling(let plan), .advertising(let plan), .updating(let plan, _): plan
@@ -90,7 +90,7 @@ struct AdvertisingMachine {
     mutating func completed(_ status: HCIStatus, at now: Instant) -> Action {
         switch state {
         case .preparing(let plan, let step):
-            // There may have been no set.
+            // There may have been no set to remove.
             guard status.isSuccess || step == .removal else { return refused(status, at: now) }
             return next(after: step, of: plan)
         case .enabling(let plan):
@@ -108,7 +108,7 @@ struct AdvertisingMachine {
             state = .advertising(plan)
             return converge()
         case .disabling:
-            // Refused or not: it is off now, or was off before.
+            // Even if the controller refused: it is off now, or was off before.
             state = .idle
             hasEnded = false
             return converge()
@@ -124,11 +124,11 @@ struct AdvertisingMachine {
         case .enabling, .updating: hasEnded = true
         case .idle, .preparing, .disabling: break
         }
-        // The owner decides whether it goes on before anything new starts.
+        // The owner decides whether advertising continues before anything new starts.
         return .none
     }
 
-    /// Starts what is wanted when nothing is under way; called when a link has gone.
+    /// Starts the wanted advertising if nothing is in progress; called when a link has ended.
     mutating func proceed() -> Action {
         pausedUntil = nil
         return converge()
@@ -156,7 +156,7 @@ struct AdvertisingMachine {
     }
 
     private mutating func next(after step: Step, of plan: Plan) -> Action {
-        // A wish that changed on the way is met at once: nothing is on yet.
+        // A wish that changed meanwhile can be met at once, because nothing is on yet.
         guard plan == wanted else {
             state = .idle
             return converge()
@@ -192,7 +192,7 @@ struct AdvertisingMachine {
             state = .disabling
             return .setEnabled(false)
         case .commandDisallowed, .connectionLimitExceeded, .rejectedLimitedResources, .memoryCapacityExceeded:
-            // A link may be in the way; it is tried again when one has gone, or after a pause.
+            // A link may be in the way; try again when one has ended, or after a pause.
             state = .idle
             pausedUntil = now.advanced(by: Self.refusalPause)
             return .none
@@ -231,7 +231,7 @@ struct AdvertisingParameters: Equatable {
     var isScannable: Bool
     var interval: AdvertisingInterval
     var ownAddressType: OwnAddressType
-    /// The device that it calls.
+    /// The device that directed advertising addresses; `nil` for undirected advertising.
     var target: AdvertisingTarget?
 
     var usesRandomAddress: Bool { ownAddressType == .random || ownAddressType == .resolvableOrRandom }

@@ -1,19 +1,20 @@
 import BLEPackets
 
-/// The one device that directed advertising calls (Core 5.4, Vol 3, Part C, 9.3.3; Vol 6, Part B, 4.4.2.4).
+/// The one device that directed advertising addresses (Core 5.4, Vol 3, Part C, 9.3.3; Vol 6, Part B, 4.4.2.4).
 ///
-/// Everybody else passes over it. Where this device shows private addresses and the controller makes them, the peer is
-/// called by a private address of its own, so that no observer learns which devices these are; a peer that does not resolve those in
-/// its controller does not notice. Elsewhere it is called by its identity, which a peer that shows private addresses
-/// does not answer to.
+/// All other devices ignore it. If this device uses private addresses and the controller generates them, the target
+/// address is a private address of the peer, so that no observer learns which devices these are; a peer whose
+/// controller does not resolve such addresses does not notice the advertising. Otherwise the target address is the
+/// peer's identity address, which a peer with private addresses does not answer.
 public struct AdvertisingTarget: Hashable, Sendable {
-    /// How the peer is called.
+    /// The kind of directed advertising.
     public enum Form: Hashable, Sendable {
-        /// As often as can be, for 1.28 s at most: for a peer that is expected to listen just now.
+        /// High duty cycle, for 1.28 s at most: for a peer that is expected to be scanning now.
         case highDutyCycle
-        /// At the usual pace, until it comes.
+        /// Low duty cycle, at the usual interval, until the peer connects.
         case lowDutyCycle
-        /// With an extended advertisement, which may bear data; not every controller can, and not every peer hears it.
+        /// With an extended advertisement, which may contain data; not every controller can send it, and not every peer
+        /// receives it.
         case extended
     }
 
@@ -22,7 +23,7 @@ public struct AdvertisingTarget: Hashable, Sendable {
 
     /// A bonded peer's identity, or any address.
     public var peer: DeviceAddress
-    /// For how long, and by what kind of advertisement, the peer is called.
+    /// The kind of directed advertising, which also decides how long it lasts.
     public var form: Form
 
     public init(peer: DeviceAddress, form: Form = .lowDutyCycle) {

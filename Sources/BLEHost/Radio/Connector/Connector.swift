@@ -2,9 +2,9 @@ import BLEPackets
 
 /// The connections that clients wait for, and what the initiator should do for them.
 ///
-/// They never time out (SPEC CEN-9). One waits as a directed attempt, several wait together in the filter accept list;
-/// where the list is too short or has no effect they take turns. A controller that cannot scan while it initiates
-/// connects on sight: the scan goes on, and stops only for the moment in which a wanted device was heard.
+/// They never time out (SPEC CEN-9). A single one is a directed attempt; several use the filter accept list together,
+/// or take turns if the list is too short or has no effect. A controller that cannot scan while it initiates connects
+/// on sight: the scan continues, and stops only for a moment when a wanted device was received.
 struct Connector {
     struct Pending {
         var operation: OperationID
@@ -13,23 +13,24 @@ struct Connector {
         var retriesLeft: UInt8
     }
 
-    /// How long the devices of one accept list are waited for when others want their turn.
+    /// How long the devices in one accept list have their turn while others wait.
     static let listTurn: Microseconds = .seconds(10)
-    /// How long a device that was heard may take to answer.
+    /// How long a device that was received may take to answer.
     static let sightTimeout: Microseconds = .seconds(4)
-    /// How long a device that did not answer is not heard at first, and at most, while others wait too.
+    /// How long a device that did not answer is ignored while others wait: the first time, and at most.
     static let backoff: (first: Microseconds, longest: Microseconds) = (listTurn, .seconds(60))
-    /// Pause after a refusal that may pass.
+    /// Pause after a refusal that may be temporary.
     static let retryPause: Microseconds = .seconds(1)
 
     private(set) var pending: [Pending] = []
     private var turn = 0
     private var turnEnds: Instant?
     private var pausedUntil: Instant?
-    /// The bonds by whose keys all that waits has been tried; `nil` where something came since.
+    /// The revision of the bonds whose keys were tried on all addresses that wait; `nil` if another address came since.
     private var resolvedRevision: UInt64?
     private var sighted: (peer: DeviceAddress, onAir: DeviceAddress, until: Instant)?
-    /// Devices that were heard and did not take the connection: the others have their turn before they are heard again.
+    /// Devices that were received and did not accept the connection; they are ignored until the others have had their
+    /// turn.
     private var heldBack: [(peer: DeviceAddress, until: Instant, span: Microseconds)] = []
 
     var isEmpty: Bool { pending.isEmpty }
@@ -46,8 +47,8 @@ struct Connector {
         return pending.remove(at: index)
     }
 
-    /// Takes all that wait for `peer`, oldest first.
-    /// - Parameter peer: or the private address under which it was heard.
+    /// Removes and returns all that wait for `peer`, oldest first.
+    /// - Parameter peer: the device, or the private address under which it was received.
     mutating func take(_ peer: DeviceAddress) -> [Pending] {
         var peer = peer.withoutIdentityMark
         if let sighted, sighted.onAir == peer { peer = sighted.peer }
@@ -58,16 +59,16 @@ struct Connector {
         return taken
     }
 
-    /// What waits for a private address waits for who is behind it.
+    /// Operations that wait for a private address now wait for the identity behind it.
     mutating func rename(_ address: DeviceAddress, to identity: DeviceAddress) {
         for index in pending.indices where pending[index].request.peer.withoutIdentityMark == address {
             pending[index].request.peer = identity
         }
     }
 
-    /// Private addresses that are waited for, each once, in order; told once for each state of the bonds, and again where
-    /// others have come.
-    /// - Parameter revision: of `BondTable.resolvingRevision`.
+    /// Private addresses that operations wait for, each once, in order. Returned once for each revision of the bonds,
+    /// and again if further addresses came.
+    /// - Parameter revision: the value of `BondTable.resolvingRevision`.
     mutating func privatePeers(toResolveAt revision: UInt64) -> [DeviceAddress] {
         guard revision != resolvedRevision else { return [] }
         resolvedRevision = revision
@@ -90,15 +91,15 @@ struct Connector {
         return pending.contains { $0.request.peer.withoutIdentityMark == peer }
     }
 
-    /// Puts operations back that had been taken: their link was not established, and is tried again.
+    /// Puts operations back that had been taken: their link was not established, and they try again.
     mutating func putBack(_ operations: [Pending]) { pending.insert(contentsOf: operations, at: 0) }
 
     // MARK: Plans
 
     /// What the initiator should look for.
     /// - Parameters:
-    ///   - onSight: whether the controller must not initiate while nothing was heard, since it scans.
-    ///   - resolving: devices with private addresses: they are connected to under the one that was heard.
+    ///   - onSight: whether the controller may initiate only when a wanted device was received, because it scans.
+    ///   - resolving: devices with private addresses; the connection uses the address that was received.
     mutating func plan(
         timing: Timing, policy: HostConfiguration.PendingConnectionPolicy, acceptListSize: Int, onSight: Bool,
         resolving: [DeviceAddress] = [], at now: Instant
@@ -165,7 +166,7 @@ struct Connector {
         pausedUntil ?? earliest(turnEnds, sighted?.until)
     }
 
-    /// A device that a client waits for was heard, and takes connections.
+    /// A device that a client waits for was received, and accepts connections.
     /// - Parameter onAir: the address under which it can be reached now.
     mutating func heard(_ peer: DeviceAddress, onAir: DeviceAddress? = nil, at now: Instant) {
         let peer = peer.withoutIdentityMark
@@ -178,7 +179,8 @@ struct Connector {
             && pending.contains { $0.request.peer.withoutIdentityMark != peer }
     }
 
-    /// A device that was heard did not answer in time. It may serve another host only, or be a recording of itself.
+    /// A device that was received did not answer in time. It may accept only another host, or its advertising may be a
+    /// replay.
     private mutating func holdBack(_ peer: DeviceAddress, at now: Instant) {
         heldBack = heldBack.filter { waits(for: $0.peer) }
         guard waits(for: peer) else { return }
@@ -190,7 +192,7 @@ struct Connector {
         heldBack.append((peer, now.advanced(by: span), span))
     }
 
-    /// Whether a client waits for a device that can only be connected to when it has been heard.
+    /// Whether a client waits for a device that must be received before it can be connected to.
     func needsScan(for resolving: [DeviceAddress]) -> Bool {
         !resolving.isEmpty && pending.contains { resolving.contains($0.request.peer.withoutIdentityMark) }
     }

@@ -1,13 +1,14 @@
 import BLEPackets
 
-/// The controller's one initiator, kept equal to what the connector wants (pain 2).
+/// The controller's one initiator; makes it follow the connector's plan (pain 2).
 ///
 ///     idle ──want──▶ preparing ──list written──▶ starting ──status──▶ waiting ──Connection Complete──▶ idle
 ///                                                                       │ want changes          ▲
 ///                                                                   cancelling ──done──▶ ending ┘
 ///
-/// A cancelled attempt still ends with Connection Complete (status 0x02), and until it came no other may start (pain 3).
-/// The attempt may also succeed while it is being cancelled: then there is a link, and the cancellation is refused.
+/// A cancelled attempt still ends with Connection Complete (status 0x02), and no other may start before that (pain 3).
+/// The attempt may also succeed while it is being cancelled: then there is a link, and the controller refuses the
+/// cancellation.
 struct Initiator {
     enum Plan: Equatable {
         case directed(DeviceAddress, ConnectionParameterRequest)
@@ -22,7 +23,7 @@ struct Initiator {
         case cancel
         /// The controller refused the plan.
         case fail(Plan, HCIStatus)
-        /// The controller did not take the accept list of the plan.
+        /// The controller did not accept the plan's filter accept list.
         case forgoAcceptList(Plan, HCIStatus)
     }
 
@@ -31,25 +32,26 @@ struct Initiator {
         case preparing(Plan, remaining: [DeviceAddress])
         case starting(Plan, isComplete: Bool)
         case waiting(Plan)
-        /// `isForgotten`: an attempt that we know nothing of is cancelled, since the controller says that there is one.
+        /// `isForgotten`: the attempt is unknown to us, but the controller's refusal shows that there is one.
         case cancelling(Plan, isComplete: Bool, isForgotten: Bool)
         case ending(Plan, deadline: Instant)
     }
 
-    /// How long Connection Complete may stay away after a cancellation: some controllers never send it.
+    /// The time limit for Connection Complete after a cancellation: some controllers never send it.
     static let completionTimeout: Microseconds = .seconds(2)
 
     private var state = State.idle
     private(set) var wanted: Plan?
-    /// Command Disallowed was answered: a forgotten attempt is cancelled before the next try.
+    /// How often the controller answered Command Disallowed: each time, an unknown attempt is cancelled before the next
+    /// try.
     private var failures = 0
     private static let attempts = 3
-    /// Whether an attempt that stands in the way can only be ours; another owner's is not cancelled.
+    /// Whether a conflicting attempt can only be ours; we do not cancel another owner's.
     private let isExclusive: Bool
 
     init(isExclusive: Bool = true) { self.isExclusive = isExclusive }
 
-    /// What the controller looks for, or looked for until its Connection Complete comes.
+    /// The plan that the controller follows, or followed until its Connection Complete comes.
     var planInForce: Plan? {
         switch state {
         case .idle, .preparing: nil
@@ -90,8 +92,8 @@ struct Initiator {
             state = isComplete ? .idle : .waiting(plan)
             return converge()
         case .cancelling(let plan, let isComplete, let isForgotten):
-            // Refused, an attempt of ours was over already, and its Connection Complete came or is on its way; a
-            // forgotten one was none.
+            // If the controller refused, our attempt was already over and its Connection Complete came or will come; a
+            // forgotten attempt did not exist.
             let isOver = isComplete || (isForgotten && !status.isSuccess)
             state = isOver ? .idle : .ending(plan, deadline: now.advanced(by: Self.completionTimeout))
             return converge()
@@ -102,7 +104,7 @@ struct Initiator {
 
     /// Connection Complete came.
     mutating func connectionComplete(_ status: HCIStatus) -> Action {
-        // 0x02 ends a cancelled attempt; one that was not cancelled goes on.
+        // 0x02 ends a cancelled attempt; one that was not cancelled continues.
         let endsCancelled = status == .unknownConnectionIdentifier
         switch state {
         case .starting(let plan, _): if !endsCancelled { state = .starting(plan, isComplete: true) }
@@ -119,7 +121,7 @@ struct Initiator {
         return .none
     }
 
-    /// The controller was reset and initiates no more.
+    /// The controller was reset and no longer initiates.
     mutating func controllerReset() {
         state = .idle
         failures = 0
@@ -135,7 +137,8 @@ struct Initiator {
         return converge()
     }
 
-    /// An attempt forbids both another attempt and a change of the accept list (Core 5.4, Vol 4, Part E, 7.8.15).
+    /// While an attempt runs, the controller refuses another attempt and changes of the accept list (Core 5.4, Vol 4,
+    /// Part E, 7.8.15).
     private mutating func refused(_ plan: Plan, _ status: HCIStatus, isList: Bool) -> Action {
         guard isExclusive, status == .commandDisallowed, failures + 1 < Self.attempts else {
             state = .idle
@@ -167,7 +170,7 @@ struct Initiator {
 }
 
 extension Initiator.Plan {
-    /// Whether the plan looks for this peer, by whatever kind of address the controller names it.
+    /// Whether the plan looks for this peer, whatever kind of address the controller reports for it.
     func includes(_ peer: DeviceAddress) -> Bool {
         let peer = peer.withoutIdentityMark
         switch self {

@@ -5,19 +5,20 @@ import BLEPackets
 ///
 ///     in step ──bonds change──▶ waiting for the radio ──all off──▶ writing, a command at a time ──last answer──▶ in step
 ///
-/// The list changes only while nothing is advertised, scanned or initiated: with resolution on the controller refuses it
-/// otherwise, so that the radio pauses for it as it does for an address of our own.
+/// The list changes only while the controller neither advertises nor scans nor initiates; otherwise it refuses the
+/// change while address resolution is on. So the radio pauses for it, as it does for a new address of this device.
 ///
-/// What the controller makes of the list is seen, not believed: some take every command and resolve nothing. Until it
-/// has named a peer by its identity, peers with private addresses are looked for by the host, which scans; from then on
-/// they may stand in the filter accept list. A controller that shows the host an address which it ought to have resolved
-/// is never relied on. What finds no room stays with the host.
+/// The engine relies on the controller's resolution only when it has seen it work, because some controllers accept
+/// every command and resolve nothing. Until the controller has reported a peer by its identity address, the host scans
+/// for peers with private addresses; after that, they may be in the filter accept list. A controller that reports an
+/// address which it should have resolved is never relied on. The host resolves the addresses of peers that do not fit
+/// into the list.
 struct ControllerResolvingList {
     /// One peer of the list.
     struct Entry: Equatable {
         var identity: DeviceAddress
         var peerKey: Key128
-        /// Zero where we show our identity.
+        /// Zero if we show our identity address.
         var localKey: Key128
     }
 
@@ -28,7 +29,7 @@ struct ControllerResolvingList {
     enum Step: Equatable {
         case remove(DeviceAddress)
         case add(Entry)
-        /// A peer that shows its identity is listened to all the same.
+        /// Device privacy mode: a peer that shows its identity address is accepted, too.
         case setDevicePrivacy(DeviceAddress)
         case setTimeout
         case enable
@@ -36,30 +37,31 @@ struct ControllerResolvingList {
 
     private static let attempts = 3
 
-    /// Entries that the controller holds at most; 0 where there is no list, or none that can be used.
+    /// The maximum number of entries in the controller; 0 if there is no usable list.
     private(set) var capacity = 0
     private(set) var evidence = Evidence.none
     private var held: [Entry] = []
     private var wanted: [Entry] = []
-    /// Entries that the controller does not take.
+    /// Entries that the controller refused.
     private var refused: [Entry] = []
-    /// Whose privacy mode has been set, or cannot be.
+    /// Peers whose privacy mode has been set or cannot be set.
     private var withDevicePrivacy: [DeviceAddress] = []
     private var isTimeoutSet = false
     private var isEnabled = false
     private var step: Step?
     private var failures = 0
-    /// Grows with each change of the list: what was heard before tells nothing of the list after.
+    /// Grows with each change of the list: reports from before a change say nothing about the list after it.
     private(set) var revision: UInt32 = 0
 
-    /// The controller was reset: its list is empty, its resolution off.
+    /// The state after a reset of the controller: the list is empty, address resolution is off.
     init() {}
 
     init(capacity: UInt8) { self.capacity = Int(capacity) }
 
     // MARK: Wishes
 
-    /// Peers in the order in which they are to find room. A key that two peers share resolves for neither of them.
+    /// Sets the wanted peers; earlier ones have priority if the list is too short. Peers that share a key are left out,
+    /// because it could not tell them apart.
     mutating func want(_ entries: [Entry]) {
         wanted = entries.filter { entry in
             entry.peerKey != .zero && entries.count { $0.peerKey == entry.peerKey } == 1
@@ -67,11 +69,11 @@ struct ControllerResolvingList {
         refused.removeAll { !wanted.contains($0) }
     }
 
-    /// Whether the list is to be changed, for which the radio has to pause.
+    /// Whether the list has to change, for which the radio must pause.
     var needsRadio: Bool { step != nil || nextStep != nil }
 
-    /// Sends the next command; the radio rests.
-    /// - Returns: `nil` when nothing is to be done, or an answer is awaited.
+    /// Returns the next command; call only while the radio is idle.
+    /// - Returns: `nil` if there is nothing to do or an answer is still missing.
     mutating func proceed() -> Step? {
         guard step == nil, let next = nextStep else { return nil }
         step = next
@@ -102,7 +104,7 @@ struct ControllerResolvingList {
         if status == .unknownCommand || status == .commandDisallowed { return failed(done, status) }
         switch done {
         case .remove(let identity):
-            // Refused, it was not there.
+            // If the controller refused, the entry was not there.
             held.removeAll { $0.identity == identity }
             withDevicePrivacy.removeAll { $0 == identity }
         case .add(let entry):
@@ -122,12 +124,12 @@ struct ControllerResolvingList {
         failures = 0
     }
 
-    /// The controller never answered: the list is not used.
+    /// The controller did not answer: the list is not used any more.
     mutating func timedOut() { giveUp() }
 
     private mutating func failed(_ done: Step, _ status: HCIStatus) {
         switch done {
-        // Controllers before Core 5.0 know no privacy mode, and listen to identities.
+        // Controllers before Core 5.0 have no privacy mode, and accept identity addresses.
         case .setDevicePrivacy(let identity) where status == .unknownCommand: withDevicePrivacy.append(identity)
         case .setTimeout where status == .unknownCommand: isTimeoutSet = true
         case .setDevicePrivacy, .setTimeout, .remove, .add, .enable:
@@ -144,7 +146,7 @@ struct ControllerResolvingList {
 
     // MARK: What it is good for
 
-    /// The controller named a peer by its identity.
+    /// The controller reported a peer by its identity address.
     /// - Returns: whether that is news.
     mutating func resolved(_ identity: DeviceAddress) -> Bool {
         guard evidence == .none, holds(identity) else { return false }
@@ -152,8 +154,8 @@ struct ControllerResolvingList {
         return true
     }
 
-    /// The host found out who is behind an address that the controller had shown as it is.
-    /// - Parameter revision: of the list when the address was heard.
+    /// The host resolved an address that the controller had reported unresolved.
+    /// - Parameter revision: the revision of the list when the address was received.
     /// - Returns: whether that is news.
     mutating func leftUnresolved(_ identity: DeviceAddress, revision: UInt32) -> Bool {
         guard evidence != .doesNotResolve, revision == self.revision, holds(identity) else { return false }
@@ -161,24 +163,24 @@ struct ControllerResolvingList {
         return true
     }
 
-    /// Whether the list holds the peer and is in use, whatever the controller makes of it.
+    /// Whether the list holds the peer and is in use, even if the controller does not resolve addresses with it.
     func holds(_ identity: DeviceAddress) -> Bool {
         guard isEnabled, step == nil else { return false }
         let identity = identity.withoutIdentityMark
         return held.contains { $0.identity == identity }
     }
 
-    /// Whether the controller can be relied on to find the peer behind its private addresses.
+    /// Whether the controller can be relied on to resolve the peer's private addresses.
     func finds(_ identity: DeviceAddress) -> Bool { evidence == .resolves && holds(identity) }
 
-    /// Whether the controller makes private addresses of ours for the peer, so far as is known.
+    /// Whether the controller generates private addresses of this device towards the peer, as far as is known.
     func makesAddress(towards identity: DeviceAddress) -> Bool {
         guard evidence != .doesNotResolve, holds(identity) else { return false }
         let identity = identity.withoutIdentityMark
         return held.contains { $0.identity == identity && $0.localKey != .zero }
     }
 
-    /// Whether the controller makes private addresses of ours.
+    /// Whether the controller generates private addresses of this device.
     var makesAddresses: Bool {
         evidence == .resolves && isEnabled && step == nil && held.contains { $0.localKey != .zero }
     }

@@ -1,14 +1,14 @@
 import BLEPackets
 
-/// The resolvable private address that this device shows, and its change.
+/// The resolvable private address of this device, and its change.
 ///
 ///     none ──ask──▶ being made ──hash──▶ waits for the radio ──all off──▶ being set ──status──▶ in use ──time──▶ being made
 ///
-/// The controller takes a new address only while it neither advertises nor scans nor initiates (Core 5.4, Vol 4, Part E,
-/// 7.8.4), so that these pause for a moment.
+/// The controller accepts a new address only while it neither advertises, scans nor initiates (Core 5.4, Vol 4, Part E,
+/// 7.8.4), so these activities pause for a moment.
 struct PrivateAddress {
     enum State: Equatable {
-        /// Another kind of address is used.
+        /// This device uses another kind of address.
         case none
         case beingMade
         case waiting(DeviceAddress)

@@ -1,12 +1,13 @@
 import BLEPackets
 
-/// The devices that were heard lately, in slots that are found by address in O(1) and forgotten longest-silent first.
+/// The devices that were received lately, in slots. A slot is found by address in O(1); the one that has been silent
+/// longest is forgotten first.
 ///
-/// Memory is bounded by the number of slots whatever a crowd of changing addresses does (pain 15). Nothing here depends
-/// on the order of a dictionary.
+/// The number of slots bounds memory, however many addresses appear (pain 15). Nothing here depends on the order of a
+/// dictionary.
 struct DeviceTable {
-    /// What tells one advertiser from another: address, type and advertising set. An anonymous advertiser is known by
-    /// its content alone.
+    /// Identifies an advertiser: address, type and advertising set. Only its content identifies an anonymous
+    /// advertiser.
     struct Key: Hashable {
         var value: UInt64
         var kind: UInt8
@@ -27,15 +28,15 @@ struct DeviceTable {
         var hasScanResponse = false
         /// A discovery of this device waits for its scan response.
         var isHeld = false
-        /// Strength of the packet that was heard last, in dBm.
+        /// RSSI of the last packet, in dBm; 127 if it is unknown.
         var lastRSSI: Int8 = 127
-        /// Extended advertising data of which more is to come.
+        /// Fragments of extended advertising data that are still incomplete.
         var fragments: [UInt8] = []
         var lastHeard = Instant.zero
         fileprivate var newer = -1
         fileprivate var older = -1
 
-        /// Changes when anything that the device says changes (SPEC CEN-26). Never zero.
+        /// Changes whenever the device's data change (SPEC CEN-26). Never zero.
         var contentHash: UInt64 {
             let mixed = advertisementHash ^ (scanResponseHash &* 0x9E37_79B9_7F4A_7C15) &+ (isConnectable ? 3 : 1)
             return mixed == 0 ? 1 : mixed
@@ -63,13 +64,13 @@ struct DeviceTable {
 
     enum Place {
         case known(Int)
-        /// A slot that no device had before.
+        /// A slot that no device has used before.
         case added(Int)
-        /// A slot whose device was forgotten; `early` when it was forgotten for lack of room.
+        /// A slot whose device was forgotten; `early` if it was forgotten because the table was full.
         case replaced(Int, early: Bool)
     }
 
-    /// The slot of the device that was heard now.
+    /// The slot of a device that was received now.
     mutating func slot(for key: Key, address: DeviceAddress?, at now: Instant) -> Place {
         if let slot = slotOfKey[key] {
             slots[slot].lastHeard = now

@@ -1,21 +1,21 @@
 import BLEPackets
 
-/// What the controller scans, kept equal to what the clients want.
+/// Makes the controller scan as the clients want.
 ///
 ///     idle ──want──▶ configuring ──done──▶ enabling ──done──▶ scanning
 ///      ▲                                                        │ want changes, nobody wants, or silence
 ///      └───────────────────── disabling ◀───────────────────────┘
 ///
 /// Parameters change only while scanning is off, and scanning is switched off only while it is on: otherwise the
-/// controller answers Command Disallowed (0x0C, pain 1). When it answers so all the same, our picture is wrong: the
-/// machine switches off first and begins again, a bounded number of times.
+/// controller answers Command Disallowed (0x0C, pain 1). If it answers this nevertheless, our picture is wrong: the
+/// machine switches scanning off and begins again, a limited number of times.
 struct ScanMachine {
     private enum State {
         case idle
         case configuring(ScanParameters)
         case enabling(ScanParameters)
         case scanning(ScanParameters)
-        /// Another owner of the controller scans, and what it hears is heard here too.
+        /// Another owner of the controller scans, and its reports come here, too.
         case listening(ScanParameters)
         case disabling
     }
@@ -24,12 +24,12 @@ struct ScanMachine {
         case none
         case setParameters(ScanParameters)
         case setEnabled(Bool)
-        /// The controller will not scan as it is asked to; the wish is dropped.
+        /// The controller refuses to scan like this; the wish is dropped.
         case fail(HCIStatus)
     }
 
-    /// How long no report may come before scanning is switched off and on again (pain 5); doubled each time, since a room
-    /// can be empty.
+    /// How long no report may come before scanning is switched off and on again (pain 5); doubled each time, because
+    /// there may be no devices nearby.
     static let firstSilence: Microseconds = .seconds(10)
     static let longestSilence: Microseconds = .seconds(320)
     private static let attempts = 3
@@ -39,7 +39,7 @@ struct ScanMachine {
     private var failures = 0
     private var silence = Self.firstSilence
     private var lastHeard = Instant.zero
-    /// Whether a scan that stands in the way can only be ours; another owner's is not switched off.
+    /// Whether a conflicting scan can only be ours; we do not switch off another owner's.
     private let isExclusive: Bool
 
     init(isExclusive: Bool = true) { self.isExclusive = isExclusive }
@@ -49,7 +49,7 @@ struct ScanMachine {
         if case .scanning = state { true } else { false }
     }
 
-    /// Whether nothing of ours is on or on its way.
+    /// Whether no scan of ours is on or being started.
     var isIdle: Bool {
         if case .idle = state { true } else { false }
     }
@@ -75,7 +75,7 @@ struct ScanMachine {
             lastHeard = now
             return converge()
         case .disabling:
-            // Refused or not: it is off now, or was off before.
+            // Even if the controller refused: it is off now, or was off before.
             state = .idle
             return converge()
         case .idle, .scanning, .listening:
@@ -96,7 +96,7 @@ struct ScanMachine {
         return converge()
     }
 
-    /// The controller was reset: it scans no more, the wish stays.
+    /// The controller was reset: it no longer scans, the wish stays.
     mutating func controllerReset() {
         state = .idle
         failures = 0
@@ -110,7 +110,7 @@ struct ScanMachine {
         }
     }
 
-    /// Switches scanning off and on again when nothing has been heard for long.
+    /// Switches scanning off and on again if no report came for long.
     mutating func advance(to now: Instant) -> Action {
         guard let deadline = nextDeadline, deadline <= now else { return .none }
         silence = min(.microseconds(silence.rawValue &* 2), Self.longestSilence)
@@ -158,7 +158,7 @@ struct ScanMachine {
     }
 }
 
-/// What the controller is told before it scans.
+/// The scan parameters for the controller.
 struct ScanParameters: Equatable {
     var isActive: Bool
     var duty: ScanDuty

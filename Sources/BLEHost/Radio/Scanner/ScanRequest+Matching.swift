@@ -1,7 +1,7 @@
 import BLEPackets
 
 extension ScanRequest {
-    /// Whether what a device says is what the client looks for. Malformed advertising data count as far as they go.
+    /// Whether the device matches the request. Malformed advertising data count up to the error.
     func matches(_ device: DeviceTable.Device) -> Bool {
         if let address, device.address?.withoutIdentityMark != address.withoutIdentityMark { return false }
         let solicited = solicitedServiceUUIDs ?? []
@@ -21,7 +21,7 @@ extension ScanRequest {
         var reader = AdvertisingDataReader(data)
         do throws(DecodingError) {
             while let structure = try reader.next() {
-                // A structure that is broken in itself costs only itself.
+                // A structure with malformed content is skipped; the others still count.
                 if let element = try? structure.element() { note(element, in: &found) }
                 if structure.type == .manufacturerSpecificData, !found.hasService,
                     let area = OverflowArea(manufacturerSpecificData: structure.data)

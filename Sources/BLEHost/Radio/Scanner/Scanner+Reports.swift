@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// What the controller's reports say.
+/// Makes a report from each kind of report event.
 extension Scanner.Report {
     init(_ report: borrowing LEAdvertisingReportView) {
         let type = report.eventType

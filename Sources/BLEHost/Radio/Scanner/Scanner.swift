@@ -1,24 +1,25 @@
 import BLEPackets
 
-/// Turns advertising reports into discoveries: merges scan responses, drops what says nothing new, filters for each
+/// Turns advertising reports into discoveries: merges scan responses, drops reports without news, filters for each
 /// client (SPEC CEN-4, CEN-25, CEN-26, CEN-27).
 ///
-/// The controller's own duplicate filter stays off: a change of data can only be seen by who sees the data.
+/// The controller's own duplicate filter stays off, because it could hide changes of data.
 struct Scanner {
     /// One client's scan.
     private struct Wish {
         var operation: OperationID
         var client: ClientID
         var request: ScanRequest
-        /// By slot of the device table: the content that was last judged, reported or not; 0 for none.
+        /// By slot of the device table: the hash of the content that was last checked, whether reported or not; 0 for
+        /// none.
         var judged: [UInt64] = []
     }
 
-    /// One report, legacy or extended, whose data are lent beside it.
+    /// One report, legacy or extended; its data are passed separately.
     struct Report {
         enum Completeness { case complete, moreToCome, truncated }
 
-        /// An identity where it is known.
+        /// The identity address if it is known.
         var address: DeviceAddress?
         var addressOnAir: DeviceAddress?
         var advertisingSet: UInt8 = 0xFF
@@ -31,13 +32,13 @@ struct Scanner {
         var txPower: Int8 = 127
         /// Directed at a private address that the controller could not resolve.
         var hasUnresolvedTarget = false
-        /// Of `ControllerResolvingList` when it was heard.
+        /// The revision of `ControllerResolvingList` when the report came.
         var listRevision: UInt32 = 0
     }
 
     /// How long the discovery of a scannable device waits for its first scan response, so that the two arrive as one.
     static let scanResponseTimeout: Microseconds = .milliseconds(50)
-    /// The longest advertising data there are (Core 5.4, Vol 4, Part E, 7.8.57).
+    /// The maximum length of advertising data, in octets (Core 5.4, Vol 4, Part E, 7.8.57).
     static let longestData = 1650
 
     private var wishes: [Wish] = []
@@ -57,7 +58,7 @@ struct Scanner {
         wishes.append(Wish(operation: operation, client: client, request: request))
     }
 
-    /// What was reported before is not reported again.
+    /// Devices that were already reported are not reported again.
     /// - Returns: whether there is such a scan.
     mutating func change(_ operation: OperationID, to request: ScanRequest) -> Bool {
         guard let index = wishes.firstIndex(where: { $0.operation == operation }) else { return false }
@@ -66,7 +67,7 @@ struct Scanner {
         return true
     }
 
-    /// A client that heard of every packet has heard of all devices that match.
+    /// A client that got every packet knows all devices that match.
     private mutating func noteReported(to index: Int) {
         let request = wishes[index].request
         wishes[index].judged = (0..<devices.count).map { slot in
@@ -90,8 +91,8 @@ struct Scanner {
         return ended
     }
 
-    /// What the controller should do for all clients together: the greatest duty that anyone in the foreground wants, the
-    /// background's when no client is there (SPEC BGC-4).
+    /// The scan parameters for all clients together: the foreground's duty if a client is in the foreground, otherwise
+    /// the background's (SPEC BGC-4). `nil` if no client scans.
     func parameters(timing: Timing) -> ScanParameters? {
         guard !wishes.isEmpty else { return nil }
         let isInForeground = wishes.contains { !$0.request.isInBackground }
@@ -107,7 +108,7 @@ struct Scanner {
 
     // MARK: Reports
 
-    /// Takes one report in and appends what the clients are to hear of it.
+    /// Takes one report and appends the discoveries for the clients.
     mutating func receive(_ report: Report, data: RawSpan, at now: Instant, into events: inout EventQueue) {
         guard !wishes.isEmpty else { return }
         let hash = data.contentHash()
@@ -156,7 +157,7 @@ struct Scanner {
     }
 
     /// Writes the report into the device's slot.
-    /// - Returns: whether the data are whole.
+    /// - Returns: whether the data are complete.
     private mutating func take(_ report: Report, data: RawSpan, hash: UInt64, into slot: Int) -> Bool {
         var hash = hash
         if report.completeness == .moreToCome || !devices[slot].fragments.isEmpty {
