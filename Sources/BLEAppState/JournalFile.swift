@@ -2,40 +2,43 @@ import BLEAppLifecycle
 import BLEStateFiles
 import Foundation
 
-/// A journal of what outlives apps, on disk: appended at each change, read and made short at each start, and when it has become long.
+/// A journal on disk of the state that outlives apps. Each change is appended; the file is read and compacted at each
+/// start, and compacted when it has become long.
 ///
-/// The process may be killed at any moment: a line that was not written whole counts for nothing. What is damaged costs
-/// itself alone, is told, and is kept aside for who wants to know.
+/// The process may be killed at any moment: an incomplete line is ignored. A damaged line costs only itself; it is
+/// logged, and the damaged file is kept under another name.
 public final class JournalFile: @unchecked Sendable {
-    // @unchecked Sendable holds because everything is used on one thread at a time: first by who makes the system, then by
-    // the system.
+    // @unchecked Sendable is correct because only one thread at a time uses this: first the code that creates the
+    // system, then the system itself.
     private let path: String
     private let log: @Sendable (String) -> Void
     private var descriptor: Int32 = -1
     private var hasComplained = false
-    /// Whether what stands in the file's place is left alone.
+    /// Whether the path has something that must not be touched.
     private var isRefused = false
     private let encoder = JSONEncoder()
-    /// What the file says.
+    /// The state that the file describes.
     private var state = PreservedState()
-    /// Octets that were written since the file was short.
+    /// Octets that were appended since the file was last compacted.
     private var appended = 0
     private var shortest = 0
     /// Whether the file may end in the middle of a line: the next one must not become part of it.
     private var isTorn = false
-    /// What is waited for by nobody: a killed process loses nothing that was written, only a broken machine does.
+    /// For work that nothing waits for. A killed process loses nothing that was written; only a crash of the machine
+    /// does.
     private let disk = DispatchQueue(label: "org.jelling.journal", qos: .utility)
 
-    /// Octets that may be appended before the file is made short again, besides as many as it has then.
+    /// Octets that may be appended before the file is compacted again, in addition to its size after compaction.
     private let slack: Int
-    /// No journal comes near it: it is made short long before.
+    /// The maximum length that is read, in octets. No journal comes near it, because it is compacted long before.
     private static let longest = 256 << 20
 
     private var name: String { (path as NSString).lastPathComponent }
 
     /// - Parameters:
-    ///   - slack: octets that may be appended before the file is made short again, besides as many as it has then.
-    ///   - log: gets what is to be said to people.
+    ///   - slack: octets that may be appended before the file is compacted again, in addition to its size after
+    ///     compaction.
+    ///   - log: gets lines for people.
     public init(path: String, slack: Int = 1 << 20, log: @escaping @Sendable (String) -> Void) {
         self.path = path
         self.slack = slack
@@ -45,7 +48,7 @@ public final class JournalFile: @unchecked Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// What the journal says, as far as it can be read.
+    /// Reads the state from the journal, as far as it is readable.
     public func read() -> PreservedState {
         let data: [UInt8]
         do throws(StateFileError) {
@@ -71,7 +74,7 @@ public final class JournalFile: @unchecked Sendable {
         return state
     }
 
-    /// Writes it down before it returns; what keeps it from doing so is said once.
+    /// Writes the entry before it returns. A failure is logged once.
     public func append(_ entry: JournalEntry) {
         guard let payload = try? encoder.encode(entry) else { return }
         state.apply(entry)
@@ -91,24 +94,24 @@ public final class JournalFile: @unchecked Sendable {
         disk.async { fsync(descriptor) }
     }
 
-    /// Replaces the journal by the shortest that says the same; the old one stays until the new one is whole.
+    /// Replaces the journal by the shortest one with the same state; the old one stays until the new one is complete.
     private func rewrite() {
         let octets = state.entries.compactMap { try? encoder.encode($0) }.flatMap { Journal.line([UInt8]($0)) }
-        // Where that fails, it is not tried again with each line.
+        // If this fails, it is not tried again with each line.
         appended = 0
         shortest = octets.count
         do throws(StateFileError) { try folder(isMade: true).replace(name, with: octets) } catch {
             return complain(error)
         }
         isTorn = false
-        // What is open is the old one.
+        // The open descriptor is that of the old file.
         guard descriptor >= 0 else { return }
         let old = descriptor
         descriptor = -1
         disk.async { close(old) }
     }
 
-    /// The file as it was keeps another name while the new one takes its place.
+    /// Keeps the damaged file under another name; the new one takes its place.
     private func keepDamaged(_ data: [UInt8], _ lost: Int, of count: Int) {
         let aside = path + ".damaged"
         let isKept: Bool
@@ -123,12 +126,12 @@ public final class JournalFile: @unchecked Sendable {
                 + (isKept ? "; it is kept as '\(aside)'" : ""))
     }
 
-    /// The folder of journals; nobody else looks into it.
+    /// The folder of journals; no other user can read it.
     private func folder(isMade: Bool) throws(StateFileError) -> SafeFolder {
         try SafeFolder(path: (path as NSString).deletingLastPathComponent, isMade: isMade, isPrivate: true)
     }
 
-    /// What is there may be another user's, or lead to a file that is none of ours: it is not touched.
+    /// The path may belong to another user or lead to a foreign file, so it is not touched.
     private func refuse(_ error: StateFileError) {
         isRefused = true
         hasComplained = true

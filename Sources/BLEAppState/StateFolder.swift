@@ -2,14 +2,15 @@ import BLE
 import BLEAppLifecycle
 import BLEStateFiles
 
-/// Where a process keeps what must outlive it (SPEC 5.5 rule 7; DESIGN section 3: `JELLING_STATE`).
+/// The folder where a process keeps the state that must outlive it (SPEC 5.5 rule 7; DESIGN section 3:
+/// `JELLING_STATE`).
 public struct StateFolder: Sendable {
-    /// Where it is.
+    /// The path of the folder.
     public let path: String
 
     public init(path: String) { self.path = path }
 
-    /// One journal for each app; a name that is no file's is spelled out in hexadecimal.
+    /// The path of an app's journal. An app name that is not valid as a file name is written in hexadecimal.
     public func journalPath(of app: String) -> String {
         let isPlain = app.utf8.allSatisfy { octet in
             octet == UInt8(ascii: ".") || octet == UInt8(ascii: "-") || octet == UInt8(ascii: "_")
@@ -20,9 +21,9 @@ public struct StateFolder: Sendable {
         return path + "/apps/" + name.prefix(200) + ".journal"
     }
 
-    /// The random static address of this machine: kept, and made where there is none yet. Where nothing can be kept it
-    /// lasts as long as the process.
-    /// - Parameter log: gets why it cannot be kept.
+    /// The random static address of this machine: read from the folder, or generated and stored if there is none yet.
+    /// If it cannot be stored, it lasts as long as the process.
+    /// - Parameter log: gets the reason if the address cannot be stored.
     public func staticAddress(log: (String) -> Void) -> DeviceAddress {
         let address = DeviceAddress.randomStatic()
         do throws(StateFileError) {
@@ -30,7 +31,7 @@ public struct StateFolder: Sendable {
             if let kept = try read(folder) { return kept }
             let line = Array((address.description + "\n").utf8)
             if try folder.create(Self.addressFile, with: line) { return address }
-            // Another process was faster, or what is there is none.
+            // Another process was faster, or the file has no valid address.
             if let kept = try read(folder) { return kept }
             try folder.replace(Self.addressFile, with: line)
         } catch {

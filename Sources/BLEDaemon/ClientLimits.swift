@@ -1,24 +1,24 @@
 import BLEDaemonProtocol
 
-/// What clients may have. One that goes beyond harms itself alone: it is refused, or its connection ends.
+/// The limits of clients. A client that exceeds one harms only itself: its request is refused, or its connection ends.
 public struct ClientLimits: Sendable {
-    /// Octets of one message to the daemon.
+    /// The maximum length of a message to the daemon, in octets.
     public var messageOctets = BledProtocol.requestLimit
-    /// Requests of one client that have not completed.
+    /// Incomplete requests of one client.
     public var requests = 256
-    /// Octets that wait for a client to read them before its discoveries are dropped and counted.
+    /// Octets that may wait for a client to read; beyond this, its discoveries are dropped and counted.
     public var waitingDiscoveryOctets = 128 * 1024
-    /// Octets that wait for a client to read them before its connection ends.
+    /// Octets that may wait for a client to read; beyond this, its connection ends.
     public var waitingOctets = 512 * 1024
     /// Managers that one app may have at a time.
     public var managers = 16
-    /// Names of apps of one user that the daemon has ever been told.
+    /// Different app names of one user that the daemon has ever accepted.
     public var appsOfUser = 64
     /// Connections of all users together.
     public var clients = 128
     /// Connections of one user.
     public var clientsOfUser = 32
-    /// Microseconds in which a client has to greet.
+    /// The time in which a client must send its greeting, in microseconds.
     public var greetingMicroseconds: Int64 = 5_000_000
 
     public init() {}

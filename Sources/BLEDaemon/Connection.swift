@@ -2,25 +2,25 @@ import BLEAppLifecycle
 import BLEHost
 import BLETransport
 
-/// A program that has connected: a tool until it says that it is an app.
+/// A connected program: a tool until it says that it is an app or an operator.
 final class Connection {
     let stream: ByteStream
     let peer: PeerCredentials
-    /// Whether it is root's or the daemon's own user's.
+    /// Whether the program runs as root or as the daemon's own user.
     let isOperator: Bool
     var tool: ToolSession
     var app: AppSession?
-    /// What it asks for as an operator.
+    /// Its session as an operator.
     var operating: OperatorSession?
-    /// When the process of an app may be stopped: one that has just begun makes its managers first.
+    /// The time from which the process of an app may be stopped: a new one first creates its managers.
     var mayStopAt: UInt64 = 0
     /// Whether the life of apps counts it as a process.
     var isLaunched = false
-    /// How its person pairs; `nil`: it asks nobody.
+    /// The pairing options of its person; `nil`: it asks no person.
     var pairing: PairingOptions?
-    /// By when it has to greet.
+    /// The time by which it must send its greeting.
     let greetingDeadline: UInt64
-    /// Whether it stands in the daemon's list of those to be looked at.
+    /// Whether it is in the daemon's list of pending connections.
     var isPending = false
 
     init(

@@ -5,20 +5,20 @@ import BLEPackets
 import BLETransport
 import Glibc
 
-/// Programs come, speak and go.
+/// Connections of programs: accepting, reading and ending them.
 extension Daemon {
-    /// How long it takes until programs are accepted again after descriptors ran out.
+    /// The pause before the daemon accepts programs again after descriptors ran out.
     private static let acceptPauseMicroseconds: UInt64 = 1_000_000
 
     func accept() {
         do throws(TransportError) {
-            // A crowd at the door gets its turns among other work.
+            // Many programs that connect at once must not hold up other work.
             for _ in 0..<16 {
                 guard let (descriptor, peer) = try listener.accept() else { return }
                 begin(ByteStream(descriptor: descriptor), peer)
             }
         } catch {
-            // The socket stays readable: to try again at once would be to spin.
+            // The socket stays readable, so trying again at once would be a busy loop.
             configuration.log("no more clients for now: \(error)")
             registration?.setInterest([])
             accepting?.set(atMicroseconds: loop.nowMicroseconds + Self.acceptPauseMicroseconds)
@@ -62,7 +62,7 @@ extension Daemon {
         pump()
     }
 
-    /// The program is gone: all that it wanted ends, but for what is preserved of an app.
+    /// The program has disconnected: its operations end, except for the preserved state of an app.
     func left(_ connection: Connection) {
         guard let place = connections.firstIndex(where: { $0 === connection }) else { return }
         connections.remove(at: place)
@@ -71,7 +71,7 @@ extension Daemon {
         pump()
     }
 
-    /// Does what a program wants, and sends it what it is told, all in one.
+    /// Carries out a program's requests, and sends it all its messages together.
     func carryOut(_ connection: Connection) {
         var octets: [UInt8] = []
         var isClosing = false

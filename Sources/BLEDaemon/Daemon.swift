@@ -7,46 +7,46 @@ import BLEPackets
 import BLETransport
 import Glibc
 
-/// As a client is told it.
+/// Why a client was refused, as the client gets it.
 public typealias RefusalReason = WireRefusal.Reason
 
-/// One controller and the programs that share it through a Unix socket: tools, which use the engine's own operations, and
-/// apps, whose managers live by the rules of `AppLifecycle`. Lives on its loop's thread.
+/// One controller and the programs that share it through a Unix socket: tools, which use the engine's own operations,
+/// and apps, whose managers follow the rules of `AppLifecycle`. Everything runs on the thread of its event loop.
 ///
 ///     socket ──▶ Connection ──▶ ToolSession ──command──▶ engine ──event──▶ every ToolSession
 ///                          └──▶ AppSession ──request──▶ life of apps ──event──▶ the AppSession of its app
 public final class Daemon {
-    /// How a daemon is made.
+    /// The settings of a daemon.
     public struct Configuration {
-        /// The way to the controller.
+        /// The transport to the controller.
         public var transport: TransportAddress
-        /// How the engine behaves.
+        /// The configuration of the engine.
         public var adapter: AdapterConfiguration
-        /// Where programs connect.
+        /// The path of the socket to which programs connect.
         public var socketPath: String
-        /// A socket that listens already, instead of one that is made at `socketPath`.
+        /// A socket that already listens, to use instead of a new one at `socketPath`.
         public var listeningSocket: Int32?
-        /// Of the socket file.
+        /// The permissions of the socket file.
         public var socketMode: UInt32 = 0o600
-        /// Who may connect, besides root.
+        /// The numeric IDs of the users who may connect, besides root.
         public var users: Set<UInt32>
-        /// What each client may have.
+        /// The limits of each client.
         public var limits = ClientLimits()
-        /// The numbers of the life of apps.
+        /// The settings of the life of apps.
         public var lifecycle = LifecycleSettings()
-        /// Where is written down what outlives the daemon; `nil`: nothing does.
+        /// The path of the journal with what outlives the daemon; `nil`: nothing does.
         public var journalPath: String?
-        /// Where apps are installed; `nil`: nowhere.
+        /// The folder with the manifests of installed apps; `nil`: there are none.
         public var appsFolder: String?
-        /// Where is written down which of them run; `nil`: nowhere.
+        /// The path of the file that lists the running processes of installed apps; `nil`: no file.
         public var processesPath: String?
-        /// How long an app that was launched, or found the daemon again, runs at least before it is suspended.
+        /// How long an app that was launched or has reconnected runs at least before it is suspended, in microseconds.
         public var settlingMicroseconds: UInt64 = 2_000_000
         /// How often `alive` is called on the loop, in microseconds; `nil`: never.
         public var aliveMicroseconds: UInt64?
-        /// Says that the loop runs.
+        /// Called on the loop every `aliveMicroseconds`, for a watchdog.
         public var alive: @Sendable () -> Void = {}
-        /// Gets lines for people.
+        /// Gets log lines for people.
         public var log: @Sendable (String) -> Void = { _ in }
 
         public init(
@@ -56,7 +56,7 @@ public final class Daemon {
             self.adapter = adapter
             self.socketPath = socketPath
             self.users = users
-            // What waits in a socket is out of the machine's hands.
+            // Events that wait in a socket are no longer under the lifecycle's control.
             lifecycle.unhandledEventLimit = 256
             lifecycle.unhandledOctetLimit = 64 * 1024
         }
@@ -72,23 +72,23 @@ public final class Daemon {
     var registration: EventLoop.Registration?
     /// In the order in which they came.
     var connections: [Connection] = []
-    /// Those that have something to do or to send.
+    /// The connections that have something to do or to send.
     private var pending: [Connection] = []
     private var isPumping = false
-    /// The engine knows tools by numbers from here on, and managers of apps by those below.
+    /// The last client number of a tool. Tools have numbers above the initial value, managers of apps have lower ones.
     var lastTool: UInt32 = 0x8000_0000
-    /// Names of apps, by their users.
+    /// The names of apps, by user.
     var knownApps: [UInt32: Set<AppID>] = [:]
     var installed = InstalledApps()
-    /// Of installed apps.
+    /// The processes of installed apps.
     var processes: [AppID: AppProcess] = [:]
-    /// Whether those were in the foreground last.
+    /// Whether each installed app was last in the foreground.
     var places: [AppID: Bool] = [:]
-    /// Those that are to be launched when their process has ended, unless it connects.
+    /// Apps to launch when their current process has ended, unless it connects.
     var wantedLaunches: [AppID: LaunchOptions] = [:]
-    /// Those whose connection has ended, and until when their process may take to do so too.
+    /// Apps whose connection has ended, and the time until which their process may take to end, too.
     var dying: [AppID: UInt64] = [:]
-    /// Who is asked in the pairings that are under way.
+    /// Who answers the questions of each pairing in progress.
     var partners: [LinkID: PairingPartner] = [:]
     private(set) var isReady = false
     private var isStopping = false
@@ -98,14 +98,15 @@ public final class Daemon {
     var processDeadline: EventLoop.Deadline?
     private var aliveDeadline: EventLoop.Deadline?
     var accepting: EventLoop.Deadline?
-    /// Called once, when the controller has been handed back.
+    /// Called once, when the controller has been released.
     public var onStopped: () -> Void = {}
 
-    /// How long it takes until a controller that is gone is looked for again.
+    /// The pause before the daemon tries to open a lost controller again.
     private static let reopenMicroseconds: UInt64 = 5_000_000
 
-    /// Listens and opens the controller. To be called on the loop, or before it starts.
-    /// - Throws: what keeps it from listening, or from reading bonds; a controller that cannot be opened is tried again.
+    /// Listens and opens the controller. Call this on the loop or before it starts.
+    /// - Throws: the error that prevents listening or reading the bonds. If the controller cannot be opened, the daemon
+    ///   tries again later.
     public init(_ configuration: Configuration, on loop: EventLoop) throws {
         self.configuration = configuration
         self.loop = loop
@@ -174,7 +175,7 @@ public final class Daemon {
         pump()
     }
 
-    /// Hands the controller back and ends all connections; `onStopped` follows.
+    /// Releases the controller and ends all connections; `onStopped` follows.
     public func stop() {
         guard !isStopping else { return }
         isStopping = true
@@ -182,7 +183,7 @@ public final class Daemon {
         listener.close()
         for connection in connections { connection.stream.close() }
         connections = []
-        // Nobody else would.
+        // Nothing else would resume them.
         for (_, process) in processes where process.isStopped { process.resume() }
         guard runner.isOpen else { return finish() }
         _ = runner.submit(.stop)
@@ -200,7 +201,7 @@ public final class Daemon {
     // MARK: Steps
 
     private func step() -> Bool {
-        // The apps hear nothing of the end: what is preserved stays as it is.
+        // The apps get no events about the end, so that the preserved state stays as it is.
         guard !isStopping else {
             guard let event = runner.nextEvent() else { return false }
             if event == .stopped { runner.close() }
@@ -217,7 +218,7 @@ public final class Daemon {
         pump()
     }
 
-    /// Something may have to be done for this program.
+    /// Notes that this program may have something to do or to send.
     func look(at connection: Connection) {
         guard !connection.isPending else { return }
         connection.isPending = true
@@ -240,7 +241,7 @@ public final class Daemon {
         }
     }
 
-    /// Until nobody wants anything more.
+    /// Repeats this until there is nothing left to do.
     private func carryOut() {
         guard !isPumping else { return }
         isPumping = true
@@ -257,7 +258,7 @@ public final class Daemon {
         } while !pending.isEmpty
     }
 
-    /// Hands over what the engine and the life of apps have told.
+    /// Delivers the events of the engine and of the life of apps.
     func drain() {
         while true {
             while let output = lifecycle.nextOutput() { carryOut(output) }
@@ -278,7 +279,7 @@ public final class Daemon {
             }
         case .failed(let failure): configuration.log("the controller failed: \(failure)")
         case .connected(let link, let client) where isLostTool(client):
-            // It left while the link came up.
+            // The client left while the link was being established.
             _ = runner.submit(.link(link.id, .disconnect), from: client)
         case .bondChanged, .bondRemoved:
             if let error = runner.takeStoreError() { configuration.log("a bond could not be saved: \(error)") }
@@ -293,7 +294,7 @@ public final class Daemon {
             connection.tool.hear(event, waiting: connection.stream.waitingByteCount)
             look(at: connection)
         }
-        // The controller could not be brought back: it is closed, and looked for again.
+        // The controller could not be recovered: close it, and try to open it again later.
         if case .failed = event { runner.close() }
     }
 
@@ -304,7 +305,7 @@ public final class Daemon {
 
     private func carryOut(_ output: LifecycleOutput) {
         switch output {
-        case .submit: break  // the engine takes these
+        case .submit: break  // the engine handles these
         case .event(let event, let manager, let app): tell(event, to: manager, of: app)
         case .process(let action, let app): carryOut(action, app)
         case .alert(let alert): show(alert)

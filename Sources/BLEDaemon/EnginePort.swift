@@ -3,17 +3,17 @@ import BLEAppLifecycle
 import BLEHost
 import BLEPackets
 
-/// The runner's engine, as the life of apps drives it; what it tells is kept for the tools besides.
+/// The runner's engine as the life of apps uses it. Its events are also kept for the tools.
 ///
 /// A class, because both the life of apps and the daemon hold it.
 final class EnginePort: LifecycleHost {
     let runner: HostRunner
-    /// What the engine told and the daemon has not looked at.
+    /// Events of the engine that the daemon has not yet handled.
     var told = Queue<HostEvent>()
 
     init(_ runner: HostRunner) { self.runner = runner }
 
-    /// The runner sees to the engine's time.
+    /// Always `nil`: the runner serves the engine's timers.
     var nextDeadline: Instant? { nil }
     func advance(to now: Instant) {}
 

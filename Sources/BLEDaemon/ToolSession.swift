@@ -2,52 +2,53 @@ import BLEDaemonProtocol
 import BLEHost
 import BLEPackets
 
-/// One client of the daemon that gives the engine operations of its own: what it may, what it has under way, and what it
-/// hears. A value without I/O: octets go in, commands and messages come out.
+/// A tool, that is, a client of the daemon that uses the engine's own operations: what it may do, which operations it
+/// has started, and which events it gets. A value without I/O: octets go in, commands and messages come out.
 ///
 ///     greeting ──hello──▶ waiting ──controller ready──▶ open ──error, end──▶ ended
 ///         └────────────── refusal ───────────────────────────────────────────────┘
 ///
-/// A client knows the operations that it named and the links that it was told of, and no others: what it says of another's
-/// is answered as if there were none.
+/// A client can only use the operations that it started and the links that were reported to it. Operations and links of
+/// others do not exist for it.
 public struct ToolSession {
-    /// What the owner has to do, in order.
+    /// What the owner must do, in order.
     public enum Output {
-        /// Give the engine this command, and call `submitted` at once.
+        /// Submit this command to the engine, and call `submitted` at once.
         case submit(HostCommand, number: OperationID)
         /// Send this.
         case send(WireFromDaemon)
-        /// It is an app: an `AppSession` goes on with what it says, and nothing follows here.
+        /// The client is an app: an `AppSession` continues with its messages, and this session returns nothing more.
         case isApp(WireAppHello, FrameReader)
-        /// It is an operator: an `OperatorSession` goes on with what it says, and nothing follows here.
+        /// The client is an operator: an `OperatorSession` continues with its messages, and this session returns
+        /// nothing more.
         case isOperator(FrameReader)
-        /// End the connection when what was sent is on its way.
+        /// End the connection after the messages before this have been sent.
         case close
     }
 
     private enum Phase { case greeting, waiting, open, ended }
 
-    /// Who the engine knows it as.
+    /// The client's identifier in the engine.
     public let client: ClientID
     private let isOperator: Bool
     private let limits: ClientLimits
     private var phase = Phase.greeting
     private var frames: FrameReader
     private var outputs = Queue<Output>()
-    /// The engine's operations by the client's numbers, and back. Looked up only.
+    /// The engine's operations by the client's numbers, and the reverse. Only for lookup, never iterated.
     private var operations: [OperationID: OperationID] = [:]
     private var numbers: [OperationID: OperationID] = [:]
     /// The client's latest number: each is used once.
     private var lastNumber: UInt64 = 0
-    /// Those that it holds.
+    /// The links that the client holds.
     private var links: [LinkID] = []
-    /// Its pairings that are under way, by its numbers.
+    /// Its pairings in progress, with its numbers for them.
     private var pairings: [(number: OperationID, link: LinkID)] = []
-    /// What it was asked in them, and whether a bond is in question.
+    /// The open questions of these pairings, and whether each is about replacing a bond.
     private var questions: [PairingQuestionID: Bool] = [:]
     private var lostDiscoveries: UInt32 = 0
 
-    /// - Parameter isOperator: whether the client may replace bonds, which are everybody's.
+    /// - Parameter isOperator: whether the client may replace bonds, which all clients share.
     public init(client: ClientID, isOperator: Bool = false, limits: ClientLimits) {
         self.client = client
         self.isOperator = isOperator
@@ -55,13 +56,13 @@ public struct ToolSession {
         frames = FrameReader(limit: limits.messageOctets)
     }
 
-    /// Whether the client has greeted.
+    /// Whether the client has sent its greeting.
     public var hasGreeted: Bool { phase != .greeting }
-    /// Whether nothing more is taken or told.
+    /// Whether the session has ended: it accepts and sends nothing more.
     public var hasEnded: Bool { phase == .ended }
 
-    /// What is to be done next. A message is understood only when all that came of those before it has been done, so
-    /// that it may name their operations.
+    /// What to do next; `nil` if there is nothing. The session decodes a message only when everything that earlier
+    /// messages caused has been done, so that it may refer to their operations.
     public mutating func nextOutput() -> Output? {
         while outputs.isEmpty, phase != .ended, receiveNext() {}
         return outputs.popFirst()
@@ -69,7 +70,7 @@ public struct ToolSession {
 
     // MARK: From the client
 
-    /// Octets that were read; `nextOutput` follows.
+    /// Takes octets that were read from the socket; call `nextOutput` afterwards.
     public mutating func receive(_ bytes: RawSpan) {
         if phase != .ended { frames.append(bytes) }
     }
@@ -126,7 +127,7 @@ public struct ToolSession {
         guard operations.count < limits.requests else { return complete(number, .failure(.limitReached)) }
         switch command {
         case .cancel(let target):
-            // One that has ended already, or was never there, needs no cancelling.
+            // An operation that has ended or never existed needs no cancelling.
             guard let operation = operations[target] else { return complete(number, .success(.done)) }
             submit(.cancel(operation), number)
         case .radio(.changeScan(let target, let change)):
@@ -159,7 +160,7 @@ public struct ToolSession {
         send { $0.completed = WireCompleted(number, result) }
     }
 
-    /// The engine has taken a command.
+    /// The engine has accepted the command with the client's number `number` as its `operation`.
     public mutating func submitted(_ number: OperationID, as operation: OperationID) {
         operations[number] = operation
         numbers[operation] = number
@@ -167,7 +168,7 @@ public struct ToolSession {
 
     // MARK: From the engine
 
-    /// A client that has greeted begins as soon as there is a controller.
+    /// The controller is ready: a client that has sent its greeting can begin.
     public mutating func controllerIsReady(_ information: ControllerInformation) {
         switch phase {
         case .waiting:
@@ -184,8 +185,8 @@ public struct ToolSession {
         }
     }
 
-    /// As `controllerIsReady`, for a client that has just greeted and no other.
-    /// - Returns: whether it begins.
+    /// Like `controllerIsReady`, but only for a client that has just sent its greeting.
+    /// - Returns: whether the client begins.
     public mutating func beginIfWaiting(_ information: ControllerInformation) -> Bool {
         guard phase == .waiting else { return false }
         controllerIsReady(information)
@@ -199,10 +200,10 @@ public struct ToolSession {
         close()
     }
 
-    /// An event that is this client's, as far as it is.
+    /// Takes an event of the engine and sends the client what concerns it.
     /// - Parameter waiting: octets that the client has not read yet.
     public mutating func hear(_ event: HostEvent, waiting: Int) {
-        // Clients that have greeted wait for this.
+        // Clients that have sent their greeting wait for this.
         if case .ready(let information) = event { return controllerIsReady(information) }
         guard phase == .open else { return }
         switch event {
@@ -246,7 +247,7 @@ public struct ToolSession {
             if links.contains(link) { pass(event) }
         case .recovering: pass(event)
         case .ready, .connected, .disconnected: break
-        // This version carries nothing of these.
+        // This version of the protocol does not carry these.
         case .failed, .reopenTransport, .stopped, .advertisingChanged, .centralConnected, .centralDisconnected,
             .server, .cleartextRefused, .bondChanged, .bondRemoved, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
@@ -256,7 +257,7 @@ public struct ToolSession {
         if waiting > limits.waitingOctets { refuse(.stuck, "the client does not read what it is sent") }
     }
 
-    /// Whether the client has begun a pairing on this link: its questions are the client's.
+    /// Whether the client started a pairing on this link, so that it answers the questions.
     public func isPairing(_ link: LinkID) -> Bool { pairings.contains { $0.link == link } }
 
     private mutating func pass(_ event: HostEvent) {
@@ -271,7 +272,7 @@ public struct ToolSession {
 
     // MARK: The end
 
-    /// Ends the session with a reason that the client is told.
+    /// Ends the session and sends the client the reason.
     public mutating func refuse(_ reason: WireRefusal.Reason, _ text: String) {
         guard phase != .ended else { return }
         send {
@@ -286,7 +287,7 @@ public struct ToolSession {
         outputs.append(.close)
     }
 
-    /// The connection is gone: all that the client wanted ends.
+    /// The connection has ended, so all operations and links of the client end.
     /// - Returns: commands for the engine.
     public mutating func left() -> [HostCommand] {
         phase = .ended

@@ -8,7 +8,7 @@ import Foundation
 ///     DaemonClient.join(&configuration)
 ///     let adapter = try await Adapter.open("bled", configuration: configuration)
 public enum DaemonClient {
-    /// From now on `bled` and `bled:PATH` can be opened with this configuration.
+    /// Makes `bled` and `bled:PATH` available as transports in this configuration.
     public static func join(_ configuration: inout AdapterConfiguration) {
         configuration.makeDaemonRunner = { DaemonRunner($0, pairing: $1.security.pairing, loop: $2) }
     }
@@ -22,8 +22,8 @@ public enum DaemonClient {
         return folder + "/jelling/bled.sock"
     }
 
-    /// The daemon for a program that names no controller: the one that `$JELLING_SOCKET` names, else the one that listens
-    /// where this user's or the system's does. `nil` where there is none, or `$JELLING_SOCKET` is `none`.
+    /// The socket path of the daemon for a program that names no controller: `$JELLING_SOCKET`, else that of this
+    /// user's or the system's daemon if it listens. `nil` if there is none, or if `$JELLING_SOCKET` is `none`.
     public static var sharedSocketPath: String? {
         if let path = ProcessInfo.processInfo.environment["JELLING_SOCKET"], !path.isEmpty {
             return path == "none" ? nil : path
@@ -42,7 +42,7 @@ public enum DaemonClient {
         return unsafe stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// The socket that an address names; the default one where it names none.
+    /// The socket path in an address; the default one if it has none.
     public static func socketPath(of address: TransportAddress) -> String {
         guard case .daemon(let path?) = address else { return defaultSocketPath }
         return path

@@ -3,48 +3,48 @@ import BLEPackets
 import BLETransport
 import Foundation
 
-/// Looks after the apps that are installed at a daemon. For root and the daemon's own user.
+/// Manages the apps that are installed at a daemon. Only root and the daemon's own user may use it.
 public enum DaemonOperator {
-    /// What can be asked for.
+    /// A request of an operator.
     public enum Request: Sendable {
-        /// Nothing but what is installed.
+        /// Lists the installed apps.
         case list
         /// Reads the manifests again.
         case reload
-        /// Brings an app to the foreground; launches it where it does not run.
+        /// Brings an app to the foreground; launches it if it does not run.
         case foreground(String)
         /// Sends an app to the background.
         case background(String)
         /// Stops an app until an event wakes it.
         case suspend(String)
-        /// Ends an app by force: nothing of it goes on, and it is not launched for an event (SPEC SPR-30).
+        /// Force-quits an app: all its operations end, and no event launches it (SPEC SPR-30).
         case quit(String)
     }
 
     /// An app that is installed.
     public struct App: Hashable, Sendable {
-        /// What its process is at.
+        /// The state of its process.
         public enum Place: String, Sendable {
             case notRunning, foreground, background, woken, suspended, relaunching
         }
 
-        /// As its manifest names it.
+        /// The identifier in its manifest.
         public var identifier: String
-        /// What its process is at.
+        /// The state of its process.
         public var place: Place
-        /// The number of its process; `nil` where it does not run.
+        /// The process ID; `nil` if it does not run.
         public var process: UInt32?
-        /// As whom it runs.
+        /// The user that it runs as.
         public var user: UInt32
-        /// As its manifest names them.
+        /// The background modes in its manifest.
         public var backgroundModes: [String]
     }
 
-    /// Why something was not done.
+    /// Why a request failed.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// There is no daemon, or the connection to it broke.
         case transport(TransportError)
-        /// The daemon refuses, in words for people.
+        /// The daemon refused; the text is for people.
         case refused(String)
 
         public var description: String {
@@ -55,8 +55,8 @@ public enum DaemonOperator {
         }
     }
 
-    /// Asks the daemon at a socket, and waits for its answer.
-    /// - Returns: the apps that are installed, for `list` and `reload`.
+    /// Sends a request to the daemon at a socket, and waits for the answer.
+    /// - Returns: the installed apps for `list` and `reload`; empty for other requests.
     /// - Throws: `Failure`.
     public static func perform(_ request: Request, at path: String) async throws(Failure) -> [App] {
         let answer = await withCheckedContinuation { continuation in
@@ -72,7 +72,7 @@ public enum DaemonOperator {
 
 /// One request, on a loop of its own.
 private final class Conversation: @unchecked Sendable {
-    // @unchecked Sendable holds because everything that changes is the loop's, once it runs.
+    // @unchecked Sendable is correct because only the loop uses the mutable state once it runs.
     private let path: String
     private let request: WireOperatorRequest
     private var frames = FrameReader(limit: BledProtocol.eventLimit)

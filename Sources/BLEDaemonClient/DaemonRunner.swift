@@ -4,9 +4,10 @@ import BLEHost
 import BLEPackets
 import BLETransport
 
-/// The engine of a daemon, as one of its clients has it: commands go through the socket, and events come back.
+/// The engine of a daemon as a client uses it: commands go through the socket, and events come back.
 ///
-/// What this version of the protocol does not carry ends with `HostFailure.InvalidRequest.notAvailableOnSharedController`.
+/// A command that this version of the protocol does not carry fails with
+/// `HostFailure.InvalidRequest.notAvailableOnSharedController`.
 final class DaemonRunner: EngineRunner {
     private let address: TransportAddress
     private let pairing: PairingOptions
@@ -18,18 +19,18 @@ final class DaemonRunner: EngineRunner {
     private var lastOperation: UInt64 = 0
     private var isSettling = false
     private var hasBegun = false
-    /// The end, while something that came before it waits.
+    /// The end of the connection, while earlier events still wait.
     private var end: TransportError??
-    /// What the daemon said last, where it ended the connection.
+    /// The reason that the daemon gave if it ended the connection.
     private var reason: TransportError?
 
     private(set) var information = ControllerInformation()
     private(set) var counters = HostCounters()
-    /// The daemon keeps them.
+    /// Always empty: the daemon keeps the bonds.
     let bonds: [Bond] = []
     let identityResolvingKey: Key128? = nil
 
-    /// - Parameter pairing: holds where a command has no options.
+    /// - Parameter pairing: the options for commands without their own.
     init(_ address: TransportAddress, pairing: PairingOptions, loop: EventLoop) {
         self.address = address
         self.pairing = pairing
@@ -64,7 +65,7 @@ final class DaemonRunner: EngineRunner {
 
     func shutDown() { handlers = nil }
 
-    /// The daemon sees to its transport.
+    /// Does nothing: the daemon reopens its own transport.
     func reopenTransport() {}
 
     func takeStoreError() -> BondStoreError? { nil }
@@ -81,7 +82,7 @@ final class DaemonRunner: EngineRunner {
         lastOperation += 1
         let operation = OperationID(rawValue: lastOperation)
         if command == .stop {
-            // The daemon goes on; what this client wanted ends with its connection.
+            // The daemon continues; this client's operations end with its connection.
             events.append(.completed(operation, .success(.done)))
         } else if hasBegun, let request = WireRequest(withOptions(command), operation: operation) {
             var message = WireFromClient()
@@ -125,7 +126,7 @@ final class DaemonRunner: EngineRunner {
     }
 
     private func take(_ message: WireFromDaemon) throws(WireError) {
-        // A newer daemon may say what this version has no word for.
+        // A newer daemon may send messages that this version does not know.
         guard let content = message.message else { return }
         switch content {
         case .welcome(let welcome):
@@ -143,7 +144,7 @@ final class DaemonRunner: EngineRunner {
         case .completed, .connected, .disconnected, .notification, .mtuChanged, .subscriptionsForgotten, .writeRoom,
             .recovering, .pairing, .encryptionChanged:
             try append(content)
-        // Of apps and operators.
+        // Messages for apps and operators.
         case .appWelcome, .appEvent, .appTaken, .appNotice, .appPairing, .operatorAnswer: break
         }
     }

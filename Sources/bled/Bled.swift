@@ -55,7 +55,7 @@ struct Bled: ParsableCommand {
     }
 
     func run() throws {
-        // The loop's thread inherits the mask, so that the signals are taken here alone.
+        // The loop's thread inherits the mask, so that only this thread handles the signals.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe sigaddset(&signals, SIGINT)
@@ -65,7 +65,7 @@ struct Bled: ParsableCommand {
         let manager = ServiceManager(ProcessInfo.processInfo.environment)
         let loop = try EventLoop(name: "bled")
         nonisolated(unsafe) let daemon = try Daemon(configuration(manager), on: loop)
-        // The daemon is the loop's from here on; this thread only waits.
+        // From here on only the loop uses the daemon; this thread just waits.
         unsafe daemon.onStopped = { loop.stop() }
         try loop.start()
         manager.notify("READY=1")
@@ -95,11 +95,11 @@ struct Bled: ParsableCommand {
         configuration.journalPath = journalPath
         configuration.appsFolder = apps
         configuration.listeningSocket = manager.listener
-        // Twice in the time that the manager waits.
+        // Twice within the manager's timeout.
         configuration.aliveMicroseconds = manager.watchdogMicroseconds.map { max(1, $0 / 2) }
         configuration.alive = { manager.notify("WATCHDOG=1") }
         configuration.processesPath = state.map { $0 + "/processes" }
-        // Others get through the door only where somebody else is allowed; who they are is asked then.
+        // Other users can open the socket only if some of them are allowed; the daemon then checks who they are.
         if !allow.isEmpty { configuration.socketMode = 0o666 }
         configuration.log = { Self.write($0) }
         Self.write("listening at \(path)")

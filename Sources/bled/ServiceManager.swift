@@ -1,16 +1,17 @@
 import Glibc
 
-/// What bled and systemd, or another manager that speaks its protocol, say to each other: sockets that it has opened
-/// (sd_listen_fds(3)), that bled is ready (sd_notify(3)), and that it lives (sd_watchdog_enabled(3)). Without a manager
-/// nothing is said.
+/// The protocol between bled and systemd or a compatible service manager: sockets that the manager has opened
+/// (sd_listen_fds(3)), the state of bled (sd_notify(3)), and the watchdog (sd_watchdog_enabled(3)). Without a manager
+/// this does nothing.
 struct ServiceManager {
     private let notifySocket: String?
-    /// How long bled may be silent, in microseconds; `nil`: nobody watches.
+    /// The watchdog timeout, in microseconds; `nil`: there is no watchdog.
     let watchdogMicroseconds: UInt64?
-    /// The socket on which programs connect, where the manager has opened it.
+    /// The listening socket for programs if the manager has opened it.
     let listener: Int32?
 
-    /// - Parameter variables: of the environment; they are for this process alone, and are removed.
+    /// - Parameter variables: the environment. The manager's variables are only for this process, so they are removed
+    ///   from it.
     init(_ variables: [String: String]) {
         let isForThis = { (name: String) in variables[name].flatMap(Int32.init) == getpid() }
         notifySocket = variables["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
@@ -28,7 +29,7 @@ struct ServiceManager {
     /// SD_LISTEN_FDS_START
     private static let firstDescriptor: Int32 = 3
 
-    /// Tells the manager: `READY=1`, `WATCHDOG=1`, `STOPPING=1`, `STATUS=…`.
+    /// Sends a state to the manager: `READY=1`, `WATCHDOG=1`, `STOPPING=1`, `STATUS=…`.
     func notify(_ state: String) {
         guard let notifySocket else { return }
         var address = sockaddr_un()

@@ -3,20 +3,21 @@ import BLELinux
 import BLETransport
 import Glibc
 
-/// The process of an installed app: launched here, or by somebody else and connected.
+/// The process of an installed app: launched by this daemon, or started elsewhere and connected.
 ///
-/// It is known by a descriptor, not by its number, which may be another's when it has ended.
+/// A process descriptor identifies it, because its number may belong to another process after its end.
 final class AppProcess {
     let number: Int32
-    /// When it began, as /proc says it: with the number, its name across a restart of the daemon.
+    /// Its start time as /proc reports it; together with the number it identifies the process across a restart of the
+    /// daemon.
     let began: String
-    /// Whether it was launched here and leads a process group of its own.
+    /// Whether the daemon launched it, so that it leads its own process group.
     let leadsGroup: Bool
     private let descriptor: Int32
     private var registration: EventLoop.Registration?
     private(set) var isStopped = false
 
-    /// `nil` where there is no such process.
+    /// `nil` if there is no such process.
     init?(_ number: Int32, leadsGroup: Bool) {
         let descriptor = clinux_open_process(number)
         guard descriptor >= 0 else { return nil }
@@ -35,19 +36,20 @@ final class AppProcess {
         close(descriptor)
     }
 
-    /// - Parameter ended: called once, with whether it returned from its main function.
+    /// - Parameter ended: called once; `hasExited` says whether the process exited by itself and was not killed by a
+    ///   signal.
     func watch(on loop: EventLoop, ended: @escaping (_ hasExited: Bool) -> Void) throws(TransportError) {
         registration = try loop.register(descriptor, for: .readable) { [weak self] _ in
             guard let self else { return }
             registration?.cancel()
             registration = nil
             var status: Int32 = 0
-            // One that is no child leaves no status: it counts as killed, so that what it wanted goes on.
+            // A process that is not our child leaves no status; it counts as killed, so that its operations continue.
             ended(unsafe clinux_reap(number, &status) == number && status & 0x7F == 0)
         }
     }
 
-    /// Runs no more until `resume`.
+    /// Stops the process until `resume`.
     func stop() {
         guard !isStopped else { return }
         isStopped = true
@@ -62,7 +64,7 @@ final class AppProcess {
     func kill() { signal(SIGKILL) }
 
     private func signal(_ signal: Int32) {
-        // The group may hold helpers of its own; nothing else has its number while the leader has not been reaped.
+        // The group may contain helper processes; its number is not reused until the leader has been reaped.
         if leadsGroup, Glibc.kill(-number, signal) == 0 { return }
         _ = clinux_signal_process(descriptor, signal)
     }
@@ -81,7 +83,7 @@ final class AppProcess {
 
     /// Starts an installed app.
     /// - Parameters:
-    ///   - socket: where it finds the daemon.
+    ///   - socket: the path of the daemon's socket.
     ///   - options: why the system launches it.
     /// - Throws: the errno value.
     static func launch(
@@ -125,7 +127,7 @@ final class AppProcess {
             for place in unsafe pointers.indices { unsafe free(UnsafeMutableRawPointer(mutating: pointers[place])) }
         }
         return unsafe pointers.withUnsafeBufferPointer { list in
-            // The list is never empty.
+            // The list is never empty, so it has a base address.
             unsafe body(list.baseAddress!)
         }
     }

@@ -3,52 +3,53 @@ import BLEDaemonProtocol
 import BLEHost
 import BLEPackets
 
-/// One app that is connected: what its managers ask for, what they are told, and how much of that it has not handled.
-/// A value without I/O, as `ToolSession`.
+/// A connected app: the requests of its managers, their events, and how many of those the app has not yet handled. A
+/// value without I/O, like `ToolSession`.
 ///
 ///     open ──error, end──▶ ended
 public struct AppSession {
-    /// What the owner has to do, in order.
+    /// What the owner must do, in order.
     public enum Output {
-        /// Give it to the life of apps; `taken` follows where there is a number.
+        /// Pass this request to the life of apps; then call `taken` with the number.
         case request(ClientRequest, from: ManagerID, number: UInt64)
-        /// So much of what a manager was told has been handled.
+        /// The app has handled this many events of a manager, and the octets in them.
         case returned(ManagerID, events: Int, octets: Int)
-        /// The app goes there.
+        /// The app asks to move to this place.
         case move(WireAppMove.Place)
-        /// How the app pairs from now on; `nil`: it asks nobody.
+        /// How the app pairs from now on; `nil`: it asks no person.
         case pairing(PairingOptions?)
-        /// The answer to a question that the app was asked.
+        /// The app's answer to a question.
         case answer(PairingQuestionID, PairingAnswer)
         /// Send this.
         case send(WireFromDaemon)
-        /// End the connection when what was sent is on its way.
+        /// End the connection after the messages before this have been sent.
         case close
     }
 
-    /// Whose managers these are.
+    /// The app.
     public let app: AppID
     private let isOperator: Bool
     private let limits: ClientLimits
     private var frames: FrameReader
     private var outputs = Queue<Output>()
     private var hasEnded = false
-    /// Which managers it may have.
+    /// Which kinds of manager the app may have.
     public var roles: Set<ManagerRole> = [.central, .peripheral]
-    /// Whether it may ask a person while devices pair.
+    /// Whether the app may ask a person during pairing.
     public var mayPair = true
-    /// Managers of another role: they are told so, and nothing that they ask for is done.
+    /// Managers whose role is not allowed: they are told so, and their requests are ignored.
     private var refused: Set<ManagerID> = []
-    /// Those that have been made, in order.
+    /// The managers that the app has created, in order.
     private var managers: [ManagerID] = []
-    /// What each was told and has not handled: octets of each event. Looked up only.
+    /// The octets of each event that a manager got and has not handled. Only for lookup, never iterated.
     private var unhandled: [ManagerID: Queue<Int>] = [:]
-    /// Questions of pairings that it was asked, and whether a bond is at stake.
+    /// The open questions of pairings, and whether each is about replacing a bond.
     private var questions: [PairingQuestionID: Bool] = [:]
 
     /// - Parameters:
-    ///   - isOperator: whether it may replace bonds, which are everybody's, and make demands of pairing that hold for all.
-    ///   - frames: with what has been read behind the greeting.
+    ///   - isOperator: whether the app may replace bonds, which all clients share, and set pairing requirements that
+    ///     apply to all.
+    ///   - frames: the reader, with any octets that followed the greeting.
     public init(app: AppID, isOperator: Bool, limits: ClientLimits, frames: FrameReader) {
         self.app = app
         self.isOperator = isOperator
@@ -56,7 +57,8 @@ public struct AppSession {
         self.frames = frames
     }
 
-    /// What is to be done next. A message is understood only when all that came of those before it has been done.
+    /// What to do next; `nil` if there is nothing. The session decodes a message only when everything that earlier
+    /// messages caused has been done.
     public mutating func nextOutput() -> Output? {
         while outputs.isEmpty, !hasEnded, receiveNext() {}
         return outputs.popFirst()
@@ -64,7 +66,7 @@ public struct AppSession {
 
     // MARK: From the app
 
-    /// Octets that were read; `nextOutput` follows.
+    /// Takes octets that were read from the socket; call `nextOutput` afterwards.
     public mutating func receive(_ bytes: RawSpan) {
         if !hasEnded { frames.append(bytes) }
     }
@@ -116,7 +118,7 @@ public struct AppSession {
             managers.removeAll { $0 == manager }
             unhandled[manager] = nil
             if refused.remove(manager) != nil { return taken(wire.number) }
-        // What a manager that is not there asks for is logged by the life of apps.
+        // The life of apps logs requests of managers that do not exist.
         case .central, .peripheral, .channel: break
         }
         guard !refused.contains(manager) else { return taken(wire.number) }
@@ -134,7 +136,8 @@ public struct AppSession {
     private mutating func receive(_ wire: WireAppPairing) throws(WireError) {
         var options = try wire.pairingOptions()
         guard mayPair, wire.asksSomebody || isOperator else { return outputs.append(.pairing(nil)) }
-        // What is demanded holds for every app's pairings: a plain user's app only says what its person can do.
+        // Requirements apply to the pairings of every app, so an ordinary user's app only states its person's
+        // capabilities.
         if !isOperator {
             let asked = PairingOptions(ioCapability: options.ioCapability, asksConsent: options.asksConsent)
             if asked != options { note("what it demands of pairing is not for it to demand of all; it is left out") }
@@ -164,7 +167,7 @@ public struct AppSession {
         }
     }
 
-    /// A manager is told something.
+    /// Sends an event to a manager.
     /// - Parameter waiting: octets that the app has not read yet.
     public mutating func tell(_ event: ClientEvent, to manager: ManagerID, waiting: Int) {
         guard !hasEnded else { return }
@@ -175,24 +178,24 @@ public struct AppSession {
         if waiting > limits.waitingOctets { refuse(.stuck, "the app does not read what it is sent") }
     }
 
-    /// The request with this number has been taken in, and all that it caused has been told.
+    /// The request with this number has been accepted, and all events that it caused at once have been sent.
     public mutating func taken(_ number: UInt64) {
         if number != 0 { send { $0.appTaken = number } }
     }
 
-    /// A line for the app's log.
+    /// Sends a line for the app's log.
     public mutating func note(_ line: String) { send { $0.appNotice.log = line } }
 
-    /// Its time in the background is nearly over.
+    /// Tells the app that its time in the background is nearly over.
     public mutating func expiring() { send { $0.appNotice.expiring = WireNothing() } }
 
-    /// The controller can be used, with or without extended commands.
+    /// Tells the app that the controller can be used, with or without extended commands.
     public mutating func controllerIsReady(isExtended: Bool) { send { $0.appNotice.extended = isExtended } }
 
-    /// Something that the user is to know.
+    /// Sends an alert for the user.
     public mutating func show(_ alert: Alert) { send { $0.appNotice.alert = WireAppAlert(alert) } }
 
-    /// How a pairing goes, with the device as this app knows it.
+    /// Sends the progress of a pairing, with the device as this app knows it.
     public mutating func pairing(_ event: PairingEvent, on link: LinkID, with peer: PeripheralDescription) {
         if case .question(let question) = event {
             if case .replaceBond = question.kind {
@@ -208,10 +211,10 @@ public struct AppSession {
         send { $0.appPairing = WireAppPairingProgress(event, on: link, with: peer) }
     }
 
-    /// How much of what a manager was told has not been handled.
+    /// How many events of a manager the app has not yet handled.
     public func unhandledEvents(of manager: ManagerID) -> Int { unhandled[manager]?.count ?? 0 }
 
-    /// Whether everything that it was told has been handled.
+    /// Whether the app has handled all its events.
     public var isIdle: Bool { managers.allSatisfy { unhandledEvents(of: $0) == 0 } }
 
     private mutating func send(_ fill: (inout WireFromDaemon) -> Void) {
@@ -223,7 +226,7 @@ public struct AppSession {
 
     // MARK: The end
 
-    /// Ends the session with a reason that the app is told.
+    /// Ends the session and sends the app the reason.
     public mutating func refuse(_ reason: WireRefusal.Reason, _ text: String) {
         guard !hasEnded else { return }
         send {

@@ -6,14 +6,14 @@ import BLEPackets
 import BLETransport
 import Glibc
 
-/// Apps among the programs that are connected.
+/// The apps among the connected programs.
 extension Daemon {
-    /// Octets of an app's name.
+    /// The maximum length of an app's name, in octets.
     private static let longestName = 255
 
     // MARK: Beginning and end
 
-    /// A program has said that it is an app.
+    /// A program has greeted as an app.
     func begin(_ connection: Connection, as hello: WireAppHello, _ frames: FrameReader) {
         let app = installedApp(hello.identifier, connection)
         let id = app?.id ?? freeName(hello.identifier, of: connection.peer.user)
@@ -37,7 +37,7 @@ extension Daemon {
         session.roles = app?.roles ?? [.central, .peripheral]
         session.mayPair = app?.mayPair ?? true
         let manifest = app?.manifest ?? AppManifest(app: id, authorization: Self.authorization(hello))
-        // One that an earlier daemon knew is where it was.
+        // An app that an earlier daemon knew stays in the foreground or background.
         let isInForeground = places[id] ?? !hello.startsInBackground
         let now = now
         lifecycle.withApps(at: now) { apps in
@@ -59,7 +59,8 @@ extension Daemon {
         }
     }
 
-    /// The installed app that a program is: it says so, its user is the app's, and no other process is that app.
+    /// The installed app that a program is: the program states its name, its user is the app's, and no other process is
+    /// that app.
     private func installedApp(_ name: String, _ connection: Connection) -> InstalledApp? {
         guard let app = installed[AppID(rawValue: name)], app.user.id == connection.peer.user else { return nil }
         let number = connection.peer.process
@@ -80,8 +81,8 @@ extension Daemon {
         return app
     }
 
-    /// Each user's apps are apart: nobody takes the place of another's. A second process of the same program is an app of
-    /// its own.
+    /// Makes a name that is free. The apps of each user are separate, so that no user can take the place of another's
+    /// app. A second process of the same program is an app of its own.
     private func freeName(_ identifier: String, of user: UInt32) -> AppID {
         var name = "\(user)/\(identifier)"
         var number = 1
@@ -97,13 +98,13 @@ extension Daemon {
         return AppID(rawValue: name)
     }
 
-    /// An app is not connected any more.
+    /// An app is no longer connected.
     func ended(_ app: AppID, _ connection: Connection) {
         forget(connection)
         if installed[app] == nil { ended(app, .exited) } else { connectionEnded(of: app) }
     }
 
-    /// What the daemon knows of a connection beside the life of its app.
+    /// Removes what the daemon knows about a connection, apart from the life of its app.
     func forget(_ connection: Connection) {
         connection.isLaunched = false
         if connection.pairing != nil {
@@ -115,7 +116,7 @@ extension Daemon {
 
     func connection(of app: AppID) -> Connection? { connections.first { $0.appID == app } }
 
-    /// Lets the session of an app act, where it is connected.
+    /// Calls `body` with the session of an app if it is connected.
     func withApp(_ app: AppID, _ body: (inout AppSession) -> Void) {
         guard let connection = connection(of: app), connection.app != nil else { return }
         body(&connection.app!)
@@ -173,7 +174,7 @@ extension Daemon {
 
     // MARK: Pairing
 
-    /// Who is asked while two devices pair.
+    /// The app that answers the questions of a pairing.
     struct PairingPartner {
         let connection: Connection
         /// The device as that app knows it.
@@ -181,7 +182,7 @@ extension Daemon {
         let address: DeviceAddress
     }
 
-    /// What the engine pairs by is what the latest app with a person asked for, else the daemon's own.
+    /// Sets the engine's pairing options: those of the latest app with a person, otherwise the daemon's own.
     func setPairing() {
         var security = configuration.adapter.security
         security.identityResolvingKey = runner.identityResolvingKey
@@ -189,7 +190,7 @@ extension Daemon {
         _ = runner.submit(.security(.setSecurity(security)))
     }
 
-    /// A pairing that no tool has begun is the matter of the app that has the link and a person.
+    /// If no tool started the pairing, the app that holds the link and has a person handles it.
     func pairing(_ event: PairingEvent, on link: LinkID) {
         guard !connections.contains(where: { $0.app == nil && $0.tool.isPairing(link) }) else { return }
         guard let partner = partners[link] ?? partner(on: link) else {
@@ -198,11 +199,11 @@ extension Daemon {
         }
         switch event {
         case .paired, .failed: partners[link] = nil
-        // Nothing has begun, so nothing will end.
+        // No pairing has started, so none will end.
         case .securityRequested, .passkeyLocked: return
         case .started, .displayPasskey, .question: partners[link] = partner
         }
-        // Of one device an app cannot be asked whether it may take another's place.
+        // An app that only knows one device cannot answer whether it may replace the bond of another.
         if case .question(let question) = event, case .replaceBond(let identity) = question.kind,
             identity != partner.address.withoutIdentityMark
         {

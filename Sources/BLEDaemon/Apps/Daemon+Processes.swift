@@ -12,14 +12,14 @@ extension Daemon {
 
     // MARK: Launching
 
-    /// - Parameter options: why the system launches it; empty where an operator does.
-    /// - Returns: why not; `nil` where it was launched.
+    /// - Parameter options: why the system launches it; empty if an operator does.
+    /// - Returns: why the launch failed; `nil` if it succeeded.
     @discardableResult
     func launch(_ id: AppID, _ options: LaunchOptions) -> String? {
         guard let app = installed[id] else { return "no app ‘\(id.rawValue)’ is installed" }
         guard !app.command.isEmpty else { return "the manifest of ‘\(id.rawValue)’ names no command" }
         if let running = processes[id] {
-            // It was launched before the daemon was, or is ending.
+            // The process was launched before this daemon, or is ending.
             running.resume()
             wantedLaunches[id] = options
             return nil
@@ -39,7 +39,7 @@ extension Daemon {
         }
     }
 
-    /// Notes whose process it is, and hears of its end.
+    /// Notes which app the process belongs to, and watches for its end.
     func hold(_ process: AppProcess, of id: AppID) {
         processes[id] = process
         do throws(TransportError) {
@@ -58,7 +58,7 @@ extension Daemon {
         places[id] = nil
         saveProcesses()
         if let connection = connection(of: id) {
-            // What it said last is not read: it is gone.
+            // Its last messages are not read, because it has ended.
             connection.stream.close()
             connections.removeAll { $0 === connection }
             forget(connection)
@@ -70,7 +70,7 @@ extension Daemon {
         pump()
     }
 
-    /// The connection of an installed app has ended: so has its process, or will.
+    /// The connection of an installed app has ended; its process has ended, too, or will.
     func connectionEnded(of id: AppID) {
         guard processes[id] != nil else { return ended(id, .crashed) }
         dying[id] = loop.nowMicroseconds + Self.dyingMicroseconds
@@ -97,19 +97,19 @@ extension Daemon {
         let now = loop.nowMicroseconds
         for id in dying.filter({ $0.value <= now }).keys.sorted() {
             dying[id] = nil
-            // It lives on, and says nothing more.
+            // The process still runs without a connection.
             ended(id, .crashed)
         }
         pump()
     }
 
-    /// Whether an app has handled all that it was woken for.
+    /// Whether an app has handled everything that it was woken for.
     private func isDone(_ connection: Connection) -> Bool {
         guard let id = connection.appID, let app = connection.app, lifecycle.apps.isWoken(id) else { return false }
         return app.isIdle && !lifecycle.apps.hasWaiting(for: id)
     }
 
-    /// Apps that were woken and have handled everything run no more (SPEC BGX-4).
+    /// Suspends apps that were woken and have handled everything (SPEC BGX-4).
     func endWakes() {
         let (now, time) = (now, loop.nowMicroseconds)
         for connection in connections where connection.mayStopAt <= time && isDone(connection) {
@@ -132,7 +132,7 @@ extension Daemon {
             } else {
                 withApp(id) { $0.refuse(.terminated, "the app ran for too long in the background, again and again") }
             }
-        // A program that is not installed runs on: what it is not to hear yet waits.
+        // A program that is not installed continues to run; its events wait.
         case .resume: process?.resume()
         case .suspend: process?.stop()
         case .relaunch(let options): launch(id, options)
@@ -140,7 +140,7 @@ extension Daemon {
         notePlace(of: id)
     }
 
-    /// Where an app was, for the daemon's next life.
+    /// Records whether an app is in the foreground, for the next start of the daemon.
     func notePlace(of id: AppID) {
         guard processes[id] != nil else { return }
         let isInForeground = lifecycle.apps.place(of: id) == .foreground
@@ -151,7 +151,8 @@ extension Daemon {
 
     // MARK: Across the daemon's lives
 
-    /// Processes that are stopped while the daemon dies would be so for ever: the next one finds them here.
+    /// Processes that are stopped when the daemon dies would stay stopped for ever; the next daemon finds them in this
+    /// file.
     func saveProcesses() {
         guard let path = configuration.processesPath else { return }
         let lines = processes.sorted { $0.key < $1.key }.map { id, process in
@@ -166,7 +167,7 @@ extension Daemon {
         }
     }
 
-    /// Takes up what an earlier daemon launched and left; it connects by itself.
+    /// Takes over the processes that an earlier daemon launched; they connect by themselves.
     func findProcesses() {
         guard let path = configuration.processesPath, let data = FileManager.default.contents(atPath: path) else {
             return
@@ -202,7 +203,7 @@ extension Daemon {
         return answer
     }
 
-    /// Reads the manifests again; an app that runs and is installed no more runs on as any program does.
+    /// Reads the manifests again. A running app that is no longer installed continues like any other program.
     public func readInstalledApps() {
         guard let folder = configuration.appsFolder else { return }
         installed = InstalledApps(folder: folder, log: configuration.log)

@@ -2,21 +2,21 @@ import BLEAppLifecycle
 import Foundation
 import Glibc
 
-/// An app that an operator has installed: what its manifest says.
+/// An app that an operator has installed, as its manifest describes it.
 struct InstalledApp: Equatable {
     let manifest: AppManifest
-    /// Which managers it may have.
+    /// Which kinds of manager the app may have.
     let roles: Set<ManagerRole>
     let mayPair: Bool
     let user: User
-    /// The program and its arguments; empty for one that is started by others.
+    /// The program and its arguments; empty if the daemon does not launch the app.
     let command: [String]
     let environment: [String: String]
     let folder: String
 
     var id: AppID { manifest.app }
 
-    /// As whom it runs.
+    /// The user that it runs as.
     struct User: Equatable {
         let id: UInt32
         let group: UInt32
@@ -25,7 +25,7 @@ struct InstalledApp: Equatable {
         let home: String
     }
 
-    /// What a file in the folder of apps may say; keys as in a program's own manifest.
+    /// The contents of a file in the folder of apps; the keys are those of a program's own manifest.
     private struct File: Decodable {
         var bundleIdentifier: String
         var backgroundModes: [String]?
@@ -47,7 +47,7 @@ struct InstalledApp: Equatable {
 
     struct Problem: Error, CustomStringConvertible { let description: String }
 
-    /// Octets of a file.
+    /// The maximum size of a file, in octets.
     static let longestFile = 64 * 1024
 
     /// - Throws: `Problem` with what is wrong.
@@ -88,7 +88,7 @@ struct InstalledApp: Equatable {
             authorization: authorization)
     }
 
-    /// - Parameter name: a name or a number; `nil`: the daemon's own user.
+    /// - Parameter name: a user name or number; `nil`: the daemon's own user.
     private static func user(_ name: String?) throws -> User {
         let entry: UnsafeMutablePointer<passwd>?
         if let name {
@@ -109,7 +109,7 @@ struct InstalledApp: Equatable {
     }
 }
 
-/// The apps that are installed, by their files `NAME.json` in one folder.
+/// The installed apps, from their files `NAME.json` in one folder.
 struct InstalledApps {
     private(set) var apps: [AppID: InstalledApp] = [:]
 
@@ -120,7 +120,7 @@ struct InstalledApps {
 
     init() {}
 
-    /// Reads what is there; a file that is wrong is told of and passed over.
+    /// Reads all files; one with an error is logged and skipped.
     init(folder: String, log: (String) -> Void) {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
@@ -139,7 +139,8 @@ struct InstalledApps {
         }
     }
 
-    /// Who could change a manifest could run anything as anybody: only root and the daemon's own user may.
+    /// Whose files are trusted: anyone who can change a manifest can run any program as any user, so only root and the
+    /// daemon's own user may.
     private static func read(_ path: String) throws -> InstalledApp {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw InstalledApp.Problem(description: "it cannot be opened") }

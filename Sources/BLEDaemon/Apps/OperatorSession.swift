@@ -1,19 +1,19 @@
 import BLEDaemonProtocol
 
-/// An operator that is connected: one request after the other, each answered. A value without I/O, as `ToolSession`.
+/// A connected operator: one request after the other, each answered. A value without I/O, like `ToolSession`.
 struct OperatorSession {
     private var frames: FrameReader
     private(set) var hasEnded = false
 
-    /// - Parameter frames: with what has been read behind the greeting.
+    /// - Parameter frames: the reader, with any octets that followed the greeting.
     init(frames: FrameReader) { self.frames = frames }
 
     mutating func receive(_ bytes: RawSpan) {
         if !hasEnded { frames.append(bytes) }
     }
 
-    /// The next request.
-    /// - Throws: `WireError`; the session is over then.
+    /// The next request; `nil` if more octets are needed.
+    /// - Throws: `WireError`; the session then ends.
     mutating func next() throws(WireError) -> WireOperatorRequest? {
         guard !hasEnded else { return nil }
         do throws(WireError) {

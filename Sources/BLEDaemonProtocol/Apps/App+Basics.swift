@@ -74,7 +74,7 @@ extension WireAppEnded {
 extension ClientError {
     init(_ wire: WireAppError) throws(WireError) {
         switch wire.error {
-        // A code that a newer daemon knows is one without a name here.
+        // A code of a newer daemon that is unknown here becomes `unknown`.
         case .coreBluetooth(let code): self = .coreBluetooth(CoreBluetoothError(rawValue: Int(code)) ?? .unknown)
         case .att(let code): self = .att(code: try UInt8(wire: code))
         case nil: throw .invalidField

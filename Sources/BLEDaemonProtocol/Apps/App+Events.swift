@@ -4,7 +4,7 @@ import BLEPackets
 import Foundation
 
 extension WireAppEvent {
-    /// What a manager is told.
+    /// An event for a manager.
     public init(_ event: ClientEvent, to manager: ManagerID) {
         self.init()
         self.manager = manager.rawValue
@@ -72,7 +72,7 @@ extension WireAppEvent {
 }
 
 extension ClientEvent {
-    /// What a manager is told; `nil` for what a newer daemon tells besides.
+    /// The event for a manager; `nil` for an event of a newer daemon that is unknown here.
     /// - Throws: `WireError.invalidField`.
     public init?(_ wire: WireAppEvent) throws(WireError) {
         guard let event = wire.event else { return nil }

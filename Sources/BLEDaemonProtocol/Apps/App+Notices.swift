@@ -19,7 +19,7 @@ extension WireAppAlert {
 }
 
 extension WireAppPairing {
-    /// - Parameter options: what the app's person can do, and what the app demands.
+    /// - Parameter options: the capabilities of the app's person, and the app's requirements.
     public init(asksSomebody: Bool, _ options: PairingOptions) {
         self.init()
         self.asksSomebody = asksSomebody
@@ -41,7 +41,7 @@ extension WireAppPairingProgress {
         progress = WirePairingProgress(event, on: link)
     }
 
-    /// How the pairing goes.
+    /// The progress of the pairing.
     /// - Throws: `WireError.invalidField`.
     public func event() throws(WireError) -> PairingEvent { try progress.progress }
 }

@@ -59,7 +59,7 @@ extension WireAppPeripheralEvent {
 }
 
 extension PeripheralEvent {
-    /// `nil` for what a newer daemon tells besides.
+    /// `nil` for an event of a newer daemon that is unknown here.
     init?(_ wire: WireAppPeripheralEvent) throws(WireError) {
         guard let event = wire.event else { return nil }
         let error = wire.hasError ? try ClientError(wire.error) : nil

@@ -4,7 +4,7 @@ import BLEPackets
 import Foundation
 
 extension WireAppRequest {
-    /// - Parameter number: not 0: to be told when the request has been taken in.
+    /// - Parameter number: if not 0, the daemon reports with this number that it has accepted the request.
     public init(_ request: ClientRequest, from manager: ManagerID, number: UInt64 = 0) {
         self.init()
         self.manager = manager.rawValue
@@ -74,7 +74,7 @@ extension WireAppRequest {
 }
 
 extension ClientRequest {
-    /// What a manager of an app asks for.
+    /// The request of an app's manager.
     /// - Throws: `WireError.invalidField`.
     public init(_ wire: WireAppRequest) throws(WireError) {
         guard let request = wire.request else { throw .invalidField }

@@ -2,16 +2,16 @@ import SwiftProtobuf
 
 /// What both sides of the socket agree on.
 public enum BledProtocol {
-    /// The version that this module speaks.
+    /// The version of the protocol in this module.
     public static let version: UInt32 = 1
-    /// Octets of the longest message to the daemon.
+    /// The maximum length of a message to the daemon, in octets.
     public static let requestLimit = 64 * 1024
-    /// Octets of the longest message to a client: a device's whole database in one answer.
+    /// The maximum length of a message to a client, in octets; a device's whole database fits into one answer.
     public static let eventLimit = 8 * 1024 * 1024
 }
 
 extension SwiftProtobuf.Message {
-    /// As it stands on the socket.
+    /// The message as a frame for the socket.
     public func framed() -> [UInt8] {
         // A message without required fields and with valid strings can always be encoded.
         guard let message: [UInt8] = try? serializedBytes() else { return FrameReader.frame([]) }
@@ -27,9 +27,9 @@ extension SwiftProtobuf.Message {
 
     private static var options: BinaryDecodingOptions {
         var options = BinaryDecodingOptions()
-        // No message of the schema is deeper.
+        // No message of the schema is nested more deeply.
         options.messageDepthLimit = 8
-        // What a newer side says besides is not kept.
+        // Unknown fields of a newer version are dropped.
         options.discardUnknownFields = true
         return options
     }

@@ -1,8 +1,9 @@
-/// Takes a stream of octets apart into frames: four octets of length, least significant first, then a message.
+/// Splits a stream of octets into frames: four octets of length, least significant first, then a message.
 ///
-/// It holds no more than one frame and what was read behind it, and never allocates for a length that is only stated.
+/// It holds at most one frame and the octets that were read after it, and never allocates memory for a length before
+/// the octets arrive.
 public struct FrameReader: Sendable {
-    /// Octets of the longest message that is taken.
+    /// The maximum length of a message, in octets.
     public let limit: Int
     private var octets: [UInt8] = []
     private var head = 0
@@ -21,8 +22,8 @@ public struct FrameReader: Sendable {
         unsafe bytes.withUnsafeBytes { unsafe octets.append(contentsOf: $0) }
     }
 
-    /// The message of the next frame that is whole; `nil` where more has to be read first.
-    /// - Throws: `WireError.messageTooLong`; nothing after it can be understood.
+    /// The message of the next complete frame; `nil` if more octets are needed.
+    /// - Throws: `WireError.messageTooLong`; nothing after it can be decoded.
     public mutating func next() throws(WireError) -> ArraySlice<UInt8>? {
         guard waitingOctets >= Self.headerOctets else { return nil }
         var length = 0
@@ -37,7 +38,7 @@ public struct FrameReader: Sendable {
         return octets[start..<head]
     }
 
-    /// What has been handed out is let go before the array grows.
+    /// Removes the octets that were already returned before the array grows.
     private mutating func dropRead() {
         guard head > 0 else { return }
         octets.removeFirst(head)

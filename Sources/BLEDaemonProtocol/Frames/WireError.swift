@@ -1,12 +1,12 @@
-/// Why what came over the socket is not of the protocol.
+/// Why data from the socket violate the protocol.
 public enum WireError: Error, Equatable, Sendable {
-    /// A frame says that it has so many octets, which is more than is taken.
+    /// A frame states a length of `octets`, which is more than the limit.
     case messageTooLong(octets: Int)
-    /// The octets of a frame are no message of the schema.
+    /// The octets of a frame are not a message of the schema.
     case malformedMessage
     /// A message without its content, or with a value that its field cannot have.
     case invalidField
-    /// A message that has no place here: a second greeting, or a request before the first.
+    /// A message that is not allowed here: a second greeting, or a request before the greeting.
     case unexpectedMessage
 }
 

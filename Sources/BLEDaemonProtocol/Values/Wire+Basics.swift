@@ -20,7 +20,7 @@ extension DeviceAddress {
 }
 
 extension BluetoothUUID {
-    /// From 2, 4 or 16 octets, the most significant first.
+    /// Decodes 2, 4 or 16 octets, the most significant first.
     init(wire octets: some Collection<UInt8>) throws(WireError) {
         var high: UInt64 = 0
         var low: UInt64 = 0
@@ -36,7 +36,7 @@ extension BluetoothUUID {
         }
     }
 
-    /// 2 octets where the UUID stands on the Bluetooth base, else 16; the most significant first.
+    /// 2 octets if the UUID has a 16-bit form, else 16; the most significant first.
     var wire: [UInt8] {
         guard let short = shortValue else { return bytes }
         return [UInt8(short >> 8), UInt8(truncatingIfNeeded: short)]
@@ -73,7 +73,7 @@ extension AttributeHandleRange {
 }
 
 extension LinkID {
-    /// Opaque to clients.
+    /// The value is opaque to clients.
     public init(wire value: UInt64) {
         self.init(
             handle: ConnectionHandle(rawValue: UInt16(truncatingIfNeeded: value)),

@@ -34,7 +34,7 @@ extension WireRequest {
 }
 
 extension HostCommand {
-    /// What a client asks for. Operations in it are named by the client's own numbers.
+    /// The command that a client asks for. Operations in it have the client's own numbers.
     /// - Throws: `WireError.invalidField`.
     public init(_ wire: WireRequest) throws(WireError) {
         guard let command = wire.command else { throw .invalidField }

@@ -15,7 +15,7 @@ extension WireCompleted {
         case .success(.gatt(let result)): set(result)
         case .success(.paired(let summary)): paired = WirePairingSummary(summary)
         case .success(.accepted(let isAccepted)): accepted = isAccepted
-        // No command that is carried ends so.
+        // No command that the protocol carries ends like this.
         case .success(.published), .success(.listening), .success(.channel), .success(.outOfBandData),
             .success(.remoteVersion), .success(.remoteFeatures),
             .success(.connectionParameters), .success(.dataLength), .success(.phy), .success(.hciAnswer):
@@ -52,7 +52,7 @@ extension WireCompleted {
         }
     }
 
-    /// How the operation ended.
+    /// The result of the operation.
     /// - Throws: `WireError.invalidField`.
     public var outcome: Result<HostResult, HostFailure> {
         get throws(WireError) {
@@ -151,7 +151,7 @@ extension DiscoveredCharacteristic {
 extension WireDiscovery {
     /// - Parameters:
     ///   - operation: the client's number of the scan.
-    ///   - lost: discoveries of this client before this one that found no room.
+    ///   - lost: the number of this client's discoveries before this one that were dropped.
     public init(_ discovery: Discovery, operation: OperationID, lost: UInt32) {
         self.init()
         self.operation = operation.rawValue
@@ -206,7 +206,8 @@ extension LinkInformation {
 }
 
 extension WireFromDaemon {
-    /// What a client that holds the link, or asked, hears of an event; `nil` for one that this version does not carry.
+    /// The message about an event for a client that holds the link or asked; `nil` for an event that this version does
+    /// not carry.
     public init?(_ event: HostEvent) {
         self.init()
         switch event {
@@ -237,7 +238,7 @@ extension WireFromDaemon {
         case .pairing(let link, let event): pairing = WirePairingProgress(event, on: link)
         case .encryptionChanged(let link, let security):
             encryptionChanged = WireEncryptionChanged(security, on: link)
-        // The session makes messages of these, with the client's numbers.
+        // The session makes these messages itself, with the client's numbers.
         case .discovered, .completed: return nil
         case .gatt(_, .completed), .reopenTransport, .advertisingChanged, .centralConnected,
             .centralDisconnected, .server, .cleartextRefused, .bondChanged,
@@ -249,7 +250,7 @@ extension WireFromDaemon {
 }
 
 extension HostEvent {
-    /// What a client's own engine would have told; `nil` for messages that are none of an engine.
+    /// The event that the client's own engine would have reported; `nil` for messages that are not events of an engine.
     /// - Throws: `WireError.invalidField`.
     public init?(_ message: WireFromDaemon.OneOf_Message, for client: ClientID) throws(WireError) {
         switch message {

@@ -28,7 +28,7 @@ extension WireFailure {
         case .invalidRequest(.connectionParameters): reason = .connectionParameters
         case .invalidRequest(.stopped): reason = .stopped
         case .invalidRequest(.notAvailableOnSharedController): reason = .notAvailable
-        // No command that is carried ends so.
+        // No command that the protocol carries ends like this.
         case .invalidRequest(.parametersTooLong), .invalidRequest(.advertisementTooLong), .channel, .publishing:
             reason = .unspecified
         case .gatt(let failure): set(failure)
@@ -141,7 +141,7 @@ extension HostFailure {
         } else if let failure = try Self.plain(wire) {
             self = failure
         } else {
-            // A newer daemon's word, or one for what this version does not carry.
+            // A reason of a newer daemon, or one for something that this version does not carry.
             self = .invalidRequest(.notAvailableOnSharedController)
         }
     }
@@ -168,7 +168,7 @@ extension HostFailure {
 }
 
 extension GATTFailure {
-    /// `nil` where it is another failure.
+    /// `nil` if it is a failure of another kind.
     fileprivate init?(_ wire: WireFailure) throws(WireError) {
         let handle = try AttributeHandle(wire: wire.handle)
         let opcode = ATTOpcode(rawValue: UInt8(clamping: wire.opcode))
@@ -207,7 +207,7 @@ extension GATTFailure {
 }
 
 extension SecurityFailure {
-    /// `nil` where it is another failure.
+    /// `nil` if it is a failure of another kind.
     fileprivate init?(_ wire: WireFailure) throws(WireError) {
         switch wire.reason {
         case .refusedByUs: self = .refusedByUs(PairingFailedReason(rawValue: try wire.octet))
@@ -269,7 +269,7 @@ extension DisconnectionReason {
 }
 
 extension DecodingError.Field {
-    /// Their numbers on the wire are their places here: new ones stand behind the others.
+    /// The number of a field on the wire is its index here, so new ones are appended.
     fileprivate static let ofWire: [DecodingError.Field] = [
         .packetType, .opcode, .eventCode, .subevent, .status, .addressType, .role, .reportType, .boundaryFlag,
         .attOpcode, .elementLength, .handle, .handleRange, .uuidFormat, .identifier, .result, .count,

@@ -21,7 +21,7 @@ extension WirePairingOptions {
 }
 
 extension PairingOptions {
-    /// The debug key is never accepted: it is for tests on a controller of one's own.
+    /// The debug key is never accepted: it is only for tests on a controller that is not shared.
     init(_ wire: WirePairingOptions) throws(WireError) {
         guard let capability = UInt8(exactly: wire.ioCapability).flatMap(IOCapability.init(rawValue:)),
             7...16 ~= wire.minimumKeySize, wire.minimumKeySize...16 ~= wire.maximumKeySize,
@@ -109,7 +109,7 @@ extension WirePairingProgress {
         }
     }
 
-    /// What the client's own engine would have told.
+    /// The event that the client's own engine would have reported.
     var progress: PairingEvent {
         get throws(WireError) {
             switch event {

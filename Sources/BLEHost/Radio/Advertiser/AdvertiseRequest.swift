@@ -7,7 +7,7 @@ public struct AdvertiseRequest: Equatable, Sendable {
         /// A name and services, which the packer fits into the 28 and 10 octets together with those of other clients.
         case packed(localName: String?, serviceUUIDs: [BluetoothUUID])
         /// Advertising data and scan response as they are, at most 31 octets each. They are not merged with others: the
-        /// controller advertises the oldest such request alone, whatever other clients want.
+        /// controller advertises the first such request alone, whatever other clients want.
         case raw(advertisement: [UInt8], scanResponse: [UInt8])
     }
 
