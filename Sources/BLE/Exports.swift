@@ -1,4 +1,4 @@
-// A program that imports BLE needs the values that go in and out of it.
+// A program that imports BLE needs the types in its interface.
 @_exported import BLEHost
 @_exported import BLEPackets
 @_exported import BLETransport

@@ -28,7 +28,7 @@ public enum HostEvent: Equatable, Sendable {
     case gatt(LinkID, GATTClientEvent)
     /// A central has connected.
     case centralConnected(LinkInformation)
-    /// A central's link is gone.
+    /// A central's link has ended.
     case centralDisconnected(LinkID, reason: DisconnectionReason)
     /// What clients do with the local database; some of these events need an answer.
     case server(GATTServerEvent)

@@ -246,7 +246,7 @@ public actor Adapter {
     /// - Throws: the errors of `connect(to:)`.
     public func connect(_ request: ConnectRequest) async throws(AdapterError) -> Peripheral {
         let link = try await answer(to: .connect(request))
-        // It may have ended in the same breath.
+        // The link may already have ended.
         guard let state = links[link] else { throw .host(.notConnected) }
         return Peripheral(adapter: self, information: state.information)
     }

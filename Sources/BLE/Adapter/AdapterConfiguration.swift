@@ -38,15 +38,15 @@ public struct AdapterConfiguration: Sendable {
     public var bondStore: (any BondStore)?
     /// Asks the user during pairing; without an agent, pairing that needs the user fails.
     public var pairingAgent: (any PairingAgent)?
-    /// Sees every packet between host and controller.
+    /// Observes every packet between host and controller.
     public var tap: (any PacketObserver)?
-    /// Sees every input of the engine, so that the run can be replayed.
+    /// Observes every input of the engine, so that the run can be replayed.
     public var recorder: (any HostInputObserver)?
     /// How long the controller may take to become ready.
     public var startupTimeout: Duration
     /// Opens the virtual transports, `sim` and `replay`; without it they are not available.
     public var makeVirtualTransport: VirtualTransportMaker?
-    /// Joins the programs that share the controller of a daemon; without it `bled` is not offered.
+    /// Connects to a daemon that shares its controller; without it, `bled` is not available as a transport.
     @_spi(HostRunner) public var makeDaemonRunner:
         (@Sendable (TransportAddress, AdapterConfiguration, EventLoop) -> any EngineRunner)?
 
@@ -109,7 +109,7 @@ extension DeviceAddress {
     }
 }
 
-/// Sees the packets of a transport, on the adapter's thread; it must not block.
+/// Observes the packets of a transport, on the adapter's thread; it must not block.
 public protocol PacketObserver: AnyObject, Sendable {
     /// - Parameters:
     ///   - packet: the H4 packet, type octet first; valid during the call only.

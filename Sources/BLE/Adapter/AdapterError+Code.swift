@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 extension AdapterError {
-    /// What kind of error it is, in one word that stays the same across versions: for programs, logs and counters.
+    /// The kind of an error as one word that stays the same across versions, for programs, logs and counters.
     public enum Code: String, Sendable, CaseIterable {
         /// The task was cancelled.
         case cancelled
@@ -30,9 +30,9 @@ extension AdapterError {
         case refusedByDevice
         /// The device broke the protocol, or did not answer.
         case protocolViolation
-        /// The request contradicts itself, or a value is too long.
+        /// The request is invalid, or a value is too long.
         case invalidRequest
-        /// Too many operations, links, channels or bonds.
+        /// There are too many operations, links, channels or bonds.
         case limitReached
         /// The link could not be made as secure as is required.
         case security
@@ -44,7 +44,7 @@ extension AdapterError {
         case defect
     }
 
-    /// What kind of error it is.
+    /// The kind of error.
     public var code: Code {
         switch self {
         case .transport: .transport
@@ -60,13 +60,13 @@ extension AdapterError {
         }
     }
 
-    /// What went wrong, without what helps.
+    /// What went wrong, without the remedy.
     public var cause: String { Self.parts(of: description).cause }
 
-    /// What helps; `nil` where nothing is known to.
+    /// What to do about it; `nil` if no remedy is known.
     public var remedy: String? { Self.parts(of: description).remedy }
 
-    /// The error that the device answered with, if it did.
+    /// The ATT error with which the device answered; `nil` for other failures.
     public var attError: ATTError? {
         if case .host(.gatt(.att(let error, _))) = self { error } else { nil }
     }
@@ -74,7 +74,7 @@ extension AdapterError {
     /// Whether the operation ended because its task was cancelled.
     public var isCancellation: Bool { code == .cancelled }
 
-    /// Whether the same may succeed later, with nothing changed.
+    /// Whether the same operation may succeed later without any change.
     var allowsRetry: Bool {
         switch code {
         case .cancelled, .closed, .transport, .bondStore, .invalidRequest, .defect: false
@@ -84,7 +84,7 @@ extension AdapterError {
         }
     }
 
-    /// Descriptions name the cause, then what helps, behind a semicolon.
+    /// Descriptions give the cause, then the remedy after a semicolon.
     private static func parts(of text: String) -> (cause: String, remedy: String?) {
         let octets = Array(text.utf8)
         for index in octets.indices.dropLast() {

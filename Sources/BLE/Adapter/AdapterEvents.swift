@@ -5,7 +5,7 @@ import BLEPackets
 /// them.
 public enum AdapterEvent: Equatable, Sendable {
     /// The controller failed and is being recovered, first by a reset, then by reopening the transport. Links are lost;
-    /// scans, advertising and pending connections go on after `ready`.
+    /// scans, advertising and pending connections continue after `ready`.
     case recovering(RecoveryStep)
     /// The controller can be used again.
     case ready(ControllerInformation)
@@ -33,7 +33,7 @@ public struct AdapterEvents: AsyncSequence, Sendable {
     /// Create only one iterator: a second one would take events from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
 
-    /// Hands out the events in their order until the adapter is lost or closed.
+    /// Returns the events in their order until the adapter is lost or closed.
     public struct Iterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<AdapterEvent, any Error>.Iterator
 

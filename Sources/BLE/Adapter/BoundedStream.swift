@@ -27,7 +27,7 @@ struct BoundedStream<Element: Sendable>: Sendable {
 
     func makeIterator() -> Iterator { Iterator(buffer: buffer, signals: signals.makeAsyncIterator()) }
 
-    /// Hands out the elements in their order.
+    /// Returns the elements in their order.
     struct Iterator {
         fileprivate let buffer: Buffer
         fileprivate var signals: AsyncThrowingStream<Void, any Error>.Iterator
@@ -56,7 +56,7 @@ struct BoundedStream<Element: Sendable>: Sendable {
         func yield(_ element: Element, octets: Int) {
             let (isFirst, lost) = buffer.append(element, octets: octets)
             if lost > 0 { dropped.increment(by: lost) }
-            // If others wait already, the reader has been signalled.
+            // If others already wait, the reader has been signalled.
             if isFirst { continuation.yield() }
         }
 

@@ -2,10 +2,10 @@ import BLEHost
 import BLEPackets
 import BLETransport
 
-// How what the library gives looks in a print or a log.
+// How values of the library look when they are printed or logged.
 
 extension Discovery: CustomStringConvertible {
-    /// Address, name, strength and services, such as `C0:11:22:33:44:55/random “Belt” -61 dBm, 180D`.
+    /// Address, name, RSSI and services, such as `C0:11:22:33:44:55/random “Belt” -61 dBm, 180D`.
     public var description: String {
         let data = advertisingData
         var text = address.map { "\($0)" } ?? "anonymous"
@@ -16,8 +16,8 @@ extension Discovery: CustomStringConvertible {
         return text
     }
 
-    /// The power at which the device says that it sends, in dBm: in its advertising data, or in the header of an extended
-    /// advertisement; `nil` where it says nothing.
+    /// The transmit power that the device states, in dBm: in its advertising data, or in the header of an extended
+    /// advertisement; `nil` if it states none.
     public var statedTxPower: Int8? { advertisingData.txPower ?? (txPower == 127 ? nil : txPower) }
 }
 
@@ -30,7 +30,7 @@ extension Service: CustomStringConvertible {
 }
 
 extension Characteristic: CustomStringConvertible {
-    /// The type and what may be done with it, such as `characteristic 2A37 (notify)`.
+    /// The type and the properties, such as `characteristic 2A37 (notify)`.
     public var description: String {
         let names: [(CharacteristicProperties, String)] = [
             (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),
@@ -52,8 +52,8 @@ extension Notifications.Value: CustomStringConvertible {
 }
 
 extension Instant {
-    /// The same moment on the clock on the wall: microseconds since 1970-01-01 00:00 UTC, as that clock stands now. The
-    /// engine's own clock never jumps and goes on while the machine sleeps.
+    /// The same moment as wall-clock time: microseconds since 1970-01-01 00:00 UTC, by the current setting of that
+    /// clock. The engine's own clock never jumps, and continues while the machine sleeps.
     public var unixMicroseconds: Int64 {
         Int64(EventLoop.unixMicroseconds) - (Int64(EventLoop.nowMicroseconds) - microseconds)
     }

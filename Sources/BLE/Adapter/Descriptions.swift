@@ -1,7 +1,7 @@
 import BLEPackets
 
 extension HCIStatus {
-    /// What the code means (Core 5.4, Vol 1, Part F, 1.3), and the code.
+    /// The meaning of the code (Core 5.4, Vol 1, Part F, 1.3), and the code.
     public var text: String {
         let name: String? =
             switch rawValue {
@@ -58,7 +58,7 @@ extension HCIStatus {
 }
 
 extension ATTError {
-    /// What the code means (Core 5.4, Vol 3, Part F, 3.4.1.1; SPEC 2.1).
+    /// The meaning of the code (Core 5.4, Vol 3, Part F, 3.4.1.1; SPEC 2.1).
     public var text: String {
         switch rawValue {
         case 0x01: "invalid handle"

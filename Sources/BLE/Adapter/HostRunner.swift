@@ -9,11 +9,11 @@ import BLETransport
 /// that the owner submits while it handles an event run after that event, never within it.
 @_spi(HostRunner)
 public final class HostRunner {
-    /// What the runner asks of its owner, on the loop.
+    /// The functions of the owner that the runner calls, on the loop.
     public struct Handlers {
         /// Handles one event of the engine; returns `false` if there is none.
         public var step: () -> Bool
-        /// The transport is gone and nothing follows: with the error, or with `nil` after `close()`.
+        /// The transport has ended, and no event follows. Gets the error, or `nil` after `close()`.
         public var ended: (TransportError?) -> Void
 
         public init(step: @escaping () -> Bool, ended: @escaping (TransportError?) -> Void) {
@@ -43,7 +43,7 @@ public final class HostRunner {
     private var pendingEnd: TransportEnd?
 
     /// Reads the bonds from their store.
-    /// - Throws: `BondStoreError` when that cannot be done.
+    /// - Throws: `BondStoreError` if they cannot be read.
     public init(
         _ address: TransportAddress, configuration: AdapterConfiguration, loop: EventLoop
     ) throws(BondStoreError) {
@@ -146,7 +146,8 @@ public final class HostRunner {
         return host.submit(command, from: client, at: now)
     }
 
-    /// The engine's next event. Changes of bonds were saved before; while a bond is being saved, there is no event.
+    /// The engine's next event; `nil` if there is none. Changes of bonds were saved before; while a bond is being
+    /// saved, there is no event.
     public func nextEvent() -> HostEvent? { bondKeeper.nextEvent { host.nextEvent() } }
 
     private func input(_ input: HostInput, _ apply: (inout Host, Instant) -> Void) {

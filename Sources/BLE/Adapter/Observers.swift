@@ -4,7 +4,7 @@ protocol Observer<Event>: Sendable {
 
     /// - Returns: `false` if there is no room for the event.
     func tell(_ event: Event) -> Bool
-    /// No event follows.
+    /// No further event follows.
     func end(with error: any Error)
 }
 

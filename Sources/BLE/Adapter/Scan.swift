@@ -37,7 +37,7 @@ public struct Scan: AsyncSequence, Sendable {
         return Iterator(base: stream.makeIterator())
     }
 
-    /// Hands out the discoveries of one scan, in their order.
+    /// Returns the discoveries of one scan, in their order.
     public struct Iterator: AsyncIteratorProtocol {
         var base: BoundedStream<Discovery>.Iterator
 

@@ -3,7 +3,7 @@ import BLEPackets
 import Synchronization
 
 extension Adapter {
-    /// Connects to a device by its address, also a bonded one by its identity.
+    /// Connects to a device by its address; for a bonded device, its identity address is enough.
     /// - Parameter timeout: how long the device may take to come into range; `nil` waits without limit (SPEC CEN-9).
     /// - Throws: `AdapterError.timedOut`, and the errors of `connect(to:)` without a limit.
     nonisolated public func connect(to peer: DeviceAddress, timeout: Duration?) async throws(AdapterError) -> Peripheral
@@ -20,7 +20,7 @@ extension Adapter {
         return try await connect(to: address, timeout: timeout)
     }
 
-    /// Scans for a connectable device of this name, and connects to it.
+    /// Scans for a connectable device with this name, and connects to it.
     /// - Parameters:
     ///   - name: the complete or the shortened name that the device advertises.
     ///   - timeout: for the search and the connection together; `nil` waits without limit.
@@ -39,26 +39,26 @@ extension Adapter {
 
     // MARK: Links that end by themselves
 
-    /// Connects to a device, works with it, and disconnects, whatever the end of the work.
+    /// Connects to a device, calls `body`, and disconnects, even if `body` throws.
     ///
     ///     let level = try await adapter.withConnection(to: address, timeout: .seconds(10)) { sensor in
     ///         try await sensor.read(sensor.findCharacteristic(.batteryLevel))
     ///     }
-    /// - Throws: the errors of `connect(to:timeout:)`, and what `body` throws.
+    /// - Throws: the errors of `connect(to:timeout:)`, and the error of `body`.
     nonisolated public func withConnection<Value: Sendable>(
         to peer: DeviceAddress, timeout: Duration? = nil, _ body: @Sendable (Peripheral) async throws -> Value
     ) async throws -> Value {
         try await work(with: try await connect(to: peer, timeout: timeout), body)
     }
 
-    /// As `withConnection(to:timeout:_:)` with an address.
+    /// Like `withConnection(to:timeout:_:)` with an address, for a discovered device.
     nonisolated public func withConnection<Value: Sendable>(
         to discovery: Discovery, timeout: Duration? = nil, _ body: @Sendable (Peripheral) async throws -> Value
     ) async throws -> Value {
         try await work(with: try await connect(to: discovery, timeout: timeout), body)
     }
 
-    /// As `withConnection(to:timeout:_:)` with an address, for the device of this name.
+    /// Like `withConnection(to:timeout:_:)` with an address, for the device with this name.
     nonisolated public func withConnection<Value: Sendable>(
         to name: String, timeout: Duration? = nil, _ body: @Sendable (Peripheral) async throws -> Value
     ) async throws -> Value {
@@ -78,14 +78,14 @@ extension Adapter {
         }
     }
 
-    /// Disconnects also where the task is cancelled; a link that has ended needs nothing.
+    /// Disconnects, even if the task is cancelled; does nothing if the link has ended.
     nonisolated func release(_ peripheral: Peripheral) async {
         await Task { _ = try? await peripheral.disconnect() }.value
     }
 
     // MARK: Timeouts
 
-    /// Ends an operation after this time by cancelling it.
+    /// Cancels an operation after this time.
     nonisolated func withTimeout<Value: Sendable>(
         _ limit: Duration?, _ body: @escaping @Sendable () async throws(AdapterError) -> Value
     ) async throws(AdapterError) -> Value {
@@ -105,7 +105,7 @@ extension Adapter {
             work.cancel()
         }
         timer.cancel()
-        // What ended well in the last moment stays.
+        // An operation that succeeded at the last moment counts as a success.
         if case .failure = result, flag.isOver.load(ordering: .relaxed) { throw .timedOut(limit) }
         return try result.get()
     }

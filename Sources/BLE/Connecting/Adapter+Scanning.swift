@@ -2,12 +2,12 @@ import BLEHost
 import BLEPackets
 
 extension Adapter {
-    /// Scans for a while.
+    /// Scans for the given time.
     ///
     ///     for device in try await adapter.scan(for: .seconds(5)) { print(device) }
-    /// - Returns: each device once, by its address, with what it said last; in the order in which they were heard first.
-    ///   An anonymous advertisement counts as a device each time.
-    /// - Throws: `AdapterError` when scanning is not possible or the adapter is lost, `.host(.cancelled)` when the task is
+    /// - Returns: each device once, by its address, with its latest data, in the order of first discovery. Each
+    ///   anonymous advertisement counts as a separate device.
+    /// - Throws: `AdapterError` if scanning is not possible or the adapter is lost, `.host(.cancelled)` if the task is
     ///   cancelled.
     nonisolated public func scan(
         for duration: Duration, _ request: ScanRequest = ScanRequest()

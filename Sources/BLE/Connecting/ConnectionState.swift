@@ -1,11 +1,12 @@
 import BLEHost
 import BLEPackets
 
-/// How a connection stands that is made again whenever it is lost.
+/// The state of a connection that is established again whenever it is lost.
 public enum ConnectionState: Sendable {
-    /// The device is waited for, for as long as it takes. The first attempt is number 1.
+    /// The adapter waits for the device, without a time limit. The first attempt is number 1.
     case connecting(attempt: Int)
-    /// The device can be used; earlier values of it, their services and subscriptions are void.
+    /// The device can be used. Earlier `Peripheral` values for it, with their services and subscriptions, are no longer
+    /// valid.
     case connected(Peripheral)
     /// The link has ended. Another attempt follows, unless this side ended it: then the sequence ends.
     case disconnected(DisconnectionReason)
@@ -33,8 +34,8 @@ extension Adapter {
     ///
     /// The sequence ends when this side disconnects, when its task is cancelled, or with the adapter. Leaving the loop
     /// disconnects.
-    /// - Parameter pause: after an attempt that failed: at first the shortest, twice as long after each further one, up to
-    ///   the longest. An attempt that only waits for the device does not fail.
+    /// - Parameter pause: the shortest and the longest pause after a failed attempt; it doubles with each further
+    ///   failure. Waiting for the device is not a failure.
     nonisolated public func reconnecting(
         to peer: DeviceAddress, pause: ClosedRange<Duration> = Duration.seconds(1)...Duration.seconds(60)
     ) -> AsyncStream<ConnectionState> {
@@ -59,12 +60,12 @@ extension Adapter {
                 let peripheral = try await connect(to: peer)
                 (attempt, wait) = (0, pause.lowerBound)
                 do throws(AdapterError) {
-                    // Who hears of the link may end it at once; the reason must not be missed.
+                    // The receiver may end the link at once; the reason must not be missed.
                     let reason = try await peripheral.waitForDisconnection { tell(.connected(peripheral)) }
                     tell(.disconnected(reason))
                     if reason == .releasedByClient { return }
                 } catch {
-                    // The loop was left.
+                    // The caller has left the loop.
                     return await release(peripheral)
                 }
             } catch {

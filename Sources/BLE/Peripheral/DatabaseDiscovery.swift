@@ -13,7 +13,7 @@ struct DatabaseDiscovery {
     /// Searches that may still be made.
     private var searches = Self.searchLimit
 
-    /// Attributes that one discovery may find, and the searches that it may need for them.
+    /// The maximum number of attributes that one discovery may find.
     static let attributeLimit = 8192
     static let searchLimit = 4096
 
@@ -36,7 +36,7 @@ struct DatabaseDiscovery {
             characteristics += try spend(await peripheral.discoverCharacteristics([], in: span))
         }
 
-        // No handle is searched twice: a server may name any range in an include, and as many as it likes.
+        // No handle is searched twice, because a server may state any range in an include, and any number of them.
         for secondary in Self.secondaryServices(among: includes, besides: services) {
             services.append(secondary)
             guard !spans.overlaps(secondary.range) else { continue }
@@ -76,7 +76,8 @@ struct DatabaseDiscovery {
         return found
     }
 
-    /// A search over several services cannot know where each of them ends.
+    /// Limits characteristics to their service, because a search over several services does not know where each of them
+    /// ends.
     /// - Parameter services: in the order of their handles, none of which overlaps another.
     static func clipped(_ characteristics: [Characteristic], to services: [Service]) -> [Characteristic] {
         var home = services[...]
@@ -91,7 +92,7 @@ struct DatabaseDiscovery {
         }
     }
 
-    /// All of them in the order of their handles, so that each list is scanned once, not once for each service.
+    /// Combines the lists, all in the order of their handles, so that each is scanned once, not once for each service.
     private static func contents(
         of service: Service, includes: [IncludedService], characteristics: [Characteristic], descriptors: [Descriptor]
     ) -> ServiceContents {

@@ -32,8 +32,7 @@ public struct Notifications: AsyncSequence, Sendable {
     /// Create only one iterator: a second one would take values from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeIterator()) }
 
-    /// Hands out the values in their order. They end with `nil` if this side released the link, otherwise with an
-    /// error.
+    /// Returns the values in their order. They end with `nil` if this side released the link, otherwise with an error.
     public struct Iterator: AsyncIteratorProtocol {
         var base: BoundedStream<Value>.Iterator
 

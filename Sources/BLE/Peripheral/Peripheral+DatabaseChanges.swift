@@ -40,14 +40,14 @@ public struct ServiceChanges: AsyncSequence, Sendable {
     /// Create only one iterator: a second one would take ranges from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(base: notifications.makeAsyncIterator()) }
 
-    /// Hands out the ranges in their order; all handles if the peer does not report a range.
+    /// Returns the ranges in their order; all handles if the peer does not report a range.
     public struct Iterator: AsyncIteratorProtocol {
         var base: Notifications.Iterator
 
         /// - Throws: `AdapterError.host(.linkLost)` when the link ends.
         public mutating func next() async throws -> AttributeHandleRange? {
             while let value = try await base.next() {
-                // A malformed value reports a change, but not which: nothing is valid any more.
+                // A malformed value reports a change without its range, so no handle is valid any more.
                 return Self.range(value.bytes) ?? .all
             }
             return nil

@@ -81,7 +81,7 @@ public final class Peripheral: Sendable {
         try await adapter.answer(to: .updateParameters(requested, on: link))
     }
 
-    /// Asks for another maximum length of the packets to the device.
+    /// Asks for another maximum length of the packets to the device (payload octets and time on the air).
     /// - Parameters:
     ///   - octets: 27 to 251.
     ///   - microseconds: 328 to 17040.
@@ -197,7 +197,7 @@ public final class Peripheral: Sendable {
     }
 
     /// Writes up to 512 octets and waits for the device's response (SPEC CEN-19).
-    /// - Throws: `AdapterError.host(.gatt(.att))` with the device's error, or `valueTooLong`.
+    /// - Throws: `AdapterError.host(.gatt(.att))` with the device's error, or `AdapterError.host(.gatt(.valueTooLong))`.
     public func write(_ value: [UInt8], to handle: AttributeHandle) async throws(AdapterError) {
         _ = try await gatt(.write(handle, value: value))
     }
@@ -207,9 +207,10 @@ public final class Peripheral: Sendable {
         try await write(value, to: characteristic.valueHandle)
     }
 
-    /// Writes up to MTU − 3 octets without a response (SPEC CEN-20).
+    /// Writes up to MTU − 3 octets, and no more than 512, without a response (SPEC CEN-20).
     ///
     /// Returns when the controller has accepted the value, so a caller that waits cannot fill the memory.
+    /// - Throws: `AdapterError.host(.gatt(.valueTooLong))` with the limit in octets if the value is longer.
     public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) async throws(AdapterError) {
         _ = try await gatt(.writeCommand(handle, value: value))
     }
@@ -231,8 +232,8 @@ public final class Peripheral: Sendable {
 
     /// Subscribes and returns the values as a sequence; uses notifications if the characteristic offers both ways (SPEC
     /// CEN-15, 2.3).
-    /// - Throws: `AdapterError.notSubscribable` when the characteristic offers neither, `notFound` when it has no
-    ///   Client Characteristic Configuration, or the device's error.
+    /// - Throws: `AdapterError.notSubscribable` if the characteristic offers neither, `notFound` if it has no Client
+    ///   Characteristic Configuration, or the device's error.
     public func notifications(of characteristic: Characteristic) async throws(AdapterError) -> Notifications {
         guard let mode = characteristic.properties.subscriptionMode else { throw .notSubscribable(characteristic.uuid) }
         let configuration = BluetoothUUID(UInt16(0x2902))

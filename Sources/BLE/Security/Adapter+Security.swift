@@ -15,7 +15,8 @@ import BLEPackets
 /// The link to a bonded device is encrypted automatically. If a device refuses a request because the link is not
 /// secure, the stack pairs and repeats it (SPEC SEC-2), unless `SecuritySettings.pairsOnDemand` is off.
 extension Adapter {
-    /// Forgets a device; a link to it ends. The device keeps its half; remove it there as well.
+    /// Removes the bond with a device and ends a link to it. The device keeps its half of the bond; remove it there as
+    /// well.
     /// - Parameter identity: `Bond.identity`.
     /// - Returns: whether there was such a bond.
     /// - Throws: `AdapterError.bondStore` if the store could not remove it.

@@ -5,7 +5,7 @@ import BLETransport
 /// The bonds of an adapter, in memory and in its store.
 ///
 /// A store can be slow: disks are slow, and another process may hold the file. So each change is saved on a separate
-/// thread while packets go on. Events of the engine wait meanwhile, in order, so that no one learns of a bond before it
+/// thread while packets continue. Events of the engine wait meanwhile, in order, so that nobody gets a bond before it
 /// is saved. A change of what a bonded client has configured, without a new key, does not wait: it is reported at once
 /// and saved when the store is free.
 ///
@@ -23,11 +23,11 @@ final class BondKeeper {
     private var held: HostEvent?
     /// The engine's events after `held`.
     private var behind: ArraySlice<HostEvent> = []
-    /// Bonds in which only a client's record is new: reported already, still to be saved. The newest of each device.
+    /// Bonds in which only a client's record is new: already reported, not yet saved. The newest one of each device.
     private var unkept: [Bond] = []
-    /// The one of them that is being saved.
+    /// The bond of `unkept` that is being saved.
     private var underWay: Bond?
-    /// Whether the store is saving: it gets one change at a time, so that none overtakes another.
+    /// Whether the store is saving. It gets one change at a time, so that they stay in order.
     private var isAtWork = false
     /// The event whose change has been saved: reported before everything else.
     private var kept: HostEvent?
@@ -37,7 +37,7 @@ final class BondKeeper {
     private var writer: EventLoop?
 
     /// Reads the bonds from the store into the engine's settings.
-    /// - Throws: `BondStoreError` when it cannot be read.
+    /// - Throws: `BondStoreError` if the store cannot be read.
     init(
         _ store: (any BondStore)?, into configuration: inout HostConfiguration, on loop: EventLoop
     ) throws(BondStoreError) {

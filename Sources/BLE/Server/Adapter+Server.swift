@@ -55,7 +55,7 @@ extension Adapter {
 
     /// Sends a value to the centrals that subscribed to it (SPEC PER-21). It is cut to MTU − 3 octets.
     /// - Parameter links: only these; `nil` for all.
-    /// - Returns: `false` when the queue is full; `GATTServerEvent.readyToUpdate` reports once when there is room again
+    /// - Returns: `false` if the queue is full; `GATTServerEvent.readyToUpdate` reports once when there is room again
     ///   (SPEC PER-22).
     @discardableResult
     public func updateValue(_ value: [UInt8], of handle: AttributeHandle, to links: [LinkID]? = nil) async -> Bool {
@@ -66,7 +66,7 @@ extension Adapter {
     ///
     /// Returns when a central connects, if the request says that advertising ends then.
     ///
-    /// To call back one bonded device, and no other:
+    /// To advertise to one bonded device only:
     ///
     ///     try await adapter.advertise(
     ///         AdvertiseRequest(

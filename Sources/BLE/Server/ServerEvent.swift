@@ -11,7 +11,7 @@ public enum ServerEvent: Equatable, Sendable {
     case connected(LinkInformation)
     /// ATT_MTU was exchanged with a peer, in octets.
     case mtuChanged(LinkID, mtu: Int)
-    /// A central's link is gone.
+    /// A central's link has ended.
     case disconnected(LinkID, DisconnectionReason)
     /// A request to answer with `Adapter.respond(to:with:)`, a subscription, or room for updates.
     case gatt(GATTServerEvent)
@@ -27,9 +27,8 @@ public enum ServerEvent: Equatable, Sendable {
 /// sequence can be iterated once.
 ///
 /// If too many events wait, the oldest are dropped and counted: values that peers write without a response,
-/// subscriptions, and informational events. Room for updates is never dropped. Requests that need an answer are refused
-/// with Insufficient Resources. Of centrals that connect and disconnect, those are forgotten that disconnected before
-/// the app saw them.
+/// subscriptions, and informational events. Room for updates is never dropped. Further requests that need an answer are
+/// refused with Insufficient Resources. Centrals that disconnected before the app saw them are left out.
 public struct ServerEvents: AsyncSequence, Sendable {
     public typealias Element = ServerEvent
 
@@ -57,12 +56,12 @@ public struct ServerEvents: AsyncSequence, Sendable {
     /// Create only one iterator: a second one would take events from the first.
     public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer, signals: signals.makeAsyncIterator()) }
 
-    /// Hands out the events in their order until the adapter is lost or closed.
+    /// Returns the events in their order until the adapter is lost or closed.
     public struct Iterator: AsyncIteratorProtocol {
         let buffer: ServerEventBuffer
         var signals: AsyncThrowingStream<Void, any Error>.Iterator
 
-        /// - Throws: `AdapterError` when the adapter is lost.
+        /// - Throws: `AdapterError` if the adapter is lost.
         public mutating func next() async throws -> ServerEvent? {
             while !Task.isCancelled {
                 if let event = buffer.popFirst() { return event }

@@ -51,7 +51,7 @@ final class ServerEventBuffer: Sendable {
         }
     }
 
-    /// Takes the oldest.
+    /// Removes and returns the oldest event.
     func popFirst() -> ServerEvent? {
         waiting.withLock { waiting in
             let isKeptFirst = waiting.kept.firstNumber < waiting.droppable.firstNumber
@@ -59,7 +59,7 @@ final class ServerEventBuffer: Sendable {
         }
     }
 
-    /// Events of one kind, with what their values take.
+    /// Events of one kind, with the octets of their values.
     private struct Lane {
         private var events = Queue<(number: UInt64, event: ServerEvent, octets: Int)>()
         private(set) var octets = 0
@@ -132,7 +132,7 @@ extension ServerEvent {
         }
     }
 
-    /// Roughly the memory that it takes.
+    /// Roughly the memory that the event takes, in octets.
     fileprivate var octets: Int {
         let frame = 128
         return switch self {

@@ -1,12 +1,12 @@
 import BLEPackets
 
 extension BluetoothUUID: ExpressibleByStringLiteral {
-    /// `let heartRate: BluetoothUUID = "180D"`: 4, 8 or 36 characters, the short forms also behind `0x`.
-    /// - Precondition: the text is a UUID. A text that comes from outside belongs into `init(_:)`, which can fail.
+    /// `let heartRate: BluetoothUUID = "180D"`: 4, 8 or 36 characters; the short forms may start with `0x`.
+    /// - Precondition: the text is a UUID. For text from outside, use `init(_:)`, which can fail.
     public init(stringLiteral text: StaticString) {
         let digits = text.description
         guard let uuid = BluetoothUUID(digits) else {
-            // The text stands in the source: its author sees this at the first run.
+            // The text is in the source code, so its author sees this at the first run.
             preconditionFailure("“\(digits)” is not a UUID: it takes 4, 8 or 36 hexadecimal characters")
         }
         self = uuid
@@ -14,6 +14,6 @@ extension BluetoothUUID: ExpressibleByStringLiteral {
 }
 
 extension BluetoothUUID: ExpressibleByIntegerLiteral {
-    /// `let heartRate: BluetoothUUID = 0x180D`: a number of 16 bits that the Bluetooth SIG assigned.
+    /// `let heartRate: BluetoothUUID = 0x180D`: a 16-bit UUID that the Bluetooth SIG assigned.
     public init(integerLiteral number: UInt16) { self.init(number) }
 }
