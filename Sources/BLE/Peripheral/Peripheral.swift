@@ -197,7 +197,8 @@ public final class Peripheral: Sendable {
     }
 
     /// Writes up to 512 octets and waits for the device's response (SPEC CEN-19).
-    /// - Throws: `AdapterError.host(.gatt(.att))` with the device's error, or `AdapterError.host(.gatt(.valueTooLong))`.
+    /// - Throws: `AdapterError.host(.gatt(.valueTooLong))` for a longer value, `AdapterError.host(.gatt(.att))` with
+    ///   the device's error.
     public func write(_ value: [UInt8], to handle: AttributeHandle) async throws(AdapterError) {
         _ = try await gatt(.write(handle, value: value))
     }

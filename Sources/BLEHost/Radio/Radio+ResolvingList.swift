@@ -73,13 +73,13 @@ extension Radio {
 
     // MARK: What follows
 
-    /// Peers whose private addresses only the host can resolve; connections to them use the address that was received.
+    /// Peers whose private addresses only the host can resolve; connections to them use the address that was seen.
     func peersFoundByHost(_ resolving: [ResolvingKey]) -> [DeviceAddress] {
         guard configuration.hasToolbox else { return [] }
         return resolving.lazy.map { $0.identity }.filter { !resolvingList.finds($0) }
     }
 
-    /// Whether a device has private addresses, so that a connection must use the address that was received.
+    /// Whether a device has private addresses, so that a connection must use the address that was seen.
     func usesPrivateAddresses(_ peer: DeviceAddress, _ resolving: [ResolvingKey]) -> Bool {
         guard configuration.hasToolbox, configuration.ownership == .exclusive else { return false }
         let peer = peer.withoutIdentityMark

@@ -4,7 +4,7 @@ import BLEPackets
 ///
 /// They never time out (SPEC CEN-9). A single one is a directed attempt; several use the filter accept list together,
 /// or take turns if the list is too short or has no effect. A controller that cannot scan while it initiates connects
-/// on sight: the scan continues, and stops only for a moment when a wanted device was received.
+/// on sight: the scan continues, and stops only for a moment when a wanted device was seen.
 struct Connector {
     struct Pending {
         var operation: OperationID
@@ -15,7 +15,7 @@ struct Connector {
 
     /// How long the devices in one accept list have their turn while others wait.
     static let listTurn: Microseconds = .seconds(10)
-    /// How long a device that was received may take to answer.
+    /// How long a device that was seen may take to answer.
     static let sightTimeout: Microseconds = .seconds(4)
     /// How long a device that did not answer is ignored while others wait: the first time, and at most.
     static let backoff: (first: Microseconds, longest: Microseconds) = (listTurn, .seconds(60))
@@ -29,8 +29,7 @@ struct Connector {
     /// The revision of the bonds whose keys were tried on all addresses that wait; `nil` if another address came since.
     private var resolvedRevision: UInt64?
     private var sighted: (peer: DeviceAddress, onAir: DeviceAddress, until: Instant)?
-    /// Devices that were received and did not accept the connection; they are ignored until the others have had their
-    /// turn.
+    /// Devices that were seen and did not accept the connection; they are ignored until the others have had their turn.
     private var heldBack: [(peer: DeviceAddress, until: Instant, span: Microseconds)] = []
 
     var isEmpty: Bool { pending.isEmpty }
@@ -48,7 +47,7 @@ struct Connector {
     }
 
     /// Removes and returns all that wait for `peer`, oldest first.
-    /// - Parameter peer: the device, or the private address under which it was received.
+    /// - Parameter peer: the device, or the private address under which it was seen.
     mutating func take(_ peer: DeviceAddress) -> [Pending] {
         var peer = peer.withoutIdentityMark
         if let sighted, sighted.onAir == peer { peer = sighted.peer }
@@ -98,8 +97,8 @@ struct Connector {
 
     /// What the initiator should look for.
     /// - Parameters:
-    ///   - onSight: whether the controller may initiate only when a wanted device was received, because it scans.
-    ///   - resolving: devices with private addresses; the connection uses the address that was received.
+    ///   - onSight: whether the controller may initiate only when a wanted device was seen, because it scans.
+    ///   - resolving: devices with private addresses; the connection uses the address that was seen.
     mutating func plan(
         timing: Timing, policy: HostConfiguration.PendingConnectionPolicy, acceptListSize: Int, onSight: Bool,
         resolving: [DeviceAddress] = [], at now: Instant
@@ -166,7 +165,7 @@ struct Connector {
         pausedUntil ?? earliest(turnEnds, sighted?.until)
     }
 
-    /// A device that a client waits for was received, and accepts connections.
+    /// A device that a client waits for was seen, and accepts connections.
     /// - Parameter onAir: the address under which it can be reached now.
     mutating func heard(_ peer: DeviceAddress, onAir: DeviceAddress? = nil, at now: Instant) {
         let peer = peer.withoutIdentityMark
@@ -179,7 +178,7 @@ struct Connector {
             && pending.contains { $0.request.peer.withoutIdentityMark != peer }
     }
 
-    /// A device that was received did not answer in time. It may accept only another host, or its advertising may be a
+    /// A device that was seen did not answer in time. It may accept only another host, or its advertising may be a
     /// replay.
     private mutating func holdBack(_ peer: DeviceAddress, at now: Instant) {
         heldBack = heldBack.filter { waits(for: $0.peer) }
@@ -192,7 +191,7 @@ struct Connector {
         heldBack.append((peer, now.advanced(by: span), span))
     }
 
-    /// Whether a client waits for a device that must be received before it can be connected to.
+    /// Whether a client waits for a device that must be seen before it can be connected to.
     func needsScan(for resolving: [DeviceAddress]) -> Bool {
         !resolving.isEmpty && pending.contains { resolving.contains($0.request.peer.withoutIdentityMark) }
     }

@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// The devices that were received lately, in slots. A slot is found by address in O(1); the one that has been silent
+/// The devices that were seen lately, in slots. A slot is found by address in O(1); the one that has been silent
 /// longest is forgotten first.
 ///
 /// The number of slots bounds memory, however many addresses appear (pain 15). Nothing here depends on the order of a
@@ -70,7 +70,7 @@ struct DeviceTable {
         case replaced(Int, early: Bool)
     }
 
-    /// The slot of a device that was received now.
+    /// The slot of a device that was seen now.
     mutating func slot(for key: Key, address: DeviceAddress?, at now: Instant) -> Place {
         if let slot = slotOfKey[key] {
             slots[slot].lastHeard = now
