@@ -12,7 +12,7 @@ struct Effects {
     var commands = CommandQueue()
     /// ACL data that waits for the controller's buffers.
     var data = ACLScheduler()
-    /// What remains to be done for links, in order.
+    /// What the rooms still have to do for links, in order.
     var wishes = Queue<(Link, LinkWish)>()
     /// Events for the clients.
     var events = EventQueue()

@@ -55,8 +55,8 @@ public struct AdapterConfiguration: Sendable {
         @Sendable (TransportAddress) throws(TransportError) -> sending any HCITransport
 
     /// Properties without a parameter have their default and can be set afterwards.
-    /// - Parameter ownAddress: by default public where the controller has an address of its own, otherwise a random
-    ///   static one, different each time.
+    /// - Parameter ownAddress: by default the controller's public address if it has one, otherwise a random static
+    ///   address, different each time.
     public init(
         ownAddress: OwnAddress = .automatic(fallback: .randomStatic()), timing: Timing = .gateway,
         limits: HostLimits = HostLimits(), tap: (any PacketObserver)? = nil,

@@ -87,7 +87,7 @@ struct Radio {
 
     // MARK: Wishes
 
-    /// Takes a client's wish.
+    /// Takes a client's command.
     /// - Parameter isPresent: whether the target of directed advertising is already connected.
     mutating func perform(
         _ command: RadioCommand, operation: OperationID, client: ClientID, isPresent: Bool, at now: Instant,

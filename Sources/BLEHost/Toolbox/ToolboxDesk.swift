@@ -7,13 +7,13 @@ struct ToolboxDesk {
         case databaseHash(revision: UInt64)
         /// The pairing of a link; the number distinguishes it from other pairings on the same link.
         case pairing(LinkID, UInt32)
-        /// A signed write of ours.
+        /// A signed write from this device.
         case signature(LinkID, OperationID, ClientID, message: [UInt8], counter: UInt32)
-        /// A signed write of a peer.
+        /// A signed write from a peer.
         case verification(LinkID, pdu: [UInt8], counter: UInt32)
         /// The hash of a private address with the key of this bond.
         case resolution(pass: UInt32, identity: DeviceAddress)
-        /// The random part of a new private address of ours.
+        /// The random part of a new private address of this device.
         case ownAddressRandom
         /// The hash of a new private address of ours.
         case ownAddressHash(random: [UInt8])

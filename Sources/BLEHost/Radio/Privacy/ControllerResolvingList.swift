@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// The controller's resolving list, kept equal to the bonds whose peers have private addresses
-/// (Core 5.4, Vol 4, Part E, 7.8.38 to 7.8.45 and 7.8.77).
+/// The controller's resolving list, kept in step with the bonds whose peers have private addresses (Core 5.4, Vol 4,
+/// Part E, 7.8.38 to 7.8.45 and 7.8.77).
 ///
 ///     in step ──bonds change──▶ waiting for the radio ──all off──▶ writing, a command at a time ──last answer──▶ in step
 ///
