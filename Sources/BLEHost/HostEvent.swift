@@ -74,7 +74,7 @@ public enum HostResult: Equatable, Sendable {
     case listening(spsm: UInt16)
     /// Of `openChannel`.
     case channel(ChannelInformation)
-    /// Whether the engine accepted an answer, an update or another request of this kind.
+    /// Yes or no: whether an answer or an update was accepted, or whether the bond to change existed.
     case accepted(Bool)
     /// Of `pair`: the link is encrypted with the new key.
     case paired(PairingSummary)
