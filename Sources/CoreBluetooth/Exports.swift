@@ -1,3 +1,3 @@
-// A program that imports this module on Apple's system has both of these.
+// On Apple's system, a program that imports this module has both of these.
 @_exported import Dispatch
 @_exported import Foundation

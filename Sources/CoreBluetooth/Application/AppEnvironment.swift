@@ -6,22 +6,22 @@ import BLEDaemonClient
 import BLETransport
 import Foundation
 
-/// What the world outside says about this app: its manifest, its launch, its folders (SPEC 5.3, 5.5; DESIGN section 3).
+/// The environment of this app: its manifest, its launch, its folders (SPEC 5.3, 5.5; DESIGN section 3).
 struct AppEnvironment: Sendable {
     /// `JELLING_TRANSPORT`: `nil` means the first adapter.
     var transport: String?
-    /// Where a daemon shares its controller; `nil`: the app has a controller of its own.
+    /// The socket of a daemon that shares its controller; `nil`: the app has its own controller.
     var socketPath: String?
-    /// `JELLING_STATE`, else the usual place.
+    /// `JELLING_STATE`, otherwise the default folder.
     var stateDirectory: String
     var identifier: String
     var modeNames: [String] = []
     var authorization = ManagerAuthorization.allowedAlways
     var startsInForeground = true
     var launchOptions = LaunchOptions()
-    /// Whether a person at the terminal is asked while devices pair.
+    /// Whether the user is asked at the terminal during pairing.
     var asksAtTerminal = true
-    /// Whether the app sees the services of peripherals that Apple's system keeps for itself.
+    /// Whether the app sees the services of peripherals that Apple's system hides.
     var showsSystemServices = false
 
     static let current: AppEnvironment = {
@@ -30,7 +30,7 @@ struct AppEnvironment: Sendable {
         return environment
     }()
 
-    /// `JELLING_TRANSPORT` means alone, unless it names a daemon itself (DESIGN section 3).
+    /// Uses the daemon's socket unless `JELLING_TRANSPORT` is set to something other than a daemon (DESIGN section 3).
     private mutating func findDaemon() {
         guard let transport else {
             socketPath = DaemonClient.sharedSocketPath
@@ -45,7 +45,7 @@ struct AppEnvironment: Sendable {
         stateDirectory = Self.stateDirectory(variables)
         identifier = ProcessInfo.processInfo.processName
         if let path = variables["JELLING_MANIFEST"], !path.isEmpty { read(manifest: path) }
-        // As which the daemon has launched it.
+        // The name under which the daemon launched this app.
         if let name = variables["JELLING_APP"], !name.isEmpty { identifier = name }
         launchOptions.centrals += Self.names(variables["CB_LAUNCH_CENTRALS"])
         launchOptions.peripherals += Self.names(variables["CB_LAUNCH_PERIPHERALS"])
@@ -69,7 +69,7 @@ struct AppEnvironment: Sendable {
         (list ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    /// What a manifest may say; what it does not say keeps its default.
+    /// The properties of a manifest; missing ones keep their defaults.
     private struct Manifest: Decodable {
         var BundleIdentifier: String?
         var UIBackgroundModes: [String]?
@@ -78,9 +78,9 @@ struct AppEnvironment: Sendable {
         /// `allowed`, `denied` or `restricted`.
         var authorization: String?
         var launchOptions: Launch?
-        /// `terminal` or `none`: who is asked while devices pair.
+        /// `terminal` or `none`: where the user is asked during pairing.
         var pairing: String?
-        /// `hidden` or `shown`: Generic Access and other services that Apple's system keeps for itself.
+        /// `hidden` or `shown`: Generic Access and other services that Apple's system hides.
         var systemServices: String?
 
         struct Launch: Decodable {

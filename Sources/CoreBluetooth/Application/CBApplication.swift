@@ -2,41 +2,44 @@ import BLEAppLifecycle
 import BLEText
 import Foundation
 
-/// The life of this app, as far as Bluetooth is concerned: what `UIApplication` tells on Apple's system (SPEC 5.4).
+/// The life cycle of this app, as far as Bluetooth is concerned: what `UIApplication` reports on Apple's system (SPEC
+/// 5.4).
 ///
-/// On a gateway an app is in the foreground until something says otherwise.
+/// On a gateway, an app is in the foreground unless its manifest or its launch says otherwise.
 public final class CBApplication: Sendable {
-    /// The one of this process.
+    /// The application object of this process.
     public static let shared = CBApplication(system: { CurrentSystem.system })
 
     private let system: @Sendable () -> any BluetoothSystem
     init(system: @escaping @Sendable () -> any BluetoothSystem) { self.system = system }
 
-    /// Something that the user is to know, and may bring the app to the foreground for (SPEC ALR-1 to ALR-4).
+    /// An alert for the user, who may bring the app to the foreground because of it (SPEC ALR-1 to ALR-4).
     public struct Alert: Sendable {
-        /// A peripheral that connected, disconnected or sent a value while the app could not hear of it (SPEC ALR-1 to
-        /// ALR-3); or Bluetooth that was off when a manager was made with `CBCentralManagerOptionShowPowerAlertKey`.
+        /// The kind of alert: a peripheral connected, disconnected or sent a value while the app was suspended (SPEC
+        /// ALR-1 to ALR-3); or Bluetooth was off when the app created a manager with
+        /// `CBCentralManagerOptionShowPowerAlertKey`.
         public enum Kind: Sendable { case connection, disconnection, notification, powerOff }
 
         /// What happened.
         public let kind: Kind
-        /// The peripheral that it is about; `nil` where it is about none.
+        /// The peripheral; `nil` if the alert is not about one.
         public let identifier: UUID?
-        /// What the peripheral calls itself, or advertised; `nil` where that is not known or it is about no peripheral.
+        /// The peripheral's GAP device name or advertised name; `nil` if it is unknown or the alert is not about a
+        /// peripheral.
         public let name: String?
     }
 
-    /// What the app declares in its manifest, under `UIBackgroundModes` (SPEC BGX-1).
+    /// The background modes that the app's manifest declares under `UIBackgroundModes` (SPEC BGX-1).
     public var backgroundModes: [String] { AppEnvironment.current.modeNames }
 
-    /// The app is not to be seen any more: it is soon suspended unless it declared a mode (SPEC FGO-1, BGX-2).
+    /// The app is no longer visible: it is suspended soon unless it declared a background mode (SPEC FGO-1, BGX-2).
     public func enterBackground() { system().move(.background) }
-    /// The app is to be seen again; what waited for it is delivered (SPEC FGO-5).
+    /// The app is visible again and receives the events that waited for it (SPEC FGO-5).
     public func enterForeground() { system().move(.foreground) }
-    /// Nothing is delivered until the app is woken or enters the foreground. An app that was woken for an event is suspended
-    /// again as soon as its delegates have returned (SPEC BGX-4).
+    /// Suspends the app: it receives nothing until it is woken or enters the foreground. An app that was woken for an
+    /// event is suspended again as soon as its delegates have returned (SPEC BGX-4).
     public func suspend() { system().move(.suspended) }
-    /// As `enterForeground()`.
+    /// Does the same as `enterForeground()`.
     public func resume() { enterForeground() }
 
     /// Restore identifiers of the central managers for which the system launched this app
@@ -57,29 +60,30 @@ public final class CBApplication: Sendable {
         return options
     }
 
-    /// Gets each alert, on a thread of the system's; without one they are written to standard error.
+    /// Sets the handler of alerts, which is called on a thread of the system. Without a handler, alerts go to standard
+    /// error.
     public func onAlert(_ body: (@Sendable (Alert) -> Void)?) { system().onAlert(body) }
 
-    /// Gets each line about misuse instead of standard error.
+    /// Sets the handler of messages about API misuse; `nil` writes them to standard error.
     public func onLog(_ body: (@Sendable (String) -> Void)?) { MisuseLog.redirect(to: body) }
 
-    /// Names who is asked while devices pair, from now on: the place of the dialog that Apple's system shows.
+    /// Sets the agent that asks the user during pairing, from now on. It replaces the dialog of Apple's system.
     ///
-    /// An app that names nobody, and that was started from a terminal (standard input and standard error are one), asks
-    /// there, as `.keyboardDisplay`; its manifest can forbid that (`"pairing": "none"`). Without a terminal nobody is asked:
-    /// devices then pair by the model that needs no person, which is safe from listeners, not from someone in between,
-    /// and a device that demands more is not paired with.
+    /// Without a call of this method, an app that was started from a terminal (standard input and standard error) asks
+    /// there, as `.keyboardDisplay`; its manifest can turn this off (`"pairing": "none"`). Without a terminal, nobody
+    /// is asked: devices pair with Just Works, which protects against eavesdroppers but not against a man in the
+    /// middle. Pairing with a device that requires more fails.
     /// - Parameters:
-    ///   - agent: `nil`: nobody.
-    ///   - capability: what the agent can do.
-    ///   - asksConsent: whether the agent is asked before a pairing that the other device began.
-    ///   - requiresAuthentication: whether protection against someone in between is demanded: a pairing that cannot give
-    ///     it fails. Without, it is used where the other device demands it.
-    ///   - requiresSecureConnectionsOnly: whether nothing less than LE security mode 1 level 4 is taken: authenticated LE
-    ///     Secure Connections with keys of 16 octets (Core 5.4, Vol 3, Part C, 10.2.4).
-    ///   - minimumKeySize: octets, 7 to 16. Less than 16 is for old devices alone, and knowingly.
+    ///   - agent: `nil`: nobody is asked.
+    ///   - capability: the I/O capability of the agent.
+    ///   - asksConsent: whether the agent is asked before a pairing that the other device started.
+    ///   - requiresAuthentication: whether pairing must protect against a man in the middle, and fails if it cannot. If
+    ///     false, pairing is authenticated only if the other device requires it.
+    ///   - requiresSecureConnectionsOnly: whether only LE security mode 1 level 4 is accepted: authenticated LE Secure
+    ///     Connections with keys of 16 octets (Core 5.4, Vol 3, Part C, 10.2.4).
+    ///   - minimumKeySize: octets, 7 to 16. Accept less than 16 only for old devices, and knowingly.
     ///
-    /// What is demanded holds for bonds that are there already: one that is weaker does not serve.
+    /// The requirements also apply to existing bonds: a bond that is too weak is not used.
     public func setPairingAgent(
         _ agent: (any CBPairingAgent)?, capability: CBPairingCapability = .keyboardDisplay, asksConsent: Bool = false,
         requiresAuthentication: Bool = false, requiresSecureConnectionsOnly: Bool = false, minimumKeySize: Int = 16
@@ -92,7 +96,8 @@ public final class CBApplication: Sendable {
                 requiresSecureConnectionsOnly: requiresSecureConnectionsOnly, minimumKeySize: minimumKeySize))
     }
 
-    /// Called when a delegate has taken longer than an app may that was woken (SPEC BGX-4), on a thread of the system's.
+    /// Sets the handler for when a delegate takes longer than a woken app is allowed (SPEC BGX-4). It is called on a
+    /// thread of the system.
     public func onExpiration(_ body: (@Sendable () -> Void)?) { system().onExpiration(body) }
 }
 
@@ -109,12 +114,12 @@ extension CBApplication.Alert {
         name = alert.peripheral?.name
     }
 
-    /// For people, where the app shows no alerts.
+    /// The text for apps that show no alerts themselves.
     var text: String {
         let words = ["alert: \(kind)", name?.quoted(limit: 60), identifier?.uuidString]
         return words.compactMap(\.self).joined(separator: " ")
     }
 }
 
-/// Where an app goes.
+/// A change of the app's state.
 enum AppMove: Sendable { case foreground, background, suspended }

@@ -1,14 +1,13 @@
 import BLEText
 import Foundation
 
-/// Speaks with the user while devices pair: the place of the dialog that Apple's system shows (SPEC SEC-2, SEC-3).
+/// Asks the user during pairing. It replaces the dialog of Apple's system (SPEC SEC-2, SEC-3).
 ///
-/// An agent is named by `CBApplication.setPairingAgent(_:capability:asksConsent:requiresAuthentication:)`. It is asked what
-/// only a person can know, in tasks of its own. What is asked has to be answered within the 30 s that the other device waits;
-/// when the pairing ends before, the task in which the question was asked is cancelled. A question without an answer is
-/// answered with "no".
+/// `CBApplication.setPairingAgent(_:capability:asksConsent:requiresAuthentication:)` sets the agent. The system calls
+/// each method in a task of its own. A question must be answered within the 30 s that the other device waits; if the
+/// pairing ends earlier, the question's task is cancelled. A question without an answer counts as "no".
 public protocol CBPairingAgent: Sendable {
-    /// The user has to type this passkey, of six digits, on the other device.
+    /// Shows the passkey, six digits, that the user must enter on the other device.
     /// - Parameter passkey: 0 to 999999.
     func display(passkey: UInt32, for peer: CBPairingPeer) async
 
@@ -19,16 +18,16 @@ public protocol CBPairingAgent: Sendable {
     /// Asks whether the other device shows the same number, of six digits.
     func compare(_ number: UInt32, with peer: CBPairingPeer) async -> Bool
 
-    /// Asks whether to pair at all with a device that began it; only where that was asked for.
+    /// Asks whether to pair with a device that started the pairing; only if `asksConsent` is set.
     func consents(to peer: CBPairingPeer) async -> Bool
 
-    /// Asks whether the bond with a device may be replaced. The other side says that it is this device, and has not proven it
-    /// by encrypting the link: it is the device and has lost its keys, or a stranger that wants its place. Yes is for
-    /// somebody who has just reset the device.
+    /// Asks whether the bond with a device may be replaced. The other device claims to be this device but has not
+    /// proven it by encrypting the link: either it has lost its keys, or it is an attacker. Answer yes only if the user
+    /// has just reset the device.
     func replacesBond(with peer: CBPairingPeer) async -> Bool
 
-    /// Pairing has ended, no matter which side began it. Questions that are still on the screen mean nothing any more.
-    /// - Parameter error: `nil` when the devices are paired; its description is for people.
+    /// Pairing has ended, whichever device started it. Remove any question that is still on the screen.
+    /// - Parameter error: `nil` if pairing succeeded; its description is for the user.
     func ended(_ error: (any Error)?, with peer: CBPairingPeer) async
 }
 
@@ -43,33 +42,33 @@ extension CBPairingAgent {
     public func consents(to peer: CBPairingPeer) async -> Bool { false }
     /// Says no.
     public func replacesBond(with peer: CBPairingPeer) async -> Bool { false }
-    /// Takes no notice.
+    /// Does nothing.
     public func ended(_ error: (any Error)?, with peer: CBPairingPeer) async {}
 }
 
-/// With whom this device pairs.
+/// The device that pairs with this one.
 public struct CBPairingPeer: Hashable, Sendable, CustomStringConvertible {
-    /// By which this app knows the device: as `CBPeer.identifier`.
+    /// The identifier by which this app knows the device, as in `CBPeer.identifier`.
     public let identifier: UUID
-    /// What the device calls itself, or advertised; `nil` while that is not known.
+    /// The device's GAP device name or advertised name; `nil` while it is unknown.
     public let name: String?
 
-    /// The name as it may stand before a person, else the identifier. Several devices may have one name.
+    /// The name in a printable form, otherwise the identifier. Several devices may have the same name.
     public var description: String {
         guard let name, !name.isEmpty else { return identifier.uuidString }
         return name.printable(limit: 60)
     }
 }
 
-/// What the place can do at which the user is asked (Core 5.4, Vol 3, Part H, 2.3.2). With the other device's, it decides
-/// what is asked.
+/// The I/O capability at which the user is asked (Core 5.4, Vol 3, Part H, 2.3.2). Together with that of the other
+/// device, it decides what is asked.
 public enum CBPairingCapability: Sendable {
-    /// It shows six digits, and nobody can answer.
+    /// It shows six digits, but has no input.
     case display
-    /// It shows six digits, and takes yes or no.
+    /// It shows six digits and has "yes" and "no".
     case displayYesNo
-    /// It takes six digits, and shows nothing.
+    /// It has a numeric keyboard, but no display.
     case keyboard
-    /// It shows six digits and takes them: as a phone does.
+    /// It shows six digits and has a numeric keyboard, as a phone does.
     case keyboardDisplay
 }

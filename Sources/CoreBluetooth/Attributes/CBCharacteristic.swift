@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import Foundation
 
-/// One kind of information that a service holds (SPEC MOD-5).
+/// A characteristic: a value of a service (SPEC MOD-5).
 open class CBCharacteristic: CBAttribute {
     struct State {
         weak var service: CBService?
@@ -27,20 +27,20 @@ open class CBCharacteristic: CBAttribute {
     /// The service that has the characteristic.
     open weak var service: CBService? { content.with { $0.service } }
 
-    /// What may be done with the value (SPEC CEN-14, CEN-16, CEN-21).
+    /// What can be done with the value (SPEC CEN-14, CEN-16, CEN-21).
     open var properties: CBCharacteristicProperties { content.with { $0.properties } }
 
-    /// The value that was read or notified last (SPEC CEN-13, CEN-17).
+    /// The value that was last read or notified (SPEC CEN-13, CEN-17).
     open var value: Data? { content.with { $0.value } }
 
-    /// `nil` before they were discovered.
+    /// The descriptors; `nil` before they are discovered.
     open var descriptors: [CBDescriptor]? { content.with { $0.descriptors } }
 
-    /// Always false: nothing here listens to broadcasts of characteristics.
+    /// Always false: broadcasts of characteristics are not received here.
     @available(*, deprecated)
     open var isBroadcasted: Bool { false }
 
-    /// Whether changes of the value are sent to this app (SPEC CEN-18).
+    /// Whether this app is subscribed to changes of the value (SPEC CEN-18).
     open var isNotifying: Bool { content.with { $0.isNotifying } }
 
     /// A property by its name: `UUID`, `service`, `properties`, `value`, `descriptors` or `isNotifying`.
@@ -64,37 +64,40 @@ open class CBCharacteristic: CBAttribute {
 
 /// A characteristic that an app publishes (SPEC MOD-8, PER-2).
 open class CBMutableCharacteristic: CBCharacteristic {
-    /// - Parameter value: one that never changes and is answered by the system; `nil` where the app is asked for each
-    ///   access (SPEC PER-3).
+    /// Creates a characteristic.
+    /// - Parameter value: a value that never changes and that the system sends by itself; `nil` if the app responds to
+    ///   each request (SPEC PER-3).
     public init(
         type UUID: CBUUID, properties: CBCharacteristicProperties, value: Data?, permissions: CBAttributePermissions
     ) {
         super.init(uuid: UUID, properties: properties, value: value, permissions: permissions)
     }
 
-    /// Who may do what with the value (SPEC PER-5).
+    /// The permissions of the value (SPEC PER-5).
     open var permissions: CBAttributePermissions {
         get { content.with { $0.permissions } }
         set { if mayChange("permissions") { content.with { $0.permissions = newValue } } }
     }
 
-    /// The centrals that want to hear of changes (SPEC 2.4).
+    /// The centrals that are subscribed to changes (SPEC 2.4).
     open var subscribedCentrals: [CBCentral]? { content.with { $0.subscribedCentrals } }
 
-    /// To be set before the service is published (SPEC PER-7).
+    /// The properties. Set them before the service is published (SPEC PER-7).
     override open var properties: CBCharacteristicProperties {
         get { super.properties }
         set { if mayChange("properties") { content.with { $0.properties = newValue } } }
     }
 
-    /// Once published, the value of a dynamic characteristic is the app's own note: nothing is sent or answered with it.
+    /// The value. Once a dynamic characteristic is published, it is only for the app's own use: the system never sends
+    /// it.
     override open var value: Data? {
         get { super.value }
         set { content.with { $0.value = newValue } }
     }
 
-    /// User description and presentation format; the system adds the client's configuration itself. To be set before
-    /// the service is published (SPEC PER-7). A descriptor that stood in another characteristic moves here.
+    /// The user description and the presentation format; the system adds the Client Characteristic Configuration
+    /// itself. Set them before the service is published (SPEC PER-7). A descriptor of another characteristic moves
+    /// here.
     override open var descriptors: [CBDescriptor]? {
         get { super.descriptors }
         set {

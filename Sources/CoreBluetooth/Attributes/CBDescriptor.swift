@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import Foundation
 
-/// What is said about a characteristic's value.
+/// A descriptor: information about a characteristic's value.
 open class CBDescriptor: CBAttribute {
     struct State {
         weak var characteristic: CBCharacteristic?
@@ -20,7 +20,7 @@ open class CBDescriptor: CBAttribute {
     /// The characteristic that has the descriptor.
     open weak var characteristic: CBCharacteristic? { content.with { $0.characteristic } }
 
-    /// The value that was read last: an `NSNumber` for `2900`, `2902` and `2903`, a `String` for `2901`, `Data` for all
+    /// The value that was last read: an `NSNumber` for `2900`, `2902` and `2903`, a `String` for `2901`, `Data` for all
     /// others (SPEC 2.3).
     open var value: Any? { content.with { $0.value } }
 
@@ -33,8 +33,9 @@ open class CBDescriptor: CBAttribute {
 
 /// A descriptor that an app publishes: a user description (`2901`) or a presentation format (`2904`).
 open class CBMutableDescriptor: CBDescriptor {
+    /// Creates a descriptor.
     /// - Parameter value: a `String` for `2901`, `Data` for `2904`.
-    /// - Precondition: no other descriptor; the system keeps those itself.
+    /// - Precondition: the type is `2901` or `2904`; the system provides other descriptors itself.
     public init(type UUID: CBUUID, value: Any?) {
         let allowed = [CBUUIDCharacteristicUserDescriptionString, CBUUIDCharacteristicFormatString]
         guard allowed.contains(UUID.uuidString) else {
@@ -44,11 +45,11 @@ open class CBMutableDescriptor: CBDescriptor {
         super.init(uuid: UUID, value: value)
     }
 
-    /// One that was published before; where that was is none of the app's mistakes.
+    /// Creates a descriptor that was published before. It may have any type.
     init(restoring uuid: CBUUID, value: Any?) { super.init(uuid: uuid, value: value) }
 }
 
-/// How the octets of a descriptor look to an app (SPEC 2.3).
+/// Converts between the octets of a descriptor and its value for an app (SPEC 2.3).
 enum DescriptorValue {
     static func decode(_ octets: [UInt8], of uuid: CBUUID) -> Any {
         switch uuid.uuidString {
@@ -60,7 +61,7 @@ enum DescriptorValue {
         }
     }
 
-    /// Nothing for a value of a type that no descriptor has.
+    /// Empty for a value of a type that no descriptor has.
     static func encode(_ value: Any?) -> [UInt8] {
         switch value {
         case let text as String: Array(text.utf8)

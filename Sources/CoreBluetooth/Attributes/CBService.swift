@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import Foundation
 
-/// A service of a remote peripheral: data and behaviour that belong together (SPEC MOD-4).
+/// A service of a remote peripheral: a group of characteristics (SPEC MOD-4).
 open class CBService: CBAttribute {
     struct State {
         weak var peripheral: CBPeripheral?
@@ -20,13 +20,13 @@ open class CBService: CBAttribute {
     /// The peripheral that has the service.
     open weak var peripheral: CBPeripheral? { content.with { $0.peripheral } }
 
-    /// Whether the service means something by itself (SPEC MOD-10).
+    /// Whether the service is a primary service (SPEC MOD-10).
     open var isPrimary: Bool { content.with { $0.isPrimary } }
 
-    /// The services that this one refers to; `nil` before they were discovered.
+    /// The services that this one includes; `nil` before they are discovered.
     open var includedServices: [CBService]? { content.with { $0.includedServices } }
 
-    /// `nil` before they were discovered.
+    /// The characteristics; `nil` before they are discovered.
     open var characteristics: [CBCharacteristic]? { content.with { $0.characteristics } }
 
     override open var description: String {
@@ -36,17 +36,17 @@ open class CBService: CBAttribute {
 
 /// A service that an app publishes with `CBPeripheralManager.add(_:)` (SPEC MOD-8, PER-6).
 open class CBMutableService: CBService {
-    /// A service without characteristics: `characteristics` is set before it is published (SPEC MOD-11).
-    /// - Parameter isPrimary: whether the service means something by itself (SPEC MOD-10).
+    /// Creates a service without characteristics: set `characteristics` before publishing it (SPEC MOD-11).
+    /// - Parameter isPrimary: whether the service is a primary service (SPEC MOD-10).
     public init(type UUID: CBUUID, primary isPrimary: Bool) { super.init(uuid: UUID, isPrimary: isPrimary) }
 
-    /// Services that were published before.
+    /// The included services. They must have been published before.
     override open var includedServices: [CBService]? {
         get { super.includedServices }
         set { if mayChange("included services") { content.with { $0.includedServices = newValue } } }
     }
 
-    /// What the service offers (SPEC MOD-11). A characteristic that stood in another service moves here.
+    /// The characteristics of the service (SPEC MOD-11). A characteristic of another service moves here.
     override open var characteristics: [CBCharacteristic]? {
         get { super.characteristics }
         set {

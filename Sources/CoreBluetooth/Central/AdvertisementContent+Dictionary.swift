@@ -2,7 +2,7 @@ import BLEAppLifecycle
 import Foundation
 
 extension AdvertisementContent {
-    /// As a discovery brings it to an app (SPEC 2.2).
+    /// The dictionary that an app receives with a discovery (SPEC 2.2).
     var dictionary: [String: Any] {
         var dictionary: [String: Any] = [
             CBAdvertisementDataIsConnectable: NSNumber(value: isConnectable),

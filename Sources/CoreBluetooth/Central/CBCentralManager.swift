@@ -4,12 +4,12 @@ import Foundation
 
 /// The central role: finds peripherals and connects to them (SPEC MOD-7, 1.2).
 open class CBCentralManager: CBManager {
-    /// What the hardware may be asked about.
+    /// Optional features of the controller.
     public struct Feature: OptionSet, Hashable, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// Advertisements and connections of Bluetooth 5.
+        /// Extended advertising and scanning, and connections to such advertisers (Bluetooth 5).
         public static let extendedScanAndConnect = Feature(rawValue: 1 << 0)
     }
 
@@ -17,26 +17,27 @@ open class CBCentralManager: CBManager {
         weak var delegate: (any CBCentralManagerDelegate)?
         var isScanning = false
         var scanObservers: [AsyncStream<Bool>.Continuation] = []
-        /// Peripherals whose connection was cancelled, until their delegate has heard of its end: the app may have let go
-        /// of them by then.
+        /// Peripherals whose connection the app cancelled. They are kept until their delegate has been told: the app
+        /// may have released them by then.
         var leaving: [CBPeripheral] = []
     }
 
     private let content: Locked<State>
-    /// One object for each device (SPEC 2.3), for as long as the app keeps it (SPEC CEN-6).
+    /// One object per device (SPEC 2.3), for as long as the app keeps it (SPEC CEN-6).
     let known = WeakTable<PeerIdentifier, CBPeripheral>()
 
-    /// A manager on the main queue, without a delegate: one that is set later hears of the state then.
+    /// Creates a manager on the main queue without a delegate. A delegate that is set later receives the state then.
     public convenience init() { self.init(delegate: nil, queue: nil, options: nil) }
 
-    /// A manager without options, which is not preserved.
-    /// - Parameter queue: where the delegates are called; `nil`: the main queue (SPEC CEN-1).
+    /// Creates a manager without options; its state is not preserved.
+    /// - Parameter queue: the queue of the delegate's calls; `nil`: the main queue (SPEC CEN-1).
     public convenience init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?) {
         self.init(delegate: delegate, queue: queue, options: nil)
     }
 
+    /// Creates a manager.
     /// - Parameters:
-    ///   - queue: where the delegates are called; `nil`: the main queue (SPEC CEN-1).
+    ///   - queue: the queue of the delegate's calls; `nil`: the main queue (SPEC CEN-1).
     ///   - options: `CBCentralManagerOptionShowPowerAlertKey`, `CBCentralManagerOptionRestoreIdentifierKey`.
     public init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil) {
         content = Locked(State(delegate: delegate))
@@ -48,7 +49,7 @@ open class CBCentralManager: CBManager {
                 showsPowerAlert: options.flag(CBCentralManagerOptionShowPowerAlertKey)))
     }
 
-    /// Who is told. The first delegate there is hears of the state, whenever it comes.
+    /// The delegate. The first one that is set receives the state, even if it is set late.
     open weak var delegate: (any CBCentralManagerDelegate)? {
         get { content.with { $0.delegate } }
         set {
@@ -57,10 +58,10 @@ open class CBCentralManager: CBManager {
         }
     }
 
-    /// Whether a scan of this manager runs.
+    /// Whether this manager is scanning.
     open var isScanning: Bool { content.with { $0.isScanning } }
 
-    /// Whether a scan of this manager runs, now and at each change: the place of key-value observing on Linux.
+    /// Whether this manager is scanning: now, and at each change. It replaces key-value observing on Linux.
     public var scanningStates: AsyncStream<Bool> {
         let (stream, continuation) = AsyncStream<Bool>.makeStream()
         content.with {
@@ -79,7 +80,7 @@ open class CBCentralManager: CBManager {
         }
     }
 
-    /// Whether the controller can do all of this; false before it is known.
+    /// Whether the controller supports all of these features; false while that is unknown.
     @discardableResult
     open class func supports(_ features: Feature) -> Bool {
         CurrentSystem.system.features.isSuperset(of: features)
@@ -95,14 +96,14 @@ open class CBCentralManager: CBManager {
 
     // MARK: Known peripherals
 
-    /// Those of the peripherals that this app knows (SPEC REC-4).
+    /// The peripherals with these identifiers that this app knows (SPEC REC-4).
     @discardableResult
     open func retrievePeripherals(withIdentifiers identifiers: [UUID]) -> [CBPeripheral] {
         retrieved { .retrievePeripherals($0, identifiers.map { PeerIdentifier($0) }) }
     }
 
-    /// Those that are connected to this system, for whatever app, and have any of the services (SPEC REC-6). They need
-    /// to be connected by this app as well (SPEC REC-7).
+    /// The peripherals that are connected to this system, by any app, and have any of the services (SPEC REC-6). The
+    /// app must call `connect(_:options:)` before it uses them (SPEC REC-7).
     @discardableResult
     open func retrieveConnectedPeripherals(withServices serviceUUIDs: [CBUUID]) -> [CBPeripheral] {
         retrieved { .retrieveConnectedPeripherals($0, services: serviceUUIDs.map(\.value)) }
@@ -113,7 +114,7 @@ open class CBCentralManager: CBManager {
         return found.map { peripheral($0) }
     }
 
-    /// The one object of a device.
+    /// The single object of a device.
     private func peripheral(_ description: PeripheralDescription) -> CBPeripheral {
         let (object, isNew) = known.object(of: description.identifier) {
             CBPeripheral(description, channel: channel, table: known)
@@ -124,10 +125,11 @@ open class CBCentralManager: CBManager {
 
     // MARK: Scanning
 
-    /// Reports the devices around. A second call takes the place of the first.
+    /// Scans for devices. A second call replaces the first.
     /// - Parameters:
     ///   - serviceUUIDs: only devices that advertise one of these; `nil`: all (SPEC CEN-4).
-    ///   - options: `CBCentralManagerScanOptionAllowDuplicatesKey`, `CBCentralManagerScanOptionSolicitedServiceUUIDsKey`.
+    ///   - options: `CBCentralManagerScanOptionAllowDuplicatesKey` and
+    ///     `CBCentralManagerScanOptionSolicitedServiceUUIDsKey`.
     open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {
         let solicited = options?[CBCentralManagerScanOptionSolicitedServiceUUIDsKey] as? [CBUUID]
         let allowsDuplicates = options?.flag(CBCentralManagerScanOptionAllowDuplicatesKey) ?? false
@@ -149,8 +151,8 @@ open class CBCentralManager: CBManager {
 
     // MARK: Connecting
 
-    /// Waits for the device without end and connects (SPEC CEN-8, CEN-9). Keep the peripheral: when the last reference
-    /// to it goes, so does the connection.
+    /// Waits for the device without a timeout and connects (SPEC CEN-8, CEN-9). Keep the peripheral: the connection
+    /// ends when its last reference goes.
     open func connect(_ peripheral: CBPeripheral, options: [String: Any]? = nil) {
         let options = options ?? [:]
         let delay = (options[CBConnectPeripheralOptionStartDelayKey] as? NSNumber)?.doubleValue ?? 0
@@ -166,7 +168,7 @@ open class CBCentralManager: CBManager {
                     reconnectsAutomatically: options.flag(CBConnectPeripheralOptionEnableAutoReconnect))))
     }
 
-    /// Ends the connection, or the wish for one; it does not wait (SPEC CEN-22 to CEN-24).
+    /// Ends the connection or the connection attempt; returns at once (SPEC CEN-22 to CEN-24).
     open func cancelPeripheralConnection(_ peripheral: CBPeripheral) {
         if isPoweredOn, peripheral.state != .disconnected {
             peripheral.beginDisconnecting()
@@ -175,7 +177,7 @@ open class CBCentralManager: CBManager {
         channel.send(.cancelConnection(peripheral.peer))
     }
 
-    /// The end of each cancelled connection has been told. What goes with it goes after the lock is free.
+    /// Forgets cancelled connections whose end has been reported. Releases the objects only after the lock is free.
     private func left(_ peer: PeerIdentifier? = nil) {
         let gone = content.with { state in
             let gone = state.leaving.filter { peer == nil || $0.peer == peer }
@@ -185,8 +187,8 @@ open class CBCentralManager: CBManager {
         withExtendedLifetime(gone) {}
     }
 
-    /// Asks to hear when matching peripherals connect to this system or leave it, whatever app causes that.
-    /// - Parameter options: by service or by identifier; `nil` ends it.
+    /// Registers for events when matching peripherals connect to this system or disconnect, whichever app causes that.
+    /// - Parameter options: services or identifiers to match; `nil` ends the registration.
     open func registerForConnectionEvents(options: [CBConnectionEventMatchingOption: Any]? = nil) {
         let filter = options.map { options in
             ConnectionEventFilter(
@@ -224,7 +226,7 @@ open class CBCentralManager: CBManager {
                 self, didDiscover: peripheral(description), advertisementData: content.dictionary,
                 rssi: NSNumber(value: rssi))
         case .connected(let description, let limits):
-            // A link that no object stands for could be ended by nobody.
+            // Without an object, the app could never end this connection.
             guard let peripheral = known[description.identifier] else {
                 return channel.send(.letGo(description.identifier))
             }

@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import Foundation
 
-/// What both managers have in common: the state of Bluetooth (SPEC 2.3).
+/// The base of both managers: the state of Bluetooth (SPEC 2.3).
 ///
 /// Key-value observing does not exist on Linux: to follow the state without a delegate, use `states`.
 open class CBManager: NSObject {
@@ -12,7 +12,7 @@ open class CBManager: NSObject {
     private struct Standing {
         var state = CBManagerState.unknown
         var authorization: CBManagerAuthorization
-        /// Whether a delegate has been told a state.
+        /// Whether a delegate has been told the state.
         var hasTold = false
         var lostEvents = 0
         var observers: [Int: AsyncStream<CBManagerState>.Continuation] = [:]
@@ -35,17 +35,17 @@ open class CBManager: NSObject {
         for (_, observer) in standing.current.observers { observer.finish() }
     }
 
-    /// What the manager can do just now; `.unknown` until the delegate has been told for the first time.
+    /// What the manager can do now; `.unknown` until the delegate has been told for the first time.
     open var state: CBManagerState { standing.with { $0.state } }
 
     /// Whether this app may use Bluetooth.
     @available(*, deprecated, message: "use the class property")
     open var authorization: CBManagerAuthorization { standing.with { $0.authorization } }
 
-    /// Whether this app may use Bluetooth: what its manifest says.
+    /// Whether this app may use Bluetooth, according to its manifest.
     open class var authorization: CBManagerAuthorization { CBManagerAuthorization(CurrentSystem.system.authorization) }
 
-    /// The state now and at each change: the place of key-value observing on Linux.
+    /// The state now and at each change. It replaces key-value observing on Linux.
     public var states: AsyncStream<CBManagerState> {
         let (stream, continuation) = AsyncStream<CBManagerState>.makeStream()
         let number = standing.with { standing in
@@ -59,13 +59,13 @@ open class CBManager: NSObject {
         return stream
     }
 
-    /// Events that found no room while the app was suspended or slower than the air; ends of connections are never among them
-    /// (SPEC 5.5 rule 2). Not in Apple's API.
+    /// The number of events that were dropped because the app was suspended or handled events too slowly.
+    /// Disconnections are never dropped (SPEC 5.5 rule 2). Not in Apple's API.
     public var lostEventCount: Int { standing.with { $0.lostEvents } }
 
     // MARK: What the system tells
 
-    /// What must be known before the delegate's queue has time: called on the system's thread.
+    /// Handles what must be known before the delegate's queue has time; called on the system's thread.
     func foresee(_ event: ClientEvent) {}
 
     /// Carries out an event on the delegate's queue.
@@ -83,20 +83,20 @@ open class CBManager: NSObject {
         case .statePassed(let state): lose(in: CBManagerState(rawValue: state.rawValue) ?? .unknown)
         case .eventsLost(let count):
             noteLost(count)
-        // Each is for managers of one role, which carry it out.
+        // The managers of the two roles handle these.
         case .willRestoreCentral, .discovered, .connected, .connectionFailed, .disconnected, .connectionEvent,
             .peripheral, .willRestorePeripheral, .serviceAdded, .advertisingStarted, .readRequest, .writeRequests,
             .subscribed, .unsubscribed, .readyToUpdateSubscribers, .channelPublished, .channelUnpublished,
             .channelAccepted, .channel:
             break
-        // The caller that asked has them already.
+        // The caller that asked has received them already.
         case .retrieved, .updateQueued: break
         }
     }
 
     func noteLost(_ count: Int) { standing.with { $0.lostEvents += count } }
 
-    /// Forgets what stands for nothing any more when Bluetooth is in this state, or was (SPEC 2.3, 2.4).
+    /// Discards what is no longer valid when Bluetooth is, or was, in this state (SPEC 2.3, 2.4).
     func lose(in state: CBManagerState) {}
 
     /// Tells the delegate.
@@ -112,11 +112,11 @@ open class CBManager: NSObject {
         if !stateChanged(to: state), !told { standing.with { $0.hasTold = false } }
     }
 
-    /// Whether commands are taken. The system looks again: it may know more than the queue has heard.
+    /// Whether commands are accepted. The system checks again: it may have newer information than the queue.
     var isPoweredOn: Bool { state == .poweredOn }
 
-    /// Tells the first delegate there is how things stand, on its queue. A delegate that takes another's place, or its
-    /// own, hears of changes only, as on Apple's system.
+    /// Tells the first delegate the current state, on its queue. A delegate that replaces another, or is set again,
+    /// receives only changes, as on Apple's system.
     func announceState() {
         guard isUntold else { return }
         let box = WeakManager(manager: self)
@@ -138,9 +138,9 @@ open class CBManager: NSObject {
     }
 }
 
-/// Carries a manager to its own queue without keeping it alive.
+/// Passes a manager to its own queue without keeping it alive.
 struct WeakManager: @unchecked Sendable {
-    // @unchecked Sendable holds because the manager is used on its queue alone.
+    // @unchecked Sendable holds because the manager is used only on its queue.
     weak var manager: CBManager?
 }
 

@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import Foundation
 
-/// A remote device, whatever its role (SPEC 2.5).
+/// A remote device in any role (SPEC 2.5).
 open class CBPeer: NSObject, NSCopying {
     let peer: PeerIdentifier
 
@@ -10,7 +10,7 @@ open class CBPeer: NSObject, NSCopying {
         super.init()
     }
 
-    /// The name by which this app knows the device, now and at later launches (SPEC REC-3).
+    /// The identifier by which this app knows the device, now and at later launches (SPEC REC-3).
     open var identifier: UUID { UUID(peer) }
 
     /// A property by its name, for the keys of Apple's classes that libraries use; `nil` for others.
@@ -19,7 +19,7 @@ open class CBPeer: NSObject, NSCopying {
     /// `maximumUpdateValueLength`.
     open func value(forKey key: String) -> Any? { key == "identifier" ? identifier : nil }
 
-    /// The same object: it stands for the device.
+    /// Returns the same object: there is one per device.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
@@ -34,7 +34,7 @@ open class CBCentral: CBPeer {
 
     func update(_ description: CentralDescription) { updateLength.with { $0 = description.maximumUpdateLength } }
 
-    /// Octets that one update can carry (SPEC 2.4).
+    /// The number of octets that one update can carry (SPEC 2.4).
     open var maximumUpdateValueLength: Int { updateLength.current }
 
     override open func value(forKey key: String) -> Any? {

@@ -1,9 +1,9 @@
 import BLEAppLifecycle
 import Foundation
 
-/// What the system tells of a peripheral: first the objects change, then the delegate is called.
+/// Handles the system's events of a peripheral: the objects change first, then the delegate is called.
 extension CBPeripheral {
-    /// What a loop of writes must see at once.
+    /// Handles what a loop of writes must see at once.
     func foresee(_ event: PeripheralEvent) {
         if case .writeWithoutResponseAvailable(let isAvailable) = event {
             content.with { $0.takesWritesWithoutResponse = isAvailable }
@@ -60,7 +60,7 @@ extension CBPeripheral {
         case .servicesModified(let invalidated):
             delegate?.peripheral(self, didModifyServices: invalidate(invalidated))
         case .writeWithoutResponseAvailable(let isAvailable):
-            // Another write may have filled the queue again since this was told.
+            // Another write may have filled the queue again in the meantime.
             if isAvailable, canSendWriteWithoutResponse {
                 delegate?.peripheralIsReady(toSendWriteWithoutResponse: self)
             }
@@ -78,7 +78,7 @@ extension CBPeripheral {
         content.with { ($0.attributes[id] ?? $0.invalidated[id]) as? Kind }
     }
 
-    /// The object that stands for an attribute stays the same when it is discovered again.
+    /// Returns the object of an attribute: the same one when the attribute is discovered again.
     private func object<Kind: CBAttribute>(_ id: RemoteAttributeID, _ uuid: CBUUID, orMake make: () -> Kind) -> Kind {
         if let known = content.with({ $0.attributes[id] as? Kind }), known.uuid == uuid { return known }
         let object = make()
@@ -131,7 +131,7 @@ extension CBPeripheral {
         characteristic.content.with { $0.descriptors = objects }
     }
 
-    /// - Returns: the services that stand for nothing any more.
+    /// - Returns: the services that are no longer valid.
     private func invalidate(_ ids: [RemoteAttributeID]) -> [CBService] {
         let invalidated = ids.compactMap { attribute($0, CBService.self) }
         content.with { state in

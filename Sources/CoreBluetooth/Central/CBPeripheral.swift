@@ -8,8 +8,8 @@ import Foundation
 
 /// A remote peripheral, as one central manager sees it (SPEC MOD-7).
 ///
-/// An app keeps the object for as long as it wants the connection: when the last reference goes, the connection or the
-/// wish for one goes with it (SPEC CEN-6, 2.3).
+/// Keep the object for as long as you want the connection: when its last reference goes, the connection or the
+/// connection attempt ends (SPEC CEN-6, 2.3).
 open class CBPeripheral: CBPeer {
     struct State {
         weak var delegate: (any CBPeripheralDelegate)?
@@ -22,13 +22,14 @@ open class CBPeripheral: CBPeer {
         var rssi: NSNumber?
         var services: [CBService]?
         var attributes: [RemoteAttributeID: CBAttribute] = [:]
-        /// What Service Changed took away: requests that were under way end for it all the same.
+        /// Attributes that Service Changed removed: requests for them that are pending still end.
         var invalidated: [RemoteAttributeID: CBAttribute] = [:]
         var limits = WriteLimits()
         var takesWritesWithoutResponse = false
-        /// Whether the system may hold or seek a link for this object.
+        /// Whether the system may have, or try to establish, a link for this object.
         var mayHaveLink = false
-        /// Calls of `connect` since the link of before was made or cancelled, of which nothing has been told.
+        /// Calls of `connect` since the previous link was established or cancelled, for which the delegate has not been
+        /// called.
         var earlyConnects = 0
     }
 
@@ -49,31 +50,31 @@ open class CBPeripheral: CBPeer {
         for (_, observer) in content.with({ $0.observers }) { observer.finish() }
         let isLast = table.removeDead(peer)
         let (state, mayHaveLink) = content.with { ($0.state, $0.mayHaveLink) }
-        // A manager that went before has ended its connections itself; the connection of a younger object is that one's.
+        // A released manager has ended its connections itself; a newer object's connection belongs to that object.
         guard mayHaveLink, isLast, !channel.isClosed else { return }
         if state == .connecting || state == .connected { channel.log(.unusedPeripheral(peer)) }
-        // The state is what the delegate has been told; the system may be further.
+        // The state is what the delegate has been told; the system may be ahead of it.
         channel.send(.letGo(peer))
     }
 
-    /// Who is told what happens to this peripheral (SPEC CEN-10).
+    /// The delegate, which receives the events of this peripheral (SPEC CEN-10).
     open weak var delegate: (any CBPeripheralDelegate)? {
         get { content.with { $0.delegate } }
         set { content.with { $0.delegate = newValue } }
     }
 
-    /// What the device calls itself when it is asked; before that, what it advertised.
+    /// The device's GAP device name once it has been read; before that, the advertised name.
     open var name: String? { content.with { $0.name } }
 
-    /// The signal's strength that was read last, in dBm.
+    /// The RSSI that was read last, in dBm.
     @available(*, deprecated, message: "use readRSSI()")
     open var rssi: NSNumber? { content.with { $0.rssi } }
 
-    /// How the peripheral stands to this manager. Changes at once with `connect` and `cancelPeripheralConnection`, and
-    /// with what the delegate is told just before it is told.
+    /// The state of this manager's connection. It changes at once with `connect` and `cancelPeripheralConnection`, and
+    /// otherwise just before the delegate is called.
     open var state: CBPeripheralState { content.with { $0.state } }
 
-    /// The state now and at each change, until the object goes: the place of key-value observing on Linux.
+    /// The state now and at each change, until the object goes. It replaces key-value observing on Linux.
     public var states: AsyncStream<CBPeripheralState> {
         let (stream, continuation) = AsyncStream<CBPeripheralState>.makeStream()
         let number = content.with { content in
@@ -87,14 +88,15 @@ open class CBPeripheral: CBPeer {
         return stream
     }
 
-    /// Those that were discovered, in the order of the device, without those of the system (Generic Access, Generic
-    /// Attribute, Human Interface Device, Apple Notification Center) unless the manifest shows them; `nil` before.
+    /// The services that were discovered, in the device's order; `nil` before. The system's services (Generic Access,
+    /// Generic Attribute, Human Interface Device, Apple Notification Center) are left out unless the manifest shows
+    /// them.
     open var services: [CBService]? { content.with { $0.services } }
 
-    /// Whether a write without response would be taken now (SPEC 2.3).
+    /// Whether a write without response would be accepted now (SPEC 2.3).
     open var canSendWriteWithoutResponse: Bool { content.with { $0.takesWritesWithoutResponse } }
 
-    /// Always false: no accessory uses the Apple Notification Center Service here.
+    /// Always false: here no accessory uses the Apple Notification Center Service.
     open var ancsAuthorized: Bool { false }
 
     override open func value(forKey key: String) -> Any? {
@@ -116,14 +118,16 @@ open class CBPeripheral: CBPeer {
 
     // MARK: Requests
 
-    /// Asks for the strength of the device's signal.
+    /// Reads the RSSI of the connection; `peripheral(_:didReadRSSI:error:)` follows.
     open func readRSSI() { ask(.readRSSI) }
 
+    /// Discovers services; `peripheral(_:didDiscoverServices:)` follows.
     /// - Parameter serviceUUIDs: `nil` or empty: all (SPEC CEN-11).
     open func discoverServices(_ serviceUUIDs: [CBUUID]?) {
         ask(.discoverServices([BluetoothUUID](serviceUUIDs)))
     }
 
+    /// Discovers included services; `peripheral(_:didDiscoverIncludedServicesFor:error:)` follows.
     /// - Parameter includedServiceUUIDs: `nil` or empty: all.
     open func discoverIncludedServices(_ includedServiceUUIDs: [CBUUID]?, for service: CBService) {
         ask(about: service) {
@@ -133,6 +137,7 @@ open class CBPeripheral: CBPeer {
         }
     }
 
+    /// Discovers characteristics; `peripheral(_:didDiscoverCharacteristicsFor:error:)` follows.
     /// - Parameter characteristicUUIDs: `nil` or empty: all (SPEC CEN-12).
     open func discoverCharacteristics(_ characteristicUUIDs: [CBUUID]?, for service: CBService) {
         ask(about: service) {
@@ -142,7 +147,7 @@ open class CBPeripheral: CBPeer {
         }
     }
 
-    /// Asks for all descriptors of a characteristic; `peripheral(_:didDiscoverDescriptorsFor:error:)` follows.
+    /// Discovers all descriptors of a characteristic; `peripheral(_:didDiscoverDescriptorsFor:error:)` follows.
     open func discoverDescriptors(for characteristic: CBCharacteristic) {
         ask(about: characteristic) {
             .discoverDescriptors(characteristic: $0)
@@ -151,7 +156,7 @@ open class CBPeripheral: CBPeer {
         }
     }
 
-    /// Asks for the whole value; the answer comes by `peripheral(_:didUpdateValueFor:error:)` (SPEC CEN-13, CEN-14).
+    /// Reads the whole value; `peripheral(_:didUpdateValueFor:error:)` follows (SPEC CEN-13, CEN-14).
     open func readValue(for characteristic: CBCharacteristic) {
         ask(about: characteristic) {
             .readValue(characteristic: $0)
@@ -160,7 +165,7 @@ open class CBPeripheral: CBPeer {
         }
     }
 
-    /// Asks for the whole value of a descriptor; `peripheral(_:didUpdateValueFor:error:)` for descriptors follows.
+    /// Reads the whole value of a descriptor; `peripheral(_:didUpdateValueFor:error:)` for descriptors follows.
     open func readValue(for descriptor: CBDescriptor) {
         ask(about: descriptor) {
             .readDescriptor($0)
@@ -169,14 +174,14 @@ open class CBPeripheral: CBPeer {
         }
     }
 
-    /// Octets that one write can carry: 512 with a response, ATT_MTU − 3 without (SPEC 2.3).
+    /// The number of octets that one write can carry: 512 with a response, ATT_MTU − 3 without (SPEC 2.3).
     @discardableResult
     open func maximumWriteValueLength(for type: CBCharacteristicWriteType) -> Int {
         content.with { type == .withResponse ? $0.limits.withResponse : $0.limits.withoutResponse }
     }
 
-    /// Sets a value. With a response the delegate hears of the end, whatever it is; without one it hears nothing
-    /// (SPEC CEN-19, CEN-20).
+    /// Writes a value. With a response the delegate is always called at the end; without one it never is (SPEC CEN-19,
+    /// CEN-20).
     open func writeValue(_ data: Data, for characteristic: CBCharacteristic, type: CBCharacteristicWriteType) {
         switch type {
         case .withResponse:
@@ -189,11 +194,12 @@ open class CBPeripheral: CBPeer {
             guard let id = remoteID(of: characteristic) else { return channel.log(.unknownAttribute) }
             let request = ClientRequest.central(
                 .peripheral(peer, .writeWithoutResponse([UInt8](data), characteristic: id)))
-            // Who writes in a loop until `canSendWriteWithoutResponse` is false must see it become false.
+            // Code that writes in a loop until `canSendWriteWithoutResponse` is false must see it become false.
             if state == .connected { channel.sendAndWait(request) } else { channel.send(request) }
         }
     }
 
+    /// Writes the value of a descriptor; `peripheral(_:didWriteValueFor:error:)` for descriptors follows.
     /// - Precondition: not the Client Characteristic Configuration (`2902`), which `setNotifyValue` writes (SPEC 2.3).
     open func writeValue(_ data: Data, for descriptor: CBDescriptor) {
         if descriptor.uuid.uuidString == CBUUIDClientCharacteristicConfigurationString {
@@ -206,7 +212,8 @@ open class CBPeripheral: CBPeer {
         }
     }
 
-    /// Subscribes, by notifications where the characteristic offers them, else by indications (SPEC CEN-15, 2.3).
+    /// Subscribes or unsubscribes: to notifications if the characteristic has them, otherwise to indications (SPEC
+    /// CEN-15, 2.3).
     open func setNotifyValue(_ enabled: Bool, for characteristic: CBCharacteristic) {
         ask(about: characteristic) {
             .setNotify(enabled, characteristic: $0)
@@ -215,12 +222,12 @@ open class CBPeripheral: CBPeer {
         }
     }
 
-    /// Opens a channel to a number that the peripheral has told.
+    /// Opens an L2CAP channel to a PSM of the peripheral; `peripheral(_:didOpen:error:)` follows.
     open func openL2CAPChannel(_ PSM: CBL2CAPPSM) { ask(.openChannel(psm: PSM)) }
 
     private func ask(_ request: PeripheralRequest) { channel.send(request, to: peer) }
 
-    /// - Parameter refused: tells the delegate of an attribute that stands for nothing any more; it ends the request.
+    /// - Parameter refused: ends the request: tells the delegate that the attribute is no longer valid.
     private func ask<Attribute: CBAttribute>(
         about attribute: Attribute, _ make: (RemoteAttributeID) -> PeripheralRequest,
         refused: @escaping (CBPeripheral, any Error) -> Void
@@ -232,7 +239,7 @@ open class CBPeripheral: CBPeer {
         channel.queue.async { refusal.tell(refusal.peripheral, CBError(.invalidHandle)) }
     }
 
-    /// `nil` for what is no attribute of this peripheral, or not any more.
+    /// `nil` if the attribute does not belong to this peripheral, or no longer does.
     private func remoteID(of attribute: CBAttribute) -> RemoteAttributeID? {
         guard let id = attribute.remoteID, content.with({ $0.attributes[id] === attribute }) else { return nil }
         return id
@@ -253,7 +260,7 @@ extension CBPeripheral {
         content.with { if let name = description.name { $0.name = name } }
     }
 
-    /// - Parameter isTaken: whether the manager takes commands, as far as its delegate has been told.
+    /// - Parameter isTaken: whether the manager accepts commands, as far as its delegate has been told.
     func beginConnecting(isTaken: Bool) {
         content.with { state in
             state.mayHaveLink = true
@@ -270,12 +277,12 @@ extension CBPeripheral {
         }
     }
 
-    /// What was discovered over an earlier link stands for nothing on a new one.
+    /// Attributes that were discovered over an earlier link are not valid on a new one.
     func connected(_ description: PeripheralDescription, _ limits: WriteLimits) {
-        // Who follows the state sees no end of a link in between.
+        // Code that follows `states` saw no end of the earlier link.
         if state != .connected { linkLost(isReconnecting: state == .connecting, isKnown: false) }
         content.with {
-            // Told once more because it was asked for once more.
+            // The delegate is called again because the app called `connect` again.
             if $0.state == .connected { $0.earlyConnects = max(0, $0.earlyConnects - 1) }
             $0.mayHaveLink = true
             $0.state = .connected
@@ -285,24 +292,24 @@ extension CBPeripheral {
         }
     }
 
-    /// A link has ended, or a wish for one has failed. A wish that the app has had since then stands.
+    /// Handles the end of a link or a failed attempt. An attempt that the app has started since then continues.
     func ended(isFailure: Bool = false, isReconnecting: Bool = false) {
         let isWanted = content.with { state in
             defer { state.earlyConnects = 0 }
-            // While a link is wished for, only an earlier one can end.
+            // During an attempt, only an earlier link can end.
             return state.earlyConnects > 0 || !isFailure && state.state == .connecting
         }
         linkLost(isReconnecting: isReconnecting || isWanted)
     }
 
-    /// Bluetooth went off: a link is gone, a wish for one stands (SPEC 5.5 rule 6).
+    /// Handles a controller that went off: the link is gone, a connection attempt continues (SPEC 5.5 rule 6).
     func controllerLost(isKnown: Bool) {
         content.with { $0.earlyConnects = 0 }
         if state == .connecting { return linkLost(isReconnecting: true, isKnown: isKnown) }
         linkLost(isKnown: isKnown)
     }
 
-    /// - Parameter isKnown: whether what was discovered still stands for something.
+    /// - Parameter isKnown: whether the discovered attributes are still valid.
     func linkLost(isReconnecting: Bool = false, isKnown: Bool = true) {
         let attributes = content.with { state in
             state.state = isReconnecting ? .connecting : .disconnected

@@ -3,10 +3,10 @@ import Foundation
 
 /// A connection-oriented channel to another device, as a pair of streams (SPEC 2.5).
 ///
-/// Open both streams before use. They tell their delegates what happens on the run loop that they were scheduled in,
-/// which they wake and keep running until they are closed or removed; who schedules neither may look at
-/// `hasBytesAvailable` and `hasSpaceAvailable` instead. On the main run loop, events also come where the main thread runs
-/// the main dispatch queue instead.
+/// Open both streams before use. They call their delegates on the run loops in which they are scheduled; until they are
+/// closed or removed, they wake these loops and keep them running. An app that schedules neither can poll
+/// `hasBytesAvailable` and `hasSpaceAvailable` instead. With the main run loop, events also arrive if the main thread
+/// runs the main dispatch queue instead of the loop.
 open class CBL2CAPChannel: NSObject {
     private let device: CBPeer
     private let number: CBL2CAPPSM
@@ -27,19 +27,19 @@ open class CBL2CAPChannel: NSObject {
 
     /// The device at the other end.
     open var peer: CBPeer! { device }
-    /// What comes from the other device. `read` gives 0 while there is nothing, and −1 unless the stream is open. It
-    /// ends behind the last octet when either side closes the channel; when the connection is lost, `streamError` is
-    /// `CBError.peripheralDisconnected`. Closing either stream closes the channel.
+    /// The data from the other device. `read` returns 0 while there is none, and −1 unless the stream is open. After
+    /// either side has closed the channel, the stream ends after the last octet; if the connection is lost,
+    /// `streamError` is `CBError.peripheralDisconnected`. Closing either stream closes the channel.
     open var inputStream: InputStream! { input }
-    /// What goes to the other device. `write` tells how many octets were taken, 0 while there is no room, and −1 unless
-    /// the channel and the stream are open. Closing either stream closes the channel: the other device still gets what
-    /// was taken before, if it reads on within 30 s.
+    /// The data to the other device. `write` returns the number of octets accepted, 0 while there is no room, and −1
+    /// unless the channel and the stream are open. Closing either stream closes the channel: the other device still
+    /// receives the accepted octets if it reads them within 30 s.
     open var outputStream: OutputStream! { output }
-    /// The number under which the channel is offered.
+    /// The PSM of the channel.
     open var psm: CBL2CAPPSM { number }
 }
 
-/// The channels of this process, by the numbers that the system gives.
+/// The channels of this process by their identifiers.
 final class L2CAPChannelTable: Sendable {
     static let shared = L2CAPChannelTable()
     private struct Key: Hashable {

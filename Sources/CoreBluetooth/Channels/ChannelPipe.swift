@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import Foundation
 
-/// What the two streams of a channel share: octets that came, and room for those that go.
+/// The state that the two streams of a channel share: received octets, and room for octets to send.
 final class ChannelPipe: Sendable {
     private struct State {
         var received: [UInt8] = []
@@ -54,7 +54,7 @@ final class ChannelPipe: Sendable {
     var isEnded: Bool { state.with { $0.isEnded } }
     var error: (any Error)? { state.with { $0.error } }
 
-    /// What the input stream's delegate may be told: the end comes behind the last octet.
+    /// The events for the input stream's delegate: the end follows the last octet.
     var inputEvents: [Stream.Event] {
         state.with { state in
             if !state.received.isEmpty { return [.hasBytesAvailable] }
@@ -62,7 +62,7 @@ final class ChannelPipe: Sendable {
         }
     }
 
-    /// What the output stream's delegate may be told.
+    /// The events for the output stream's delegate.
     var outputEvents: [Stream.Event] {
         state.with { state in
             if state.isEnded { return [state.error == nil ? .endEncountered : .errorOccurred] }
@@ -70,7 +70,7 @@ final class ChannelPipe: Sendable {
         }
     }
 
-    /// Takes octets that came; the peer may send as many again.
+    /// Removes received octets; the peer may send that many more.
     func take(upTo count: Int) -> [UInt8] {
         let (taken, isEnded) = state.with { state in
             let taken = Array(state.received.prefix(max(0, count)))
@@ -81,7 +81,7 @@ final class ChannelPipe: Sendable {
         return taken
     }
 
-    /// - Returns: how many of the octets were taken.
+    /// - Returns: the number of octets accepted.
     func put(_ octets: UnsafeBufferPointer<UInt8>) -> Int {
         let count = state.with { state in
             guard !state.isEnded else { return -1 }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Where a stream tells its delegate of events: the run loops that it was scheduled in.
+/// Calls a stream's delegate on the run loops in which the stream is scheduled.
 ///
-/// An event is due from the time when it happens until the delegate has been called, so that none is lost while there is
-/// no run loop or no delegate yet; one that does not hold any more by then is passed over.
+/// An event is due from the time it happens until the delegate is called, so that none is lost while there is no run
+/// loop or no delegate. An event that is no longer true by then is skipped.
 final class StreamSchedule: @unchecked Sendable {
-    // @unchecked Sendable holds because everything is touched under the lock; a timer may be set from any thread.
+    // @unchecked Sendable holds because the lock guards everything; a timer may be set from any thread.
     private struct Place {
         let loop: RunLoop
         let mode: RunLoop.Mode
-        /// Waits for ever until it is set: that wakes the loop, which work alone does not. As a source of the loop, it
-        /// keeps it running too.
+        /// A timer that never fires until it is set. Setting it wakes the loop, which queued work does not do. As a
+        /// source of the loop, it also keeps the loop running.
         let timer: Timer
     }
 
@@ -19,13 +19,13 @@ final class StreamSchedule: @unchecked Sendable {
         weak var delegate: (any StreamDelegate)?
         var places: [Place] = []
         var status = Stream.Status.notOpen
-        /// In the order in which they happened, each once.
+        /// The due events in the order in which they happened, each once.
         var due: [Stream.Event] = []
         var hasToldEnd = false
     }
 
     private let state = Locked(State())
-    /// What could be told just now.
+    /// The events that are true now.
     private let holding: @Sendable () -> [Stream.Event]
 
     init(holding: @escaping @Sendable () -> [Stream.Event]) { self.holding = holding }
@@ -57,7 +57,7 @@ final class StreamSchedule: @unchecked Sendable {
         wake()
     }
 
-    /// Nothing is told from now on, on no loop.
+    /// Ends all events, on every loop.
     func close() {
         let places = state.with { state in
             state.status = .closed
@@ -83,11 +83,11 @@ final class StreamSchedule: @unchecked Sendable {
             state.places.firstIndex { $0.loop === loop && $0.mode == mode }.map { state.places.remove(at: $0) }
         }
         place?.timer.invalidate()
-        // What that loop was woken for is another's now.
+        // The remaining loops take over the events for which that loop was woken.
         wake()
     }
 
-    /// Has the delegate called for what holds just now.
+    /// Makes the events due that are true now.
     func tell() {
         let events = holding()
         let isNew = state.with { state in
@@ -108,7 +108,7 @@ final class StreamSchedule: @unchecked Sendable {
         }
     }
 
-    /// On a loop: calls the delegate for what is due. What becomes due meanwhile has its turn later.
+    /// Runs on a loop: calls the delegate for the due events. Events that become due meanwhile wait for the next run.
     private func deliver() {
         for event in state.with({ $0.due }) {
             let receiver: (Stream, any StreamDelegate)? = state.with { state in
@@ -131,7 +131,7 @@ extension Stream.Event {
     fileprivate var isEnd: Bool { self == .endEncountered || self == .errorOccurred }
 }
 
-/// Octets from the other end of a channel.
+/// Receives octets from the other end of a channel.
 final class ChannelInputStream: InputStream {
     private let pipe: ChannelPipe
     private let schedule: StreamSchedule
@@ -167,7 +167,7 @@ final class ChannelInputStream: InputStream {
     override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { schedule.add(aRunLoop, mode) }
     override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { schedule.remove(aRunLoop, mode) }
 
-    /// - Returns: how many octets were read; 0 when there are none just now.
+    /// - Returns: the number of octets read; 0 if there are none now.
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
         guard schedule.status == .open else { return -1 }
         let octets = pipe.take(upTo: len)
@@ -176,11 +176,11 @@ final class ChannelInputStream: InputStream {
         return octets.count
     }
 
-    /// Something has changed at the other end.
+    /// Handles a change in the pipe.
     func tell() { schedule.tell() }
 }
 
-/// Octets to the other end of a channel.
+/// Sends octets to the other end of a channel.
 final class ChannelOutputStream: OutputStream {
     private let pipe: ChannelPipe
     private let schedule: StreamSchedule
@@ -193,7 +193,7 @@ final class ChannelOutputStream: OutputStream {
         pipe.attach(output: self)
     }
 
-    // Foundation requires it of a subclass; as it is unavailable, nothing can call it.
+    // Foundation requires this initializer in a subclass; it is unavailable, so nothing can call it.
     @available(*, unavailable)
     required init(toMemory: ()) { fatalError("only a channel creates its streams") }
 
@@ -220,7 +220,7 @@ final class ChannelOutputStream: OutputStream {
     override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { schedule.add(aRunLoop, mode) }
     override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { schedule.remove(aRunLoop, mode) }
 
-    /// - Returns: how many octets were taken; 0 when there is no room just now.
+    /// - Returns: the number of octets accepted; 0 if there is no room now.
     override func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int {
         guard schedule.status == .open else { return -1 }
         let count = unsafe pipe.put(UnsafeBufferPointer(start: buffer, count: len))
@@ -228,6 +228,6 @@ final class ChannelOutputStream: OutputStream {
         return count
     }
 
-    /// Something has changed at the other end.
+    /// Handles a change in the pipe.
     func tell() { schedule.tell() }
 }

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// What happens where the delegate's class leaves a method out: a subclass may have it.
+/// The defaults of optional methods: they look for the method in a subclass.
 extension CBCentralManagerDelegate {
-    /// Complains in the log: a manager with a restore identifier needs this call (SPEC SPR-9).
+    /// Writes a line to the log: a manager with a restore identifier needs this method (SPEC SPR-9).
     public func centralManager(_ central: CBCentralManager, willRestoreState dict: [String: Any]) {
         let outcome = Methods.willRestoreState.call(on: self, where: Methods.conforms, log: central.channel) {
             $0.call(central, dict)
@@ -67,7 +67,7 @@ extension CBCentralManagerDelegate {
     public func centralManager(_ central: CBCentralManager, didUpdateANCSAuthorizationFor peripheral: CBPeripheral) {}
 }
 
-/// The optional methods, and how they are called.
+/// The optional methods and how to call them.
 private enum Methods {
     private static let manager = "CoreBluetooth.CBCentralManager"
     private static let peripheral = "CoreBluetooth.CBPeripheral"

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// What happens where the delegate's class leaves a method out: a subclass may have it.
+/// The defaults of optional methods: they look for the method in a subclass.
 extension CBPeripheralDelegate {
     public func peripheralDidUpdateName(_ peripheral: CBPeripheral) {
         Methods.didUpdateName.call(on: self, where: Methods.conforms, log: peripheral.channel) { $0.call(peripheral) }
@@ -112,7 +112,7 @@ extension CBPeripheralDelegate {
     }
 }
 
-/// The optional methods, and how they are called.
+/// The optional methods and how to call them.
 private enum Methods {
     private static let peripheral = "CoreBluetooth.CBPeripheral"
     private static let service = "CoreBluetooth.CBService"

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// What happens where the delegate's class leaves a method out: a subclass may have it.
+/// The defaults of optional methods: they look for the method in a subclass.
 extension CBPeripheralManagerDelegate {
-    /// Complains in the log: a manager with a restore identifier needs this call (SPEC SPR-9).
+    /// Writes a line to the log: a manager with a restore identifier needs this method (SPEC SPR-9).
     public func peripheralManager(_ peripheral: CBPeripheralManager, willRestoreState dict: [String: Any]) {
         let outcome = Methods.willRestoreState.call(on: self, where: Methods.conforms, log: peripheral.channel) {
             $0.call(peripheral, dict)
@@ -41,7 +41,7 @@ extension CBPeripheralManagerDelegate {
         }
     }
 
-    /// Refuses with `CBATTError.requestNotSupported`.
+    /// Rejects the request with `CBATTError.requestNotSupported`.
     public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveRead request: CBATTRequest) {
         let outcome = Methods.didReceiveRead.call(on: self, where: Methods.conforms, log: peripheral.channel) {
             $0.call(peripheral, request)
@@ -50,7 +50,7 @@ extension CBPeripheralManagerDelegate {
         peripheral.respond(to: request, withResult: .requestNotSupported)
     }
 
-    /// Refuses with `CBATTError.requestNotSupported`, all of them.
+    /// Rejects all requests with `CBATTError.requestNotSupported`.
     public func peripheralManager(_ peripheral: CBPeripheralManager, didReceiveWrite requests: [CBATTRequest]) {
         let outcome = Methods.didReceiveWrite.call(on: self, where: Methods.conforms, log: peripheral.channel) {
             $0.call(peripheral, requests)
@@ -88,7 +88,7 @@ extension CBPeripheralManagerDelegate {
     }
 }
 
-/// The optional methods, and how they are called.
+/// The optional methods and how to call them.
 private enum Methods {
     private static let manager = "CoreBluetooth.CBPeripheralManager"
     private static let central = "CoreBluetooth.CBCentral"

@@ -1,24 +1,25 @@
 import Foundation
 
-/// The methods of one class of the program, by the names that the compiler and the linker left of them.
+/// The methods of one class of the program, from the symbols that the compiler and the linker kept.
 struct ClassSymbols: Sendable {
     enum Method: Equatable, Sendable {
-        /// Where its code is.
+        /// The address of the method's code.
         case code(UInt)
-        /// The class declares it, but the compiler has removed its code, because nothing in the program calls it.
+        /// The class declares the method, but the compiler has removed its code because nothing in the program calls
+        /// it.
         case removed
     }
 
-    /// By signature.
+    /// The methods by signature.
     private(set) var methods: [String: Method] = [:]
-    /// Whether methods that nothing calls are there as well. An optimizer that sees the whole module removes them, and with
-    /// them the class's plain destructor, which every other class has.
+    /// Whether methods that nothing calls still exist. An optimizer that sees the whole module removes them, together
+    /// with the class's plain destructor, which every other class has.
     private(set) var isWhole = false
 
-    /// What is known of a class; `nil` where its file has no symbols, or none of the class.
+    /// Finds the methods of a class; `nil` if its file has no symbols, or none of the class.
     init?(_ type: AnyClass) {
-        // The sixth word of a class's metadata leads to its descriptor; the symbol of that has the class's mangled name,
-        // also for classes that are private, local or generic.
+        // The sixth word of a class's metadata is the address of its descriptor. The descriptor's symbol has the
+        // class's mangled name, also for private, local and generic classes.
         let metadata = unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self)
         let descriptor = unsafe metadata[5]
         guard let symbols = ProgramSymbols(holding: descriptor),
@@ -29,9 +30,9 @@ struct ClassSymbols: Sendable {
     }
 
     /// - Parameters:
-    ///   - symbols: all that begin with `prefix`.
+    ///   - symbols: all symbols that begin with `prefix`.
     ///   - prefix: the class's mangled name.
-    ///   - title: the demangled symbol of its descriptor.
+    ///   - title: the demangled symbol of the class's descriptor.
     init(_ symbols: [(name: String, address: UInt)], prefix: String, title: String) {
         let className = title.replacingOccurrences(of: "nominal type descriptor for ", with: "")
         for (name, address) in symbols {
@@ -48,11 +49,11 @@ struct ClassSymbols: Sendable {
         }
     }
 
-    /// What a method is called, without its class.
+    /// The signature of a method, without its class.
     private static func signature(in text: String, of className: String) -> String? {
-        // A class within a function stands behind its methods.
+        // The name of a class within a function comes after that of its methods.
         if text.hasSuffix(" in " + className) { return String(text.dropLast(className.count + 4)) }
-        // A method may stand in an extension, of another module, too.
+        // A method may be in an extension, even of another module.
         guard let place = text.range(of: className + "."), text[..<place.lowerBound].isExtension else { return nil }
         return String(text[place.upperBound...])
     }
@@ -66,11 +67,11 @@ struct ClassSymbols: Sendable {
 }
 
 extension Substring {
-    /// What stands before the class's name in the demangled name of a method.
+    /// Whether this is what precedes the class's name in the demangled name of a method.
     fileprivate var isExtension: Bool { isEmpty || hasPrefix("(extension in ") && hasSuffix("):") }
 }
 
-/// Swift's runtime exports it for tools that print backtraces.
+/// Swift's runtime exports this function for tools that print backtraces.
 @_silgen_name("swift_demangle")
 private func demangle(
     _ name: UnsafePointer<CChar>?, _ length: UInt, _ output: UnsafeMutablePointer<CChar>?,

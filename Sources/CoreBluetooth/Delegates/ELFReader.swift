@@ -1,8 +1,8 @@
 import Foundation
 
-/// Reads what is needed of 64-bit little-endian ELF files (elf(5)). A file that is none, or is damaged, has nothing.
+/// Reads symbols of 64-bit little-endian ELF files (elf(5)). A damaged or other file has none.
 enum ELFReader {
-    /// Where the symbols and their names stand in the file.
+    /// The positions of the symbols and their names in the file.
     struct Table {
         let symbols: Range<Int>
         let names: Range<Int>
@@ -15,7 +15,7 @@ enum ELFReader {
         file.count >= 64 && file.prefix(6).elementsEqual([0x7F, 0x45, 0x4C, 0x46, 2, 1])
     }
 
-    /// Where the file's beginning lies by its own numbers.
+    /// The lowest virtual address in the file.
     static func lowestAddress(in file: Data) -> UInt? {
         guard isELF(file), let table = file.integer(UInt64.self, at: 32), let size = file.integer(UInt16.self, at: 54),
             let count = file.integer(UInt16.self, at: 56), let table = Int(exactly: table)
@@ -42,7 +42,7 @@ enum ELFReader {
             else { return nil }
             return start..<start + length
         }
-        // SHT_SYMTAB, else SHT_DYNSYM.
+        // SHT_SYMTAB, otherwise SHT_DYNSYM.
         for kind in [2, 11] as [UInt32] {
             for section in 0..<Int(count) {
                 let entry = table &+ section * Int(size)
@@ -55,16 +55,16 @@ enum ELFReader {
         return nil
     }
 
-    /// The symbols of a file, as they lie in memory: a program has some hundred thousand.
+    /// The symbols of a file, read in place: a program has several hundred thousand.
     @safe
     struct Symbols {
         private let symbols: UnsafeRawBufferPointer
         private let names: UnsafeRawBufferPointer
-        /// How many symbols there are.
+        /// The number of symbols.
         let count: Int
         private let nameOctets: Int
 
-        /// - Parameter file: the whole file; lasts as long as this.
+        /// - Parameter file: the whole file; it must outlive this value.
         init(_ file: UnsafeRawBufferPointer, _ table: Table) {
             unsafe symbols = UnsafeRawBufferPointer(rebasing: file[table.symbols])
             unsafe names = UnsafeRawBufferPointer(rebasing: file[table.names])
@@ -80,7 +80,7 @@ enum ELFReader {
                     littleEndian: symbols.loadUnaligned(fromByteOffset: index * symbolSize + 8, as: UInt64.self)))
         }
 
-        /// Where the name begins; at the end of the names for a place that is none.
+        /// The position of the symbol's name; the end of the names if it is invalid.
         private func place(_ index: Int) -> Int {
             let offset = unsafe UInt32(
                 littleEndian: symbols.loadUnaligned(fromByteOffset: index * symbolSize, as: UInt32.self))

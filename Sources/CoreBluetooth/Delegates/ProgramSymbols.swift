@@ -1,14 +1,14 @@
 import Foundation
 
-/// The names that the linker left in a file of this program: the executable, or a library that it loaded.
+/// The symbols that the linker kept in a file of this program: the executable, or a loaded library.
 ///
-/// Read when they are asked for, and let go: an ordinary program never asks (see `SubclassMethods`).
+/// They are read on demand and not kept: an ordinary program never needs them (see `SubclassMethods`).
 struct ProgramSymbols {
     private let file: Data
-    /// By how much the file lies higher in memory than its symbols say.
+    /// The load address of the file minus the address in its symbols.
     private let bias: UInt
 
-    /// The symbols of the file that holds this place in memory; `nil` where no file does, or it is none of 64-bit ELF.
+    /// The symbols of the file that is mapped at this address; `nil` if there is no such file or it is not 64-bit ELF.
     init?(holding address: UInt) {
         guard let listing = FileManager.default.contents(atPath: "/proc/self/maps") else { return nil }
         let mappings = String(decoding: listing, as: UTF8.self).split(separator: "\n").compactMap { Mapping($0) }
@@ -24,12 +24,12 @@ struct ProgramSymbols {
     private static func contents(of path: String) -> Data? {
         let url = URL(fileURLWithPath: path)
         if let data = try? Data(contentsOf: url, options: .alwaysMapped) { return data }
-        // The program's own file may have been replaced since it started.
+        // The program's own file may have been replaced since the program started.
         guard path.hasSuffix(" (deleted)") else { return nil }
         return try? Data(contentsOf: URL(fileURLWithPath: "/proc/self/exe"), options: .alwaysMapped)
     }
 
-    /// The symbol that stands for exactly this place and ends so.
+    /// The symbol at exactly this address with this suffix.
     func name(at address: UInt, endingIn end: String) -> String? {
         let wanted = address &- bias
         return withSymbols { symbols in
@@ -40,7 +40,7 @@ struct ProgramSymbols {
         }
     }
 
-    /// All symbols that begin so, with the places in memory that they stand for.
+    /// All symbols with this prefix, and their addresses in memory.
     func names(beginningWith beginning: String) -> [(name: String, address: UInt)] {
         let beginning = Array(beginning.utf8)
         return withSymbols { symbols in
@@ -51,7 +51,7 @@ struct ProgramSymbols {
         } ?? []
     }
 
-    /// Works with the file's table of symbols: the whole one, or where that was stripped the one for the linker.
+    /// Uses the file's symbol table: the full one, or the dynamic linker's if the full one was stripped.
     private func withSymbols<Result>(_ body: (ELFReader.Symbols) -> Result?) -> Result? {
         guard let table = ELFReader.symbolTable(in: file) else { return nil }
         return unsafe file.withUnsafeBytes { body(unsafe ELFReader.Symbols($0, table)) }

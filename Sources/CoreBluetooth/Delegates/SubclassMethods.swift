@@ -1,24 +1,23 @@
 import BLEAppLifecycle
 import Foundation
 
-/// Finds optional methods of delegates that a subclass adds to a class that conforms already.
+/// Finds optional delegate methods that a subclass of a conforming class adds.
 ///
-/// Swift decides when it compiles a conformance which method fulfils which requirement: a subclass can override what the
-/// class has, but what only the subclass has is not in the table, and the default of the protocol is called. With
-/// Objective-C the method's name is looked up in the object's class, and much code counts on that: a base delegate, and one
-/// that also restores. So the defaults look here, once for each class and method: the compiler and the linker leave the
-/// names of methods in the program's file, and a method is called as a closure is, with the object in the place of what
-/// the closure has captured.
+/// When Swift compiles a conformance, it decides which method implements which requirement. A subclass can override
+/// methods of the class, but the table lacks methods that only the subclass has, and the protocol's default is called
+/// instead. Objective-C looks up the method's name in the object's class, and much code relies on that: for example, a
+/// base delegate and a subclass that also restores. So the defaults search here, once per class and method. The
+/// program's file has the names of methods, and a method is called like a closure whose context is the object.
 ///
-/// An optimizer that sees the whole module removes methods that nothing calls, and a stripped file has no names. Both are
-/// told in the log, with the names of class and method.
+/// An optimizer that sees the whole module removes methods that nothing calls, and a stripped file has no names. The
+/// log reports both, with the names of the class and the method.
 enum SubclassMethods {
     enum Finding: Equatable {
-        /// Where the code is.
+        /// The address of the code.
         case code(UInt)
-        /// No class between the object's and the one that conforms has such a method.
+        /// No class between the object's class and the conforming one has such a method.
         case absent
-        /// There is or may be one, and it cannot be called; the log says so.
+        /// A method exists or may exist, but it cannot be called; the log says so.
         case unreachable
     }
 
@@ -29,17 +28,17 @@ enum SubclassMethods {
 
     private struct State {
         var findings: [Key: Finding] = [:]
-        /// What is known of classes; `nil` where nothing can be.
+        /// The symbols of classes; `nil` if a class has none.
         var classes: [ObjectIdentifier: ClassSymbols?] = [:]
-        /// Classes of which it has been told that their methods cannot be seen.
+        /// Classes that the log has already named because their methods cannot be seen.
         var told: Set<ObjectIdentifier> = []
     }
 
     private static let state = Locked(State())
 
     /// - Parameters:
-    ///   - conforms: whether a class has the delegate's protocol.
-    ///   - log: gets what cannot be called.
+    ///   - conforms: whether a class conforms to the delegate's protocol.
+    ///   - log: receives messages about methods that cannot be called.
     static func find(
         _ method: DelegateMethodName, in type: AnyClass, where conforms: (AnyClass) -> Bool, log: (LogMessage) -> Void
     ) -> Finding {
@@ -84,7 +83,7 @@ enum SubclassMethods {
     private static func name(of type: AnyClass) -> String { String(reflecting: type) }
 }
 
-/// How a method of a delegate is written in logs, and in the demangled name of its symbol.
+/// The name of a delegate method in logs, and in the demangled name of its symbol.
 struct DelegateMethodName: Sendable {
     /// `centralManager(_:didConnect:)`.
     let text: String
@@ -94,7 +93,7 @@ struct DelegateMethodName: Sendable {
     /// - Parameter parameters: labels and types, as Swift's demangler writes them.
     init(_ base: String, _ parameters: KeyValuePairs<String, String>) {
         text = base + "(" + parameters.map { $0.key + ":" }.joined() + ")"
-        // The demangler leaves labels out where there are none.
+        // The demangler omits labels if no parameter has one.
         let hasLabels = parameters.contains { $0.key != "_" }
         let list = parameters.map { hasLabels ? "\($0.key): \($0.value)" : $0.value }.joined(separator: ", ")
         signature = "\(base)(\(list)) -> ()"

@@ -13,84 +13,88 @@ public struct CBATTError: _BridgedStoredNSError, Sendable {
     /// The error as Foundation carries it.
     public let _nsError: NSError
 
-    /// Takes an error as it is, whatever its domain; Foundation's bridging asks for it. Apps use `init(_:)`, which
-    /// checks.
+    /// Wraps an error without checking its domain; Foundation's bridging requires this. Apps use `init(_:)`, which
+    /// checks it.
     public init(_nsError error: NSError) { _nsError = error }
 
-    /// An error with its text for people.
+    /// Creates an error with a readable description.
     public init(_ code: Code) { self.init(code, userInfo: [NSLocalizedDescriptionKey: code.text]) }
 
-    /// Takes any error of the domain; `nil` for others. A cast does not turn an `NSError` into this type on Linux.
+    /// Converts any error of this domain; `nil` for others. On Linux, a cast does not turn an `NSError` into this type.
     public init?(_ error: any Error) {
         let error = error as NSError
         guard error.domain == CBATTErrorDomain else { return nil }
         self.init(_nsError: error)
     }
 
-    /// As Foundation asks for it: `CBATTErrorDomain`.
+    /// The error domain that Foundation requires: `CBATTErrorDomain`.
     public static var errorDomain: String { CBATTErrorDomain }
-    /// As Foundation's bridging asks for it: `CBATTErrorDomain`.
+    /// The error domain that Foundation's bridging requires: `CBATTErrorDomain`.
     public static var _nsErrorDomain: String { CBATTErrorDomain }
 
-    /// The octet that an attribute server answers with (Core 5.4, Vol 3, Part F, 3.4.1.1).
+    /// The error code of an ATT_ERROR_RSP (Core 5.4, Vol 3, Part F, 3.4.1.1), one octet.
     ///
-    /// An app meets it twice: as a central, in the error of a delegate's call, where the peripheral answered so; and as
-    /// a peripheral, where it refuses a request itself with `CBPeripheralManager.respond(to:withResult:)`. What this
-    /// system answers to centrals by itself is said at each code. An octet without a name, such as an app's own from
-    /// 0x80 on, is `unnamed`: the domain decides what an error is (SPEC 2.1).
+    /// An app uses it in two ways. As a central, it finds the code in the error of a delegate's call when the
+    /// peripheral responded with an error. As a peripheral, it rejects a request with
+    /// `CBPeripheralManager.respond(to:withResult:)`. Each code says when this system itself sends it to centrals. A
+    /// code without a name, such as an application error from 0x80 on, is `unnamed`: the domain decides what an error
+    /// is (SPEC 2.1).
     public enum Code: RawRepresentable, Hashable, Sendable, _ErrorCodeProtocol {
-        /// The error that a code makes; Foundation's bridging asks for it.
+        /// The error of this code; Foundation's bridging requires it.
         public typealias _ErrorType = CBATTError
 
-        /// The request is carried out: for `respond(to:withResult:)` alone.
+        /// The request succeeded; only for `respond(to:withResult:)`.
         case success
-        /// No attribute has this handle, often because the peripheral's services have changed. This system answers it
-        /// to centrals that ask for a service which has been removed.
+        /// No attribute has this handle, often because the peripheral's services have changed. This system sends it to
+        /// centrals that request a removed service.
         case invalidHandle
-        /// This system answers it unless the properties have `read` and the permissions allow reading (SPEC PER-2,
-        /// CEN-14).
+        /// The value cannot be read. This system sends it unless the properties have `read` and the permissions allow
+        /// reading (SPEC PER-2, CEN-14).
         case readNotPermitted
-        /// This system answers it unless both properties and permissions allow this kind of writing (SPEC PER-2).
+        /// The value cannot be written. This system sends it unless both properties and permissions allow this kind of
+        /// write (SPEC PER-2).
         case writeNotPermitted
-        /// The request cannot be taken apart, or is longer than ATT_MTU; this system answers it, too.
+        /// The request is malformed or longer than ATT_MTU. This system sends it, too.
         case invalidPdu
-        /// The central has to pair first. To an app it is told only where pairing could not help (SPEC 2.3). This
-        /// system answers it to a central that has not paired, for values that need encryption (SPEC 2.4).
+        /// The central has to pair first. An app receives it only when pairing could not help (SPEC 2.3). This system
+        /// sends it to a central that has not paired, for values that need encryption (SPEC 2.4).
         case insufficientAuthentication
-        /// Also told here, without asking the peripheral, by `setNotifyValue(_:for:)` where nobody can subscribe
-        /// (SPEC CEN-15, CEN-16), and answered for a delegate that does not implement the call for reads or writes.
+        /// The request is not supported. `setNotifyValue(_:for:)` also fails with it, without a request to the
+        /// peripheral, when the characteristic has no notifications or indications (SPEC CEN-15, CEN-16). This system
+        /// sends it when the delegate does not implement the method for reads or writes.
         case requestNotSupported
-        /// The offset lies behind the end of the value. This system answers it for values that it keeps; for dynamic
-        /// values the app has to (SPEC PER-14).
+        /// The offset is past the end of the value. This system sends it for values that it stores; for dynamic values
+        /// the app has to (SPEC PER-14).
         case invalidOffset
-        /// The user of the other device, or its app, does not allow it; pairing does not cure that, and is not tried
-        /// (SPEC 2.3). This system never answers it by itself.
+        /// The user of the other device, or its app, does not allow the request. Pairing does not help and is not tried
+        /// (SPEC 2.3). This system never sends it by itself.
         case insufficientAuthorization
-        /// A central prepared more writes than this system keeps for one.
+        /// A central prepared more writes than this system stores for one central.
         case prepareQueueFull
-        /// Nothing in the range is of the type. Ends a discovery without being told as an error.
+        /// No attribute in the range has this type. It ends a discovery and is not reported as an error.
         case attributeNotFound
-        /// The value fits into one answer. Ends the reading of a long value without being told as an error.
+        /// The value fits into one response. It ends the reading of a long value and is not reported as an error.
         case attributeNotLong
-        /// The key of the connection is shorter than is demanded; told when a new pairing could not make it longer
-        /// (SPEC 2.3). This system demands no length for an app's values.
+        /// The encryption key is shorter than required. An app receives it when a new pairing could not make the key
+        /// longer (SPEC 2.3). This system requires no key size for an app's values.
         case insufficientEncryptionKeySize
-        /// The value is longer or shorter than the attribute takes. Told here, without asking the peripheral, when more
-        /// than 512 octets are to be written; answered to centrals that write more.
+        /// The value has the wrong length for the attribute. A write of more than 512 octets fails with it without a
+        /// request to the peripheral; this system sends it to centrals that write more than 512 octets.
         case invalidAttributeValueLength
-        /// No code says it better. This system answers it while the app may not serve in the background (SPEC FGO-3,
-        /// 2.4), and where the manager has no delegate.
+        /// An error that no other code describes. This system sends it while the app may not serve in the background
+        /// (SPEC FGO-3, 2.4), and when the manager has no delegate.
         case unlikelyError
-        /// The connection has to be encrypted first. To an app it is told only where pairing could not help (SPEC 2.3).
-        /// This system answers it to a central that has paired, on a connection that is not encrypted (SPEC 2.4).
+        /// The connection has to be encrypted first. An app receives it only when pairing could not help (SPEC 2.3).
+        /// This system sends it to a central that has paired, on a connection that is not encrypted (SPEC 2.4).
         case insufficientEncryption
-        /// The attributes of this type hold no others. This system answers it to centrals that look for groups which
-        /// are no services.
+        /// Attributes of this type do not group others. This system sends it to centrals that look for groups other
+        /// than services.
         case unsupportedGroupType
-        /// The peripheral has no room for the request. This system never answers it by itself.
+        /// The peripheral has no resources for the request. This system never sends it by itself.
         case insufficientResources
 
-        /// An octet without a name. `Code(rawValue:)` makes it, as on Apple's system: 0x80 to 0x9F are an app's own.
+        /// A code without a name. `Code(rawValue:)` creates it, as on Apple's system; 0x80 to 0x9F are application
+        /// errors.
         case unnamed(Int)
 
         /// Never `nil`.
@@ -119,7 +123,7 @@ public struct CBATTError: _BridgedStoredNSError, Sendable {
                 }
         }
 
-        /// The octet.
+        /// The error code: one octet, except for `unnamed` with another number.
         public var rawValue: Int {
             switch self {
             case .success: 0x00
@@ -144,48 +148,48 @@ public struct CBATTError: _BridgedStoredNSError, Sendable {
             }
         }
 
-        /// Whether an error is of this code, be it a value of this type or an `NSError` of its domain.
+        /// Whether an error has this code: a value of this type or an `NSError` of its domain.
         public static func ~= (code: Code, error: any Error) -> Bool {
             let error = error as NSError
             return error.domain == CBATTErrorDomain && error.code == code.rawValue
         }
     }
 
-    /// The request is carried out: see `Code.success`.
+    /// The request succeeded: see `Code.success`.
     public static var success: Code { .success }
     /// No attribute has this handle: see `Code.invalidHandle`.
     public static var invalidHandle: Code { .invalidHandle }
     /// The value cannot be read: see `Code.readNotPermitted`.
     public static var readNotPermitted: Code { .readNotPermitted }
-    /// The value cannot be written in this way: see `Code.writeNotPermitted`.
+    /// The value cannot be written this way: see `Code.writeNotPermitted`.
     public static var writeNotPermitted: Code { .writeNotPermitted }
-    /// The request breaks the protocol: see `Code.invalidPdu`.
+    /// The request is malformed: see `Code.invalidPdu`.
     public static var invalidPdu: Code { .invalidPdu }
     /// The devices have to pair first: see `Code.insufficientAuthentication`.
     public static var insufficientAuthentication: Code { .insufficientAuthentication }
-    /// The request is unknown, or nobody can subscribe: see `Code.requestNotSupported`.
+    /// The request is not supported, or the characteristic has no subscriptions: see `Code.requestNotSupported`.
     public static var requestNotSupported: Code { .requestNotSupported }
-    /// The offset lies behind the value: see `Code.invalidOffset`.
+    /// The offset is past the end of the value: see `Code.invalidOffset`.
     public static var invalidOffset: Code { .invalidOffset }
-    /// The other side does not allow it: see `Code.insufficientAuthorization`.
+    /// The other device does not allow it: see `Code.insufficientAuthorization`.
     public static var insufficientAuthorization: Code { .insufficientAuthorization }
     /// Too many writes were prepared: see `Code.prepareQueueFull`.
     public static var prepareQueueFull: Code { .prepareQueueFull }
-    /// Nothing of this type is there: see `Code.attributeNotFound`.
+    /// No attribute has this type: see `Code.attributeNotFound`.
     public static var attributeNotFound: Code { .attributeNotFound }
-    /// The value fits into one answer: see `Code.attributeNotLong`.
+    /// The value fits into one response: see `Code.attributeNotLong`.
     public static var attributeNotLong: Code { .attributeNotLong }
     /// The key is too short: see `Code.insufficientEncryptionKeySize`.
     public static var insufficientEncryptionKeySize: Code { .insufficientEncryptionKeySize }
-    /// The value's length is none that is taken: see `Code.invalidAttributeValueLength`.
+    /// The value has the wrong length: see `Code.invalidAttributeValueLength`.
     public static var invalidAttributeValueLength: Code { .invalidAttributeValueLength }
-    /// No code says it better: see `Code.unlikelyError`.
+    /// An error that no other code describes: see `Code.unlikelyError`.
     public static var unlikelyError: Code { .unlikelyError }
     /// The connection has to be encrypted first: see `Code.insufficientEncryption`.
     public static var insufficientEncryption: Code { .insufficientEncryption }
-    /// The attributes hold no others: see `Code.unsupportedGroupType`.
+    /// The attributes do not group others: see `Code.unsupportedGroupType`.
     public static var unsupportedGroupType: Code { .unsupportedGroupType }
-    /// The peripheral has no room: see `Code.insufficientResources`.
+    /// The peripheral has no resources: see `Code.insufficientResources`.
     public static var insufficientResources: Code { .insufficientResources }
 }
 

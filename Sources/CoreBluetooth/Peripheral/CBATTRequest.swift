@@ -1,9 +1,9 @@
 import BLEAppLifecycle
 import Foundation
 
-/// A remote central wants to read or write a value (SPEC PER-13, PER-17).
+/// A request of a remote central to read or write a value (SPEC PER-13, PER-17).
 open class CBATTRequest: NSObject {
-    /// Of the request, or of the group of writes that it came with.
+    /// The identifier of the request, or of its group of writes.
     let id: ATTRequestID
     let isRead: Bool
     private let content: Locked<Data?>
@@ -24,16 +24,17 @@ open class CBATTRequest: NSObject {
     private let fixedCharacteristic: CBCharacteristic
     private let fixedOffset: Int
 
-    /// Who asks.
+    /// The central that sent the request.
     open var central: CBCentral { fixedCentral }
 
-    /// What is asked for: the `CBMutableCharacteristic` that the app published.
+    /// The characteristic to read or write: the `CBMutableCharacteristic` that the app published.
     open var characteristic: CBCharacteristic { fixedCharacteristic }
 
-    /// Where in the value the octets begin (SPEC PER-14).
+    /// The offset in the value, in octets (SPEC PER-14).
     open var offset: Int { fixedOffset }
 
-    /// What the central writes; for a read, what the app answers: the value from the offset on (SPEC PER-15).
+    /// For a write, the octets from the central. For a read, the app sets it to the value from the offset on (SPEC
+    /// PER-15).
     open var value: Data? {
         get { content.current }
         set { content.with { $0 = newValue } }

@@ -1,7 +1,7 @@
 import BLEAppLifecycle
 import Foundation
 
-/// The objects of the published services, and the numbers by which they are known.
+/// The objects of published services and their identifiers.
 extension CBPeripheralManager {
     func central(_ description: CentralDescription) -> CBCentral {
         let (object, isNew) = centrals.object(of: description.identifier) { CBCentral(description) }
@@ -15,7 +15,7 @@ extension CBPeripheralManager {
 
     // MARK: Publishing
 
-    /// Gives numbers to a service and to all that is in it: nothing of it can be changed from here on.
+    /// Assigns identifiers to a service and everything in it. The app cannot change any of it from now on.
     func publish(_ service: CBMutableService) -> LocalService {
         let characteristics = (service.characteristics ?? []).map { characteristic in
             let (properties, permissions, value) = characteristic.content.with {
@@ -33,7 +33,7 @@ extension CBPeripheralManager {
                 descriptors: descriptors)
         }
         let included = (service.includedServices ?? []).map { included in
-            // A service that is not published has no number; zero, which is nobody's, makes the system refuse it.
+            // An unpublished service has no identifier; the unused identifier zero makes the system reject it.
             included.localID(on: channel) ?? LocalAttributeID(rawValue: 0)
         }
         let id = number(service)
@@ -60,7 +60,7 @@ extension CBPeripheralManager {
         delegate?.peripheralManager(self, didAdd: service, error: error?.publicError)
     }
 
-    /// The service is the app's own again.
+    /// Releases a service: the app may change it again.
     func unpublish(_ service: CBMutableService) {
         content.with { state in state.services.removeAll { $0 === service } }
         release(service)
@@ -85,7 +85,7 @@ extension CBPeripheralManager {
 
     // MARK: Restoring
 
-    /// Makes the objects of what was published and tells what the delegate gets (SPEC SPR-12, SPR-36).
+    /// Creates the objects of the published services and returns the delegate's dictionary (SPEC SPR-12, SPR-36).
     func restore(_ restored: RestoredPeripheral) -> [String: Any] {
         var dictionary: [String: Any] = [:]
         var services: [LocalAttributeID: CBMutableService] = [:]

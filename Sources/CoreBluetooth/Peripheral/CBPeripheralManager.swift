@@ -18,17 +18,18 @@ open class CBPeripheralManager: CBManager {
     let content: Locked<State>
     let centrals = WeakTable<PeerIdentifier, CBCentral>()
 
-    /// A manager on the main queue, without a delegate: one that is set later hears of the state then.
+    /// Creates a manager on the main queue without a delegate. A delegate that is set later receives the state then.
     public convenience init() { self.init(delegate: nil, queue: nil, options: nil) }
 
-    /// A manager without options, which is not preserved.
-    /// - Parameter queue: where the delegate is called; `nil`: the main queue (SPEC PER-1).
+    /// Creates a manager without options; its state is not preserved.
+    /// - Parameter queue: the queue of the delegate's calls; `nil`: the main queue (SPEC PER-1).
     public convenience init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?) {
         self.init(delegate: delegate, queue: queue, options: nil)
     }
 
+    /// Creates a manager.
     /// - Parameters:
-    ///   - queue: where the delegate is called; `nil`: the main queue (SPEC PER-1).
+    ///   - queue: the queue of the delegate's calls; `nil`: the main queue (SPEC PER-1).
     ///   - options: `CBPeripheralManagerOptionShowPowerAlertKey`, `CBPeripheralManagerOptionRestoreIdentifierKey`.
     public init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?, options: [String: Any]? = nil) {
         content = Locked(State(delegate: delegate))
@@ -41,11 +42,11 @@ open class CBPeripheralManager: CBManager {
     }
 
     deinit {
-        // What this manager published has gone with it; the objects are the app's own again.
+        // The services went with this manager; the app may change the objects again.
         for service in content.with({ $0.services }) { unpublish(service) }
     }
 
-    /// Who is told. The first delegate there is hears of the state, whenever it comes.
+    /// The delegate. The first one that is set receives the state, even if it is set late.
     open weak var delegate: (any CBPeripheralManagerDelegate)? {
         get { content.with { $0.delegate } }
         set {
@@ -54,7 +55,7 @@ open class CBPeripheralManager: CBManager {
         }
     }
 
-    /// Whether what this manager wants to advertise is being advertised.
+    /// Whether this manager's advertisement is on the air.
     open var isAdvertising: Bool { content.with { $0.isAdvertising } }
 
     /// The older form of `authorization`.
@@ -66,6 +67,7 @@ open class CBPeripheralManager: CBManager {
 
     // MARK: Advertising
 
+    /// Starts advertising; `peripheralManagerDidStartAdvertising(_:error:)` follows.
     /// - Parameter advertisementData: `CBAdvertisementDataLocalNameKey` and `CBAdvertisementDataServiceUUIDsKey`; any
     ///   other key is an error (SPEC PER-8, PER-10).
     open func startAdvertising(_ advertisementData: [String: Any]?) {
@@ -79,7 +81,7 @@ open class CBPeripheralManager: CBManager {
                     unsupportedKeys: data.keys.filter { !allowed.contains($0) }.sorted())))
     }
 
-    /// Ends what this manager advertises (SPEC PER-12); what others advertise goes on. The delegate is not called.
+    /// Stops this manager's advertising (SPEC PER-12), but not that of others. The delegate is not called.
     open func stopAdvertising() {
         guard isReady() else { return }
         content.with { $0.isAdvertising = false }
@@ -88,7 +90,8 @@ open class CBPeripheralManager: CBManager {
 
     // MARK: Services
 
-    /// Puts a service into the local database, where it cannot be changed any more (SPEC PER-6, PER-7).
+    /// Adds a service to the local database; the app can no longer change it (SPEC PER-6, PER-7).
+    /// `peripheralManager(_:didAdd:error:)` follows.
     /// - Precondition: a characteristic with a value is read-only (SPEC PER-3).
     open func add(_ service: CBMutableService) {
         for characteristic in service.characteristics ?? [] { Self.checkCachedValue(of: characteristic) }
@@ -99,8 +102,8 @@ open class CBPeripheralManager: CBManager {
         channel.send(.addService(publish(service)))
     }
 
-    /// Whether the app has been told that commands are taken; else a line in the log. What changes objects here and the
-    /// database there must be dropped on both sides.
+    /// Whether the delegate has been told that the manager is powered on; otherwise writes a line to the log. A command
+    /// that changes both the objects here and the system's database must be dropped for both.
     private func isReady() -> Bool {
         if !isPoweredOn { channel.log(.notPoweredOn(.peripheral)) }
         return isPoweredOn
@@ -116,7 +119,7 @@ open class CBPeripheralManager: CBManager {
         guard isReadOnly else { fatalError("Characteristics with cached values must be read-only") }
     }
 
-    /// Takes a service out of the local database. One that another service includes is removed after that one.
+    /// Removes a service from the local database. A service that another one includes is removed after that one.
     open func remove(_ service: CBMutableService) {
         guard isReady() else { return }
         guard let id = service.localID(on: channel) else { return }
@@ -124,7 +127,7 @@ open class CBPeripheralManager: CBManager {
         unpublish(service)
     }
 
-    /// Takes all services of this manager out of the local database; what others published stays. The delegate is not
+    /// Removes all services of this manager from the local database, but not those of others. The delegate is not
     /// called.
     open func removeAllServices() {
         guard isReady() else { return }
@@ -134,17 +137,18 @@ open class CBPeripheralManager: CBManager {
 
     // MARK: Requests and updates
 
-    /// Answers a request, exactly once; a group of writes by its first request (SPEC PER-16, PER-18).
+    /// Responds to a request, exactly once; to a group of writes with its first request (SPEC PER-16, PER-18).
+    /// - Parameter result: `.success`, or the error code of the response.
     open func respond(to request: CBATTRequest, withResult result: CBATTError.Code) {
         let value = request.isRead && result == .success ? request.value ?? Data() : Data()
         channel.send(
             .respond(request.id, code: UInt8(truncatingIfNeeded: result.rawValue), value: [UInt8](value)))
     }
 
-    /// Sends a value to those who subscribed to it (SPEC PER-21). It is cut at what one update can carry.
-    /// - Parameter centrals: only these; `nil`: all who subscribed.
-    /// - Returns: false when there is no room: `peripheralManagerIsReady(toUpdateSubscribers:)` follows, and the value is
-    ///   to be sent again (SPEC PER-22).
+    /// Sends a value to the subscribed centrals (SPEC PER-21). The value is truncated to what one update can carry.
+    /// - Parameter centrals: the centrals to send to; `nil`: all that subscribed.
+    /// - Returns: false if the queue is full: send the value again after
+    ///   `peripheralManagerIsReady(toUpdateSubscribers:)` (SPEC PER-22).
     @discardableResult
     open func updateValue(
         _ value: Data, for characteristic: CBMutableCharacteristic, onSubscribedCentrals centrals: [CBCentral]?
@@ -160,7 +164,7 @@ open class CBPeripheralManager: CBManager {
         return isTaken
     }
 
-    /// Wishes for a pace of the connection; the central may decide otherwise.
+    /// Requests a connection interval and latency; the central may decide otherwise.
     open func setDesiredConnectionLatency(_ latency: CBPeripheralManagerConnectionLatency, for central: CBCentral) {
         channel.send(
             .setConnectionLatency(ConnectionLatency(rawValue: latency.rawValue) ?? .low, central: central.peer))
@@ -168,12 +172,14 @@ open class CBPeripheralManager: CBManager {
 
     // MARK: Channels
 
-    /// Offers an L2CAP channel under a number that the system picks; how centrals learn it is up to the app.
+    /// Offers an L2CAP channel with a PSM that the system picks; `peripheralManager(_:didPublishL2CAPChannel:error:)`
+    /// follows. The app decides how centrals learn the PSM.
     open func publishL2CAPChannel(withEncryption encryptionRequired: Bool) {
         channel.send(.publishChannel(isEncrypted: encryptionRequired))
     }
 
-    /// Ends the offer and the channels that were opened by it.
+    /// Withdraws the offer and closes the channels that centrals opened to it;
+    /// `peripheralManager(_:didUnpublishL2CAPChannel:error:)` follows.
     open func unpublishL2CAPChannel(_ PSM: CBL2CAPPSM) { channel.send(.unpublishChannel(psm: PSM)) }
 
     // MARK: What the system tells
@@ -228,7 +234,7 @@ open class CBPeripheralManager: CBManager {
         case .channel(let id, let event):
             L2CAPChannelTable.shared.receive(event, on: id, of: channel)
         case .stateChanged, .statePassed, .eventsLost, .updateQueued: super.receive(event)
-        // For central managers.
+        // Events of central managers.
         case .willRestoreCentral, .discovered, .connected, .connectionFailed, .disconnected, .connectionEvent,
             .retrieved, .peripheral:
             break

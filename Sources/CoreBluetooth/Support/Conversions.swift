@@ -14,7 +14,7 @@ extension UUID {
 }
 
 extension [BluetoothUUID] {
-    /// `nil` is empty.
+    /// Converts UUIDs; `nil` becomes an empty array.
     init(_ uuids: [CBUUID]?) { self = uuids?.map(\.value) ?? [] }
 }
 
@@ -23,7 +23,7 @@ extension [CBUUID] {
 }
 
 extension ClientError {
-    /// As an app sees it (SPEC 2.1).
+    /// The error for an app (SPEC 2.1).
     var publicError: any Error {
         switch self {
         case .coreBluetooth(let error): CBError(CBError.Code(rawValue: error.rawValue) ?? .unknown)
@@ -32,13 +32,13 @@ extension ClientError {
     }
 }
 
-/// When something happened on the engine's time line, as seconds since 2001.
+/// Converts a time of the engine to seconds since 2001.
 func absoluteTime(microseconds: Int64) -> CFAbsoluteTime {
     let age = Double(monotonicMicroseconds() - microseconds) / 1_000_000
     return Date().timeIntervalSinceReferenceDate - max(0, age)
 }
 
-/// The clock of the engine's time line: since the machine started, suspension included.
+/// The clock of the engine: the time since the machine started, including suspension.
 private func monotonicMicroseconds() -> Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_BOOTTIME, &time)
@@ -46,6 +46,6 @@ private func monotonicMicroseconds() -> Int64 {
 }
 
 extension [String: Any] {
-    /// The value of a key as a truth, whatever Foundation calls it.
+    /// The Boolean value of a key, in whichever type Foundation stores it.
     func flag(_ key: String) -> Bool { (self[key] as? NSNumber)?.boolValue ?? self[key] as? Bool ?? false }
 }

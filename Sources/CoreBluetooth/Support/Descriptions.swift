@@ -1,9 +1,9 @@
 import Foundation
 
-// How objects look in a log: in the form that Apple's system gives them.
+// Descriptions of objects in logs, in the format of Apple's system.
 
 extension NSObject {
-    /// The class and where the object is.
+    /// The class and the address of the object.
     var reference: String {
         let place = unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
         return "\(type(of: self)): 0x\(String(place, radix: 16))"
@@ -15,7 +15,7 @@ extension Bool {
 }
 
 extension Data {
-    /// Length and beginning.
+    /// The length and the first octets.
     var text: String {
         let beginning = prefix(24).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return "{length = \(count), bytes = 0x\(beginning)\(count > 24 ? " …" : "")}"

@@ -3,38 +3,38 @@ import Foundation
 // `NSLog("%@", peripheral)`: on Apple's system any object may be an argument.
 
 extension CBPeer: CVarArg {
-    /// As an argument of a format: its description.
+    /// The description, as an argument of a format string.
     public var _cVarArgEncoding: [Int] { FormattedText.encode(description) }
 }
 
 extension CBManager: CVarArg {
-    /// As an argument of a format: its description.
+    /// The description, as an argument of a format string.
     public var _cVarArgEncoding: [Int] { FormattedText.encode(description) }
 }
 
 extension CBAttribute: CVarArg {
-    /// As an argument of a format: its description.
+    /// The description, as an argument of a format string.
     public var _cVarArgEncoding: [Int] { FormattedText.encode(description) }
 }
 
 extension CBUUID: CVarArg {
-    /// As an argument of a format: its description.
+    /// The description, as an argument of a format string.
     public var _cVarArgEncoding: [Int] { FormattedText.encode(description) }
 }
 
 extension CBATTRequest: CVarArg {
-    /// As an argument of a format: its description.
+    /// The description, as an argument of a format string.
     public var _cVarArgEncoding: [Int] { FormattedText.encode(description) }
 }
 
 extension CBL2CAPChannel: CVarArg {
-    /// As an argument of a format: its description.
+    /// The description, as an argument of a format string.
     public var _cVarArgEncoding: [Int] { FormattedText.encode(description) }
 }
 
 private enum FormattedText {
-    /// A format takes its arguments as plain addresses, and Linux has no pool that would keep an object until it is done:
-    /// so many texts last until as many others have been formatted.
+    /// The most recent texts. A format receives its arguments as plain addresses, and Linux has no autorelease pool to
+    /// keep an object alive: each text lasts until `limit` others have been formatted.
     private static let kept = Locked((texts: [NSString](), next: 0))
     private static let limit = 256
 

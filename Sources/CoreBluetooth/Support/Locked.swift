@@ -1,8 +1,8 @@
 import Foundation
 
-/// A value that any thread may look at and change, one at a time.
+/// A value that several threads can use, one at a time.
 final class Locked<Value>: @unchecked Sendable {
-    // @unchecked Sendable holds because the value is touched under the lock alone.
+    // @unchecked Sendable holds because the value is used only under the lock.
     private let lock = NSLock()
     private var value: Value
 
@@ -17,15 +17,15 @@ final class Locked<Value>: @unchecked Sendable {
     var current: Value { with { $0 } }
 }
 
-/// A table of objects that it does not keep alive.
+/// A table of objects that does not keep them alive.
 final class WeakTable<Key: Hashable, Object: AnyObject>: @unchecked Sendable {
-    // @unchecked Sendable holds because the entries are touched under the lock alone.
+    // @unchecked Sendable holds because the entries are used only under the lock.
     private struct Entry { weak var object: Object? }
     private let entries = Locked<[Key: Entry]>([:])
 
     subscript(key: Key) -> Object? { entries.with { $0[key]?.object } }
 
-    /// The object of the key, made where there is none, and whether it was made.
+    /// Returns the object of the key, creating it if there is none, and whether it is new.
     func object(of key: Key, orMake make: () -> Object) -> (Object, isNew: Bool) {
         entries.with { entries in
             if let object = entries[key]?.object { return (object, false) }
@@ -35,8 +35,8 @@ final class WeakTable<Key: Hashable, Object: AnyObject>: @unchecked Sendable {
         }
     }
 
-    /// Forgets the key unless another object has taken it.
-    /// - Returns: whether nobody has it now.
+    /// Removes the key unless it has another object by now.
+    /// - Returns: whether no object has the key now.
     @discardableResult
     func removeDead(_ key: Key) -> Bool {
         entries.with { entries in

@@ -1,38 +1,38 @@
 import BLEAppLifecycle
 import Foundation
 
-/// What stands behind the managers of a process: here, in this process, or in another.
+/// The system behind the managers of a process: in this process, or in a daemon.
 ///
-/// Only values cross it, so that a daemon can stand in its place.
+/// Only values cross this interface, so that a daemon can implement it.
 protocol BluetoothSystem: AnyObject, Sendable {
-    /// A new manager's number; what it is told goes to `deliver`, in order, on a thread of the system's.
+    /// Returns a new manager's identifier. Its events go to `deliver`, in order, on a thread of the system.
     func attach(_ deliver: @escaping @Sendable (ClientEvent) -> Void) -> ManagerID
-    /// The next of the events that were delivered to this manager has been handled on its queue.
+    /// Reports that the queue of this manager has handled the next of its delivered events.
     func handled(_ event: ClientEvent, by manager: ManagerID)
-    /// Nothing more is told to this manager.
+    /// Ends delivery to this manager.
     func detach(_ manager: ManagerID)
     func send(_ request: ClientRequest, from manager: ManagerID)
-    /// Sends and waits until the request has been taken in; what it caused has been delivered by then.
+    /// Sends a request and waits until it has been processed; its events have been delivered by then.
     func sendAndWait(_ request: ClientRequest, from manager: ManagerID)
-    /// Asks, and waits for the answer; `nil` where the system is gone.
+    /// Sends a query and waits for the answer; `nil` if the system is gone.
     func ask(_ manager: ManagerID, _ make: (QueryID) -> ClientRequest) -> ClientEvent?
     func log(_ message: LogMessage)
     var authorization: ManagerAuthorization { get }
-    /// What the controller can do; nothing while it is not known.
+    /// The controller's features; empty while they are unknown.
     var features: CBCentralManager.Feature { get }
 
-    // The life of the app.
+    // The life cycle of the app.
     func move(_ move: AppMove)
     var launchOptions: LaunchOptions { get }
     func onAlert(_ body: (@Sendable (CBApplication.Alert) -> Void)?)
     func onExpiration(_ body: (@Sendable () -> Void)?)
-    /// Who is asked while devices pair, and what that one can do.
+    /// Sets who is asked during pairing, and with what capability.
     func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings)
 }
 
 /// The system that new managers of this process belong to.
 enum CurrentSystem {
-    /// Another one for the managers that are made within: tests have many.
+    /// Another system for the managers that are created within a scope: tests have many.
     @TaskLocal static var override: (any BluetoothSystem)?
 
     static var system: any BluetoothSystem { override ?? shared }
@@ -41,7 +41,7 @@ enum CurrentSystem {
         let environment = AppEnvironment.current
         if let path = environment.socketPath { return DaemonSystem(.init(environment, socketPath: path)) }
         let local = LocalSystem(LocalSystem.Configuration(environment))
-        // A closure for C can catch nothing.
+        // A C callback cannot capture anything.
         handBack.with { $0 = { local.handBack() } }
         atexit { CurrentSystem.handBack.current?() }
         return local
@@ -50,32 +50,32 @@ enum CurrentSystem {
     private static let handBack = Locked<(@Sendable () -> Void)?>(nil)
 }
 
-/// The way from one manager to the system and back to the manager's queue.
+/// Connects one manager to the system, and delivers events on the manager's queue.
 final class ManagerChannel: @unchecked Sendable {
     // @unchecked Sendable holds because `id` and `manager` are set once, before the first event can come.
     let queue: DispatchQueue
-    /// Whether delegates are called on the main queue.
+    /// Whether the delegate is called on the main queue.
     let usesMainQueue: Bool
     private let system: any BluetoothSystem
     private var id = ManagerID(rawValue: 0)
     private weak var manager: CBManager?
     private let closed = Locked(false)
-    /// Discoveries that the delegate has not been told yet.
+    /// The number of discoveries that the delegate has not received yet.
     private let waitingDiscoveries = Locked(0)
-    /// Beyond so many, discoveries are dropped and counted: an app that is slower than the air stays small.
+    /// Beyond this number, discoveries are dropped and counted, so that a slow app does not use more and more memory.
     private static let discoveryLimit = 4096
 
-    /// - Parameter queue: of the delegate; `nil`: main (SPEC CEN-1).
+    /// - Parameter queue: the queue of the delegate; `nil`: the main queue (SPEC CEN-1).
     init(queue: DispatchQueue?, system: any BluetoothSystem) {
         self.system = system
-        // Foundation makes an object for the main queue each time that it is asked.
+        // Foundation may return a different object for the main queue each time.
         usesMainQueue = queue.map { $0.label == DispatchQueue.main.label } ?? true
-        // A queue of our own before the app's keeps the order even where that one runs its work side by side. It has the
-        // name of the app's, which is the one that an app sees when it asks where it is.
+        // A queue of our own in front of the app's keeps the order even if the app's queue is concurrent. It has the
+        // label of the app's queue, because an app that checks its current queue sees that label.
         self.queue = queue.map { DispatchQueue(label: $0.label, target: $0) } ?? .main
     }
 
-    /// Begins to deliver to `manager`, on its queue and never inside the call that caused an event.
+    /// Starts delivery to `manager`, on its queue and never inside the call that caused an event.
     func open(for manager: CBManager) {
         self.manager = manager
         let queue = queue
@@ -108,7 +108,7 @@ final class ManagerChannel: @unchecked Sendable {
         }
     }
 
-    /// Nothing is asked any more: with its manager went all that the manager wanted.
+    /// Closes the channel. Everything that the manager requested ends with it.
     func close() {
         closed.with { $0 = true }
         system.send(.release, from: id)

@@ -4,12 +4,12 @@ import BLEDaemonProtocol
 import BLEHost
 import Foundation
 
-/// What the daemon tells.
+/// The daemon's events.
 extension DaemonSystem {
     func take(_ event: ClientEvent, for manager: ManagerID) {
         switch event {
         case .retrieved(let query, _), .updateQueued(let query, _): answer(query, with: event)
-        // This process never ended: its manager has been told already what it was at.
+        // This process never ended, so its manager already knows what is restored.
         case .willRestoreCentral, .willRestorePeripheral:
             if isMadeAgain(manager) { skip(manager) } else { tell(event, to: manager) }
         default: tell(event, to: manager)
@@ -30,7 +30,7 @@ extension DaemonSystem {
         let event = try progress.event()
         let peer = try PeerIdentifier(wire: progress.peer)
         let told = CBPairingPeer(identifier: UUID(peer), name: progress.hasName ? progress.name : nil)
-        // The daemon asks only about the device itself.
+        // The daemon's questions are only about the device itself.
         var address = DeviceAddress(value: 0, kind: .public)
         if case .question(let question) = event, case .replaceBond(let identity) = question.kind {
             address = identity.withoutIdentityMark

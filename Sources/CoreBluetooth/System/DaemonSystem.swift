@@ -6,20 +6,20 @@ import BLEPackets
 import BLETransport
 import Foundation
 
-/// The system behind a daemon: what managers ask for crosses a socket, and what they are told comes back.
+/// The system behind a daemon: requests of managers go to the daemon over a socket, and events come back.
 ///
-///     away ──connected──▶ joined ──daemon gone──▶ away, managers hear `resetting`
+///     away ──connected──▶ joined ──daemon gone──▶ away, managers become `resetting`
 ///
-/// A daemon that comes back is told of the managers again; those that it restores hear of that once in their lives.
+/// When the daemon returns, it receives the managers again. Managers are told only once that they were restored.
 final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
-    // @unchecked Sendable holds because `sinks` is under its lock and the rest that changes is the loop's.
+    // @unchecked Sendable holds because `sinks` has a lock, and only the loop changes the rest.
     struct Configuration: Sendable {
         var environment: AppEnvironment
         var socketPath: String
-        /// Who is asked while devices pair.
+        /// Asks the user during pairing.
         var pairingAgent: (any CBPairingAgent)?
         var pairing = PairingSettings()
-        /// Gets what is to be said about the app's use of the API; `nil`: as `CBApplication.onLog(_:)` says.
+        /// Receives lines about the app's use of the API; `nil` uses the handler of `CBApplication.onLog(_:)`.
         var log: (@Sendable (String) -> Void)?
 
         init(_ environment: AppEnvironment, socketPath: String) {
@@ -32,12 +32,12 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         }
     }
 
-    /// The way to one manager, and what it has been told and has not handled: the connection over which each came, 0 for
-    /// what this side said itself.
+    /// Delivers events to one manager. For each unhandled event, it keeps the connection over which the event came; 0
+    /// for an event of this side.
     private struct Sink {
         let deliver: @Sendable (ClientEvent) -> Void
         var unhandled = Queue<UInt32>()
-        /// What was handled and the daemon has not been told of.
+        /// The number of handled events that have not been reported to the daemon.
         var returned: UInt32 = 0
     }
 
@@ -54,9 +54,9 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         var hasStarted = false
     }
 
-    /// The daemon hears of so many handled events at once; sooner where nothing is left to handle.
+    /// Handled events are reported to the daemon in groups of this size; earlier if none is left to handle.
     private static let returnedAtOnce: UInt32 = 64
-    /// How long after a failure the daemon is looked for again, in microseconds; longer each time.
+    /// How long to wait after a failure before connecting to the daemon again, in microseconds; longer each time.
     private static let shortestPause: UInt64 = 200_000
     private static let longestPause: UInt64 = 5_000_000
 
@@ -64,22 +64,22 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
     private let configuration: Configuration
     private let sinks: Locked<Sinks>
 
-    // The loop's.
+    // Used only on the loop.
     private var stream: ByteStream?
     private var frames = FrameReader(limit: BledProtocol.eventLimit)
     private var retry: EventLoop.Deadline?
     private var pause = DaemonSystem.shortestPause
     private var complaint: String?
-    /// What the daemon said last, where it ended the connection.
+    /// The daemon's last message if it ended the connection.
     private var refusal: String?
     private var hasBeenJoined = false
-    /// Managers that were told so since a daemon was there last.
+    /// Managers that have been told since the last connection that the daemon is away.
     private var toldAway: Set<ManagerID> = []
-    /// What managers were told while no daemon was there.
+    /// The state that managers receive while no daemon is there.
     private var stateWhileAway = ManagerState.unsupported
-    /// The managers that were made and not released, in order, with their first requests.
+    /// The managers that exist, in order, with their first requests.
     private var made: [(manager: ManagerID, request: ClientRequest)] = []
-    /// Those of them that an earlier connection has made.
+    /// Managers that an earlier connection has created.
     private var madeBefore: Set<ManagerID> = []
     private var lastNumber: UInt64 = 0
     private var waiting: [UInt64: () -> Void] = [:]
@@ -99,7 +99,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
             loop = try EventLoop(name: "jelling")
             try loop.start()
         } catch {
-            // Only without memory or descriptors for one thread; the initializers of Apple's managers have no way to fail.
+            // Fails only without memory or file descriptors for one thread; Apple's manager initializers cannot fail.
             fatalError("Core Bluetooth cannot start its thread: \(error)")
         }
     }
@@ -164,7 +164,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
             self.lastNumber += 1
             let number = self.lastNumber
             self.queries[query] = { told in answer.with { $0 = told } }
-            // Where there is no answer, there is an end.
+            // Without an answer, the query ends here.
             self.waiting[number] = {
                 self.queries[query] = nil
                 done.signal()
@@ -303,7 +303,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         isAway(refusal.map { "the daemon ended the connection: \($0)" } ?? error?.description ?? "the daemon is gone")
     }
 
-    /// The daemon is looked for again until it is back.
+    /// Reports that the daemon is away and keeps trying to connect.
     private func isAway(_ reason: String) {
         if complaint != reason { write("no Bluetooth: \(reason)") }
         complaint = reason
@@ -350,7 +350,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         case .appNotice(let notice): take(notice)
         case .appPairing(let progress): try take(progress)
         case .refusal(let refusal): self.refusal = refusal.text
-        // Of tools, or of a newer daemon.
+        // Messages for tools, or of a newer daemon.
         case .welcome, .completed, .discovered, .connected, .disconnected, .notification, .mtuChanged,
             .subscriptionsForgotten, .writeRoom, .recovering, .ready, .lost, .pairing, .encryptionChanged,
             .operatorAnswer, nil:
@@ -360,7 +360,8 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
 
     // MARK: To managers
 
-    /// - Parameter connection: over which it came; `nil` for the one that stands, 0 for what this side says itself.
+    /// - Parameter connection: the connection over which the event came; `nil` for the current one, 0 for an event of
+    ///   this side.
     func tell(_ event: ClientEvent, to manager: ManagerID, over connection: UInt32? = nil) {
         let deliver = sinks.with { sinks in
             sinks.managers[manager]?.unhandled.append(connection ?? sinks.connection)
@@ -369,7 +370,7 @@ final class DaemonSystem: BluetoothSystem, @unchecked Sendable {
         deliver?(event)
     }
 
-    /// An event that the manager is not told counts as handled.
+    /// Counts an event that the manager does not receive as handled.
     func skip(_ manager: ManagerID) {
         sinks.with { $0.managers[manager]?.returned += 1 }
         giveBack(of: manager)

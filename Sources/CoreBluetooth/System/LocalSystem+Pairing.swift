@@ -3,14 +3,14 @@ import BLEAppLifecycle
 import BLEHost
 import Foundation
 
-/// A person's part in pairing (SPEC SEC-2 to SEC-4).
+/// The user's part in pairing (SPEC SEC-2 to SEC-4).
 extension LocalSystem {
     nonisolated func setPairing(_ agent: (any CBPairingAgent)?, _ settings: PairingSettings) {
         onLoop { system in
             system.pairingAgent = agent
             settings.apply(to: &system.security.pairing)
             guard let runner = system.runner else { return }
-            // The key of this device's private addresses is the store's, and stays as it is.
+            // The store provides the key of this device's private addresses, which stays as it is.
             var security = system.security
             security.identityResolvingKey = runner.identityResolvingKey
             _ = runner.submit(.security(.setSecurity(security)))
@@ -26,7 +26,7 @@ extension LocalSystem {
         }
         switch event {
         case .paired, .failed: pairingPartners[link] = nil
-        // Nothing has begun, so nothing will end.
+        // No pairing has started, so none will end.
         case .securityRequested, .passkeyLocked: return
         case .started, .displayPasskey, .question: pairingPartners[link] = partner
         }
@@ -37,8 +37,7 @@ extension LocalSystem {
         if let refused { answer(refused, with: .cancel) }
     }
 
-    /// With whom a link is; remembered while devices pair, because the link may go before the pairing is told to have
-    /// ended.
+    /// The peer of a link. It is kept during pairing, because the link may end before the end of pairing is reported.
     private func partner(on link: LinkID) -> PairingPartner? {
         if let known = pairingPartners[link] { return known }
         let app = app
@@ -55,7 +54,7 @@ extension LocalSystem {
     }
 }
 
-/// Who is at the other end of a link while devices pair.
+/// The device at the other end of a link during pairing.
 struct PairingPartner {
     var address: DeviceAddress
     var told: CBPairingPeer

@@ -4,14 +4,14 @@ import BLEAppState
 import BLEText
 import Foundation
 
-/// The system in this process: the engine on an adapter, and the life of the one app that runs here.
+/// The system in this process: the engine on an adapter, and the life cycle of the one app that runs here.
 ///
-/// It lives on the adapter's own thread. Only values come in and go out, as they would between this process and a daemon.
+/// It runs on the adapter's own thread. Only values go in and out, as between this process and a daemon.
 actor LocalSystem: BluetoothSystem {
-    /// Events on the way to one manager, and octets of values in them.
+    /// The limit of unhandled events of one manager, and of their octets.
     private static let unhandledEventLimit = 1024
     private static let unhandledOctetLimit = 1 << 19
-    /// How long after a failure the transport is opened again, in seconds.
+    /// How long to wait after a failure before opening the transport again, in seconds.
     private static let reopenSeconds: UInt64 = 5
 
     nonisolated private let loop: EventLoop
@@ -21,9 +21,9 @@ actor LocalSystem: BluetoothSystem {
     nonisolated let app: AppID
     nonisolated private let journal: JournalFile?
 
-    /// The apps on the runner's engine, as the tests of `BLEAppLifecycle` drive them on an engine of their own.
+    /// The apps on the runner's engine. The tests of `BLEAppLifecycle` use the same type with an engine of their own.
     var engine: LifecycleEngine<RunnerPort>
-    /// Once the transport could be named.
+    /// Set as soon as the transport is known.
     private let port = RunnerPort()
     var runner: HostRunner? { port.runner }
     var security: SecuritySettings
@@ -32,9 +32,9 @@ actor LocalSystem: BluetoothSystem {
     var pairingPartners: [LinkID: PairingPartner] = [:]
     private var deadline: EventLoop.Deadline?
     private var retry: EventLoop.Deadline?
-    /// The answer to the question that is being asked just now.
+    /// The answer to the current query.
     private var answer: ClientEvent?
-    /// Whether the app was woken, and the end of that is awaited.
+    /// Whether the app was woken and the wake has not ended yet.
     private var isWakeAwaited = false
     private var isClosed = false
     private var complaint: String?
@@ -53,9 +53,9 @@ actor LocalSystem: BluetoothSystem {
         var generator = SystemRandomNumberGenerator()
         let seed = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
         var settings = configuration.settings
-        // This process runs on whatever is decided: one that was ended could never be told anything again.
+        // This process keeps running whatever is decided: if the machine ended it, it could never receive events again.
         settings.strikeLimit = .max
-        // What waits on the app's queue is out of the machine's hands: no more than the app can be about to handle.
+        // The machine cannot take back what waits on the app's queue: deliver only what the app is about to handle.
         settings.unhandledEventLimit = min(settings.unhandledEventLimit, Self.unhandledEventLimit)
         settings.unhandledOctetLimit = min(settings.unhandledOctetLimit, Self.unhandledOctetLimit)
         engine = LifecycleEngine(on: port, settings: settings, seed: seed, restoring: journal?.read() ?? .init())
@@ -67,7 +67,7 @@ actor LocalSystem: BluetoothSystem {
             loop = try EventLoop(name: "jelling")
             try loop.start()
         } catch {
-            // Only without memory or descriptors for one thread; the initializers of Apple's managers have no way to fail.
+            // Fails only without memory or file descriptors for one thread; Apple's manager initializers cannot fail.
             fatalError("Core Bluetooth cannot start its thread: \(error)")
         }
     }
@@ -230,15 +230,15 @@ actor LocalSystem: BluetoothSystem {
         if let name = configuration.environment.transport {
             address = try TransportAddress(name)
         } else {
-            // Without any, opening explains what is missing, now and later.
+            // Without an adapter, opening the transport explains what is missing, now and later.
             address = .userChannel(adapter: (try? AdapterList.first().index) ?? 0)
         }
         do throws(BondStoreError) {
             return try HostRunner(address, configuration: adapter, loop: loop)
         } catch {
-            // A bonded device would be taken for a stranger, and served in the clear.
+            // Bonded devices would look like strangers, and be served without encryption.
             guard !error.mayHideBonds else { throw .unusableFile("bonds", reason: "\(error)") }
-            // Bluetooth works without a place for bonds; what pairing leaves is kept by nobody then.
+            // Bluetooth works without a file for bonds, but new bonds are lost.
             write("bonds cannot be read: \(error)")
             adapter.bondStore = nil
             do throws(BondStoreError) {
@@ -247,7 +247,7 @@ actor LocalSystem: BluetoothSystem {
         }
     }
 
-    /// The adapter is away; it is looked for again until it is back.
+    /// The adapter is gone; keeps trying to open it again.
     private func transportEnded(_ error: TransportError?) {
         guard !isClosed else { return }
         let text = error?.description ?? "the transport was closed"
@@ -267,8 +267,8 @@ actor LocalSystem: BluetoothSystem {
         pump()
     }
 
-    /// Hands the controller back before the process ends: what runs is stopped and links are closed, so that peers need
-    /// not wait for a time-out. The app hears nothing of it, and what is preserved stays as it is.
+    /// Releases the controller before the process ends: stops everything and closes links, so that peers need not wait
+    /// for a timeout. The app receives no events from this, and the preserved state does not change.
     nonisolated func handBack() {
         let done = DispatchSemaphore(value: 0)
         onLoop { system in
@@ -284,7 +284,7 @@ actor LocalSystem: BluetoothSystem {
         _ = done.wait(timeout: .now() + .seconds(1))
     }
 
-    /// Ends as a killed process does: nothing more is said, to nobody. Tests have many processes in one.
+    /// Ends like a killed process, without any event or message. Tests have many processes in one.
     func kill() {
         isClosed = true
         sinks.with { $0.managers.removeAll() }
@@ -296,7 +296,7 @@ actor LocalSystem: BluetoothSystem {
         if configuration.loop == nil { loop.runLater { self.loop.stop() } }
     }
 
-    /// Returns when all requests that were sent before have been taken in.
+    /// Returns when all earlier requests have been processed.
     func barrier() async {}
 
     // MARK: Engine and apps
@@ -323,7 +323,7 @@ actor LocalSystem: BluetoothSystem {
         case .pairing(let link, let event): handle(event, on: link)
         case .bondChanged, .bondRemoved:
             if let error = runner?.takeStoreError() { write("a bond could not be saved: \(error)") }
-        // The apps hear of these, as far as they say anything to them.
+        // The apps receive these events if they concern them.
         case .recovering, .failed, .stopped, .discovered, .advertisingChanged, .completed, .connected, .disconnected,
             .gatt, .centralConnected, .centralDisconnected, .server, .encryptionChanged, .cleartextRefused, .channel,
             .connectionParametersChanged, .phyChanged, .dataLengthChanged, .identityFound, .ambiguousIdentity,
@@ -332,7 +332,7 @@ actor LocalSystem: BluetoothSystem {
         }
     }
 
-    /// Carries out what the apps' machine wants after an input that did not come from the engine.
+    /// Carries out the outputs of the apps' machine after an input that did not come from the engine.
     func pump() {
         carryOut()
         endWake()
@@ -340,7 +340,7 @@ actor LocalSystem: BluetoothSystem {
         arm()
     }
 
-    /// Sees to it that the apps' machine is told when time has come.
+    /// Sets the timer to the next deadline of the apps' machine.
     private func arm() {
         if let next = engine.nextDeadline {
             deadline?.set(atMicroseconds: UInt64(max(0, next.microseconds)))
@@ -380,11 +380,11 @@ actor LocalSystem: BluetoothSystem {
         guard engine.apps.isHeldBack(manager, of: app) else { return }
         takeReturned(of: manager)
         guard engine.apps.isHeldBack(manager, of: app) else { return }
-        // The app handles events on another thread: it may have done so by now.
+        // The app handles events on another thread: it may have handled them by now.
         if sinks.with({ $0.managers[manager]?.holdBack() ?? false }) { takeReturned(of: manager) }
     }
 
-    /// The machine hears what has been handled, and hands over more; to be carried out afterwards.
+    /// Reports handled events to the machine, which releases more; the caller must carry out its outputs afterwards.
     private func takeReturned(of manager: ManagerID) {
         guard let returned = sinks.with({ $0.managers[manager]?.takeReturned() }), returned.events > 0 else { return }
         let (now, app) = (now, app)
@@ -393,9 +393,9 @@ actor LocalSystem: BluetoothSystem {
         }
     }
 
-    /// Nobody stops this process while it is suspended, and nobody needs to say that it is done: a wake is over when all
-    /// that was told by its beginning has been handled. What comes later wakes the app again, so that the budget of a wake
-    /// is that of single calls (SPEC BGX-4).
+    /// Ends a wake. Nobody suspends this process, and the app does not say when it is done: a wake is over when the app
+    /// has handled everything that was delivered by its beginning. Later events wake the app again, so each call has
+    /// the time budget of a wake (SPEC BGX-4).
     private func endWake() {
         guard engine.apps.isWoken(app) else {
             if isWakeAwaited { sinks.with { $0.isAwaited = false } }
@@ -411,7 +411,7 @@ actor LocalSystem: BluetoothSystem {
             }
             return sinks.isDone
         }
-        // What waits for room is what the app was woken for, too.
+        // The app was also woken for the events that still wait for room.
         guard isDone, !engine.apps.hasWaiting(for: app) else { return }
         isWakeAwaited = false
         sinks.with { $0.isAwaited = false }

@@ -11,7 +11,7 @@ struct ManagerSink {
 
     /// Events that were handled but not yet reported to the apps' machine.
     private var returned = (events: 0, octets: 0)
-    /// While the machine holds events back: it continues when no more than this many are unhandled.
+    /// While the machine holds events back: it continues when at most this many are unhandled.
     private var resumesAt: UInt64?
 
     init(deliver: @escaping @Sendable (ClientEvent) -> Void) { self.deliver = deliver }

@@ -1,15 +1,15 @@
 import BLE
 
-/// How this app pairs.
+/// The pairing settings of this app.
 struct PairingSettings: Hashable, Sendable {
-    /// `nil`: there is nobody to be asked.
+    /// `nil`: there is nobody to ask.
     var capability: CBPairingCapability?
     var asksConsent = false
     var requiresAuthentication = false
     var requiresSecureConnectionsOnly = false
     var minimumKeySize = 16
 
-    /// As the engine takes it.
+    /// Copies the settings into the engine's options.
     func apply(to options: inout PairingOptions) {
         options.ioCapability =
             switch capability {
@@ -27,7 +27,7 @@ struct PairingSettings: Hashable, Sendable {
     }
 }
 
-/// Puts the engine's questions into the words of an app.
+/// Translates the engine's questions for the app's agent.
 struct AgentOfApp: PairingAgent {
     let agent: any CBPairingAgent
     let told: CBPairingPeer
@@ -40,7 +40,7 @@ struct AgentOfApp: PairingAgent {
     func consents(to peer: PairingPeer) async -> Bool { await agent.consents(to: told) }
 
     func replacesBond(of identity: DeviceAddress, with peer: PairingPeer) async -> Bool {
-        // Of one device an app cannot be asked whether it may take another's place.
+        // An app cannot be asked whether one device may replace another.
         guard identity == address.withoutIdentityMark else { return false }
         return await agent.replacesBond(with: told)
     }

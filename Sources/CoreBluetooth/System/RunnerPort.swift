@@ -2,13 +2,13 @@
 import BLEAppLifecycle
 import BLEHost
 
-/// The runner's engine, as the life of apps drives it.
+/// Gives the life cycle of apps access to the runner's engine.
 ///
-/// A class, because both the life of apps and its owner hold it: the runner is there once the transport could be named.
+/// It is a class because both the life cycle and its owner hold it: the runner exists only once the transport is known.
 final class RunnerPort: LifecycleHost {
     var runner: HostRunner?
 
-    /// The runner sees to the engine's time.
+    /// The runner handles the engine's deadlines.
     var nextDeadline: Instant? { nil }
     func advance(to now: Instant) {}
 

@@ -1,25 +1,25 @@
 import BLEText
 import Foundation
 
-/// Asks at the terminal from which the program was started: what an app has that names no agent of its own.
+/// Asks at the terminal from which the program was started: the agent of an app that sets none.
 final class TerminalAgent: CBPairingAgent {
     private let input: Int32
     private let output: Int32
     private let isForeground: @Sendable () -> Bool
-    /// One question after the other.
+    /// Asks one question after another.
     private let desk = DispatchQueue(label: "org.jelling.pairing")
-    /// Whether the last question went away while somebody may have been answering it; of the desk.
+    /// Whether the last question was withdrawn while the user may have been answering it; used on `desk`.
     private let wasWithdrawn = Locked(false)
-    /// The question that was asked last; of the desk.
+    /// The last question; used on `desk`.
     private let asked = Locked<UUID?>(nil)
 
-    /// How long nobody is asked after a question went away, so that its answer is not taken for one to the next:
-    /// milliseconds.
+    /// How long no question is asked after one was withdrawn, so that its answer is not taken for an answer to the
+    /// next: milliseconds.
     private static let pause: Int32 = 1000
 
     /// - Parameters:
-    ///   - input: from where lines are read, an octet at a time, so that what the program reads itself stays there.
-    ///   - output: where questions are written.
+    ///   - input: the descriptor to read lines from, one octet at a time, so that the program's own input stays there.
+    ///   - output: the descriptor to write questions to.
     ///   - isForeground: whether the program may read from a terminal.
     init(
         input: Int32 = STDIN_FILENO, output: Int32 = STDERR_FILENO, isForeground: (@Sendable () -> Bool)? = nil
@@ -29,7 +29,7 @@ final class TerminalAgent: CBPairingAgent {
         self.output = output
     }
 
-    /// `nil` where standard input or standard error is no terminal: there is nobody to be asked.
+    /// `nil` if standard input or standard error is not a terminal: then there is nobody to ask.
     static func ofProcess() -> TerminalAgent? {
         isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 ? TerminalAgent() : nil
     }
@@ -67,7 +67,7 @@ final class TerminalAgent: CBPairingAgent {
         write(error.map { "Not paired with \(name(peer)): \("\($0)".printable)\n" } ?? "Paired with \(name(peer)).\n")
     }
 
-    /// What the device calls itself is its own word: the identifier tells two of one name apart.
+    /// A device chooses its own name: the identifier distinguishes two devices with the same name.
     private func name(_ peer: CBPairingPeer) -> String {
         guard let name = peer.name, !name.isEmpty else { return peer.identifier.uuidString }
         return "\(name.quoted(limit: 60)) (\(peer.identifier.uuidString.prefix(8)))"
@@ -92,8 +92,8 @@ final class TerminalAgent: CBPairingAgent {
 
     // MARK: Reading
 
-    /// - Returns: `nil` at the end of the input, and when the pairing has ended in the meantime.
-    /// - Parameter number: of the question, where it may be asked again because the answer was none.
+    /// - Returns: `nil` at the end of the input, and if the pairing has ended in the meantime.
+    /// - Parameter number: identifies the question, which is asked again after an invalid answer.
     private func ask(_ question: String, _ number: UUID = UUID()) async -> String? {
         guard let alarm = Alarm() else { return nil }
         return await withTaskCancellationHandler {
@@ -102,7 +102,7 @@ final class TerminalAgent: CBPairingAgent {
                     if self.wasWithdrawn.current, !alarm.hasRung { alarm.wait(Self.pause) }
                     guard !alarm.hasRung else { return continuation.resume(returning: nil) }
                     self.wasWithdrawn.with { $0 = false }
-                    // What was typed before a question stood there answers nothing.
+                    // Input that was typed before the question appeared does not answer it.
                     let before = self.asked.with { asked in
                         defer { asked = number }
                         return asked
@@ -127,7 +127,7 @@ final class TerminalAgent: CBPairingAgent {
     private func readLine(until alarm: Alarm) -> String? {
         var octets: [UInt8] = []
         while octets.count < 256 {
-            // A program in the background that reads from its terminal is stopped, and its Bluetooth with it.
+            // The kernel would stop a background program that reads from its terminal, and its Bluetooth with it.
             if isatty(input) == 1, !isForeground() { return nil }
             var waiting = [
                 pollfd(fd: input, events: Int16(POLLIN), revents: 0),
@@ -149,9 +149,9 @@ final class TerminalAgent: CBPairingAgent {
     }
 }
 
-/// Something that ends a wait for input.
+/// Ends a wait for input.
 private final class Alarm: Sendable {
-    /// Becomes readable when it rings, and stays so.
+    /// Becomes readable when the alarm rings, and stays readable.
     let descriptor: Int32
     private let bell: Int32
     private let rung = Locked(false)
@@ -170,7 +170,7 @@ private final class Alarm: Sendable {
 
     var hasRung: Bool { rung.current }
 
-    /// - Parameter milliseconds: how long at most.
+    /// - Parameter milliseconds: the longest wait.
     func wait(_ milliseconds: Int32) {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&waited, 1, milliseconds)

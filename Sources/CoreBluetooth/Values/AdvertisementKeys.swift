@@ -1,27 +1,27 @@
 // These names are Apple's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-// Keys of the dictionary that a discovery brings, and of the one that advertising takes (SPEC 2.2).
+// Keys of the dictionary of a discovery, and of the dictionary for advertising (SPEC 2.2).
 
 /// A `String`: the device's name.
 public let CBAdvertisementDataLocalNameKey: String = "kCBAdvDataLocalName"
-/// `Data`: company identifier, least significant octet first, and what the company says.
+/// `Data`: company identifier, least significant octet first, then the company's own data.
 public let CBAdvertisementDataManufacturerDataKey: String = "kCBAdvDataManufacturerData"
-/// A dictionary of `CBUUID` and `Data`.
+/// A dictionary from `CBUUID` to `Data`.
 public let CBAdvertisementDataServiceDataKey: String = "kCBAdvDataServiceData"
 /// An array of `CBUUID`.
 public let CBAdvertisementDataServiceUUIDsKey: String = "kCBAdvDataServiceUUIDs"
-/// An array of `CBUUID`: services of the scan that the overflow area probably holds (SPEC 3.6).
+/// An array of `CBUUID`: services of the scan that are probably in the overflow area (SPEC 3.6).
 public let CBAdvertisementDataOverflowServiceUUIDsKey: String = "kCBAdvDataHashedServiceUUIDs"
-/// An `NSNumber` in dBm.
+/// An `NSNumber`: the transmit power in dBm.
 public let CBAdvertisementDataTxPowerLevelKey: String = "kCBAdvDataTxPowerLevel"
-/// An `NSNumber` that tells whether the advertisement takes connections.
+/// An `NSNumber`: whether the advertisement is connectable.
 public let CBAdvertisementDataIsConnectable: String = "kCBAdvDataIsConnectable"
-/// An array of `CBUUID`: services that the device looks for.
+/// An array of `CBUUID`: services that the device solicits.
 public let CBAdvertisementDataSolicitedServiceUUIDsKey: String = "kCBAdvDataSolicitedServiceUUIDs"
 
-/// Keys that Apple's system puts into the dictionary without documenting them.
+/// Keys that Apple's system uses without documenting them.
 enum UndocumentedAdvertisementKey {
-    /// An `NSNumber`: `CFAbsoluteTime` at which the packet was heard.
+    /// An `NSNumber`: the `CFAbsoluteTime` at which the packet was received.
     static let timestamp = "kCBAdvDataTimestamp"
 }

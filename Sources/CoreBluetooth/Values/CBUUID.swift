@@ -2,12 +2,12 @@ import BLEAssignedNumbers
 import BLEPackets
 import Foundation
 
-/// A UUID of 16, 32 or 128 bits, as attributes and advertisements carry it (SPEC MOD-9, 2.5).
+/// A UUID of 16, 32 or 128 bits, as in attributes and advertisements (SPEC MOD-9, 2.5).
 ///
-/// Two of them are equal when their expanded values are: `CBUUID(string: "180D")` equals
-/// `CBUUID(string: "0000180D-0000-1000-8000-00805F9B34FB")`.
+/// Two UUIDs are equal if their 128-bit values are equal: `CBUUID(string: "180D")` equals `CBUUID(string:
+/// "0000180D-0000-1000-8000-00805F9B34FB")`.
 open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
-    // @unchecked Sendable holds because the value never changes, and subclasses are told so.
+    // @unchecked Sendable holds because the value never changes, and subclasses must keep it so.
     let value: BluetoothUUID
 
     init(_ value: BluetoothUUID) {
@@ -15,9 +15,9 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// Takes 4, 8 or 36 hexadecimal characters, as in `180D` or `71DA3FD1-7E10-41C1-B16F-4430B506CDE7`; the short forms
-    /// also behind `0x`, as some tutorials write them.
-    /// - Precondition: the text is a UUID; anything else ends the program, as on Apple's system.
+    /// Creates a UUID from 4, 8 or 36 characters, as in `180D` or `71DA3FD1-7E10-41C1-B16F-4430B506CDE7`. The short
+    /// forms may have the prefix `0x`, as in some tutorials.
+    /// - Precondition: the text is a UUID; otherwise the program ends, as on Apple's system.
     public convenience init(string theString: String) {
         guard let value = BluetoothUUID(theString) else {
             fatalError(
@@ -26,23 +26,23 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         self.init(value)
     }
 
-    /// Takes 2, 4 or 16 octets, most significant first.
-    /// - Precondition: the count is one of those.
+    /// Creates a UUID from 2, 4 or 16 octets, most significant first.
+    /// - Precondition: the data has one of these lengths.
     public convenience init(data theData: Data) {
         guard let value = BluetoothUUID(mostSignificantFirst: theData) else {
-            // Apple's initializer raises an exception here too; it cannot fail in another way.
+            // Apple's initializer raises an exception here too; this one cannot fail in another way.
             fatalError("Data of \(theData.count) bytes is not a UUID: 2, 4 or 16 bytes are needed")
         }
         self.init(value)
     }
 
-    /// Takes a UUID of Foundation.
+    /// Creates a UUID from Foundation's type.
     public convenience init(nsuuid theUUID: UUID) { self.init(BluetoothUUID(theUUID)) }
 
-    /// Takes a UUID of Core Foundation.
+    /// Creates a UUID from Core Foundation's type.
     public convenience init(cfuuid theUUID: CFUUID) { self.init(BluetoothUUID(theUUID as UUID)) }
 
-    /// The UUID of zeros, for tests and placeholders: Apple's class inherits this initializer.
+    /// Creates the UUID of zeros, for tests and placeholders: Apple's class inherits this initializer.
     override public convenience init() { self.init(BluetoothUUID(high: 0, low: 0)) }
 
     /// The octets, most significant first: 2, 4 or 16 of them.
@@ -54,11 +54,12 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// `180D` where the UUID stands on the Bluetooth base, else all 36 characters, in upper case.
+    /// The shortest form: `180D` or 8 digits for a UUID on the Bluetooth base, otherwise all 36 characters; in upper
+    /// case.
     open var uuidString: String { value.description }
 
-    /// The name of a service, characteristic or descriptor that is assigned by the Bluetooth SIG, as `Heart Rate`;
-    /// otherwise `uuidString`. Names of companies' UUIDs are not shown, as on Apple's system.
+    /// The name of a service, characteristic or descriptor that the Bluetooth SIG assigned, such as `Heart Rate`;
+    /// otherwise `uuidString`. Names of UUIDs that belong to companies are not shown, as on Apple's system.
     override open var description: String {
         guard let short = value.shortValue, !(0xFC00...0xFFFF).contains(short),
             let name = AssignedNumbers.uuid(short)
@@ -82,7 +83,7 @@ open class CBUUID: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// The same object, which never changes.
+    /// Returns the same object, which never changes.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 }
 

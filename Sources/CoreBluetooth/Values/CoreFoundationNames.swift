@@ -3,26 +3,26 @@
 
 import Foundation
 
-// Names of Core Foundation that programs for Core Bluetooth use, and that Foundation lacks on Linux (SPEC 6.1).
+// Names of Core Foundation that programs use with Core Bluetooth, and that Foundation lacks on Linux (SPEC 6.1).
 
 /// Seconds since 2001-01-01 00:00 UTC.
 public typealias CFAbsoluteTime = Double
 
-/// A span of time in seconds.
+/// A duration in seconds.
 public typealias CFTimeInterval = Double
 
-/// The time now.
+/// Returns the current time.
 public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime { Date().timeIntervalSinceReferenceDate }
 
-/// A UUID; `CBUUID(cfuuid:)` takes it.
+/// A UUID, for `CBUUID(cfuuid:)`.
 public typealias CFUUID = NSUUID
 
-/// Makes a UUID from its text; `nil` for a text that is none.
+/// Creates a UUID from its text; `nil` if the text is not a UUID.
 /// - Parameter allocator: ignored.
 public func CFUUIDCreateFromString(_ allocator: Any?, _ text: String?) -> CFUUID? {
     text.flatMap { NSUUID(uuidString: $0) }
 }
 
-/// Makes a random UUID.
+/// Creates a random UUID.
 /// - Parameter allocator: ignored.
 public func CFUUIDCreate(_ allocator: Any?) -> CFUUID? { NSUUID() }

@@ -5,50 +5,50 @@
 
 // MARK: Managers
 
-/// An `NSNumber`: whether an alert is to be raised when Bluetooth is off at the manager's creation.
+/// An `NSNumber`: whether to raise an alert if Bluetooth is off when the manager is created.
 public let CBCentralManagerOptionShowPowerAlertKey: String = "kCBInitOptionShowPowerAlert"
-/// A `String` that is unique among the app's managers: the manager's state is preserved under it (SPEC SPR-1, SPR-2).
+/// A `String`, unique among the app's managers, under which the manager's state is preserved (SPEC SPR-1, SPR-2).
 public let CBCentralManagerOptionRestoreIdentifierKey: String = "kCBInitOptionRestoreIdentifier"
-/// Taken and ignored: there is no access by media here.
+/// Accepted and ignored: there is no device access for media here.
 public let CBCentralManagerOptionDeviceAccessForMedia: String = "kCBInitOptionDeviceAccessForMedia"
-/// An `NSNumber`: whether an alert is to be raised when Bluetooth is off at the manager's creation.
+/// An `NSNumber`: whether to raise an alert if Bluetooth is off when the manager is created.
 public let CBPeripheralManagerOptionShowPowerAlertKey: String = "kCBInitOptionShowPowerAlert"
-/// A `String` that is unique among the app's managers: the manager's state is preserved under it (SPEC SPR-1, SPR-2).
+/// A `String`, unique among the app's managers, under which the manager's state is preserved (SPEC SPR-1, SPR-2).
 public let CBPeripheralManagerOptionRestoreIdentifierKey: String = "kCBInitOptionRestoreIdentifier"
 
 // MARK: Scanning
 
-/// An `NSNumber`: whether every packet is a discovery (SPEC CEN-27).
+/// An `NSNumber`: whether every packet is reported as a discovery (SPEC CEN-27).
 public let CBCentralManagerScanOptionAllowDuplicatesKey: String = "kCBScanOptionAllowDuplicates"
-/// An array of `CBUUID`: devices that look for these services match as well.
+/// An array of `CBUUID`: devices that solicit these services match as well.
 public let CBCentralManagerScanOptionSolicitedServiceUUIDsKey: String = "kCBScanOptionSolicitedServiceUUIDs"
 
 // MARK: Connecting
 
-/// An `NSNumber`: an alert when the connection succeeds while the app is suspended (SPEC ALR-1).
+/// An `NSNumber`: whether to raise an alert if the connection succeeds while the app is suspended (SPEC ALR-1).
 public let CBConnectPeripheralOptionNotifyOnConnectionKey: String = "kCBConnectOptionNotifyOnConnection"
-/// An `NSNumber`: an alert when the connection ends while the app is suspended (SPEC ALR-2).
+/// An `NSNumber`: whether to raise an alert if the connection ends while the app is suspended (SPEC ALR-2).
 public let CBConnectPeripheralOptionNotifyOnDisconnectionKey: String = "kCBConnectOptionNotifyOnDisconnection"
-/// An `NSNumber`: an alert at each notification while the app is suspended (SPEC ALR-3).
+/// An `NSNumber`: whether to raise an alert for each notification while the app is suspended (SPEC ALR-3).
 public let CBConnectPeripheralOptionNotifyOnNotificationKey: String = "kCBConnectOptionNotifyOnNotification"
-/// An `NSNumber` of seconds to wait before connecting.
+/// An `NSNumber`: the time to wait before connecting, in seconds.
 public let CBConnectPeripheralOptionStartDelayKey: String = "kCBConnectOptionStartDelay"
-/// Taken and ignored: there is no classic Bluetooth here to bridge to.
+/// Accepted and ignored: there is no Bluetooth Classic here to bridge to.
 public let CBConnectPeripheralOptionEnableTransportBridgingKey: String = "kCBConnectOptionEnableTransportBridging"
-/// Taken and ignored: no accessory finds the Apple Notification Center Service here.
+/// Accepted and ignored: there is no Apple Notification Center Service here.
 public let CBConnectPeripheralOptionRequiresANCS: String = "kCBConnectOptionRequiresANCS"
-/// An `NSNumber`: whether the system connects again by itself when the connection is lost.
+/// An `NSNumber`: whether the system connects again by itself if the connection is lost.
 public let CBConnectPeripheralOptionEnableAutoReconnect: String = "kCBConnectOptionEnableAutoReconnect"
 
 // MARK: Restoration
 
 /// An array of `CBPeripheral` that were connected or connecting (SPEC SPR-12).
 public let CBCentralManagerRestoredStatePeripheralsKey: String = "kCBRestoredPeripherals"
-/// An array of `CBUUID` that were scanned for.
+/// An array of `CBUUID`: the services of the scan.
 public let CBCentralManagerRestoredStateScanServicesKey: String = "kCBRestoredScanServices"
 /// A dictionary: the options of that scan.
 public let CBCentralManagerRestoredStateScanOptionsKey: String = "kCBRestoredScanOptions"
-/// An array of `CBMutableService` that were published, complete with subscribed centrals (SPEC SPR-36).
+/// An array of `CBMutableService` that were published, with their subscribed centrals (SPEC SPR-36).
 public let CBPeripheralManagerRestoredStateServicesKey: String = "kCBRestoredServices"
-/// A dictionary: what was advertised.
+/// A dictionary: the advertisement.
 public let CBPeripheralManagerRestoredStateAdvertisementDataKey: String = "kCBRestoredAdvertisement"
