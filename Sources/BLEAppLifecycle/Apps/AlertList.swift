@@ -26,7 +26,7 @@ struct AlertList {
         return alerts.remove(at: index)
     }
 
-    /// - Returns: those that have no meaning any more.
+    /// - Returns: the alerts that are no longer relevant.
     mutating func withdraw(_ app: AppID) -> [AlertID] {
         let withdrawn = alerts.filter { $0.app == app }.map(\.id)
         alerts.removeAll { $0.app == app }

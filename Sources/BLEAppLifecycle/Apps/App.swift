@@ -7,14 +7,14 @@ import BLEPackets
 ///         │                                                          end, from anywhere, to notRunning
 ///         └──event of a preserved manager──▶ relaunching ──launch──▶ woken
 ///
-/// A wake has a budget. An app that overruns it gets a strike, is warned, and is suspended after a grace; it is not
-/// woken again for 2ⁿ s, and terminated after too many strikes (SPEC BGX-4, BGX-5).
+/// A wake has a time budget. An app that exceeds it gets a strike and a warning, and is suspended after a grace period.
+/// It is not woken again for 2ⁿ s, and is terminated after too many strikes (SPEC BGX-4, BGX-5).
 struct App {
     enum State: Equatable {
         case notRunning
         case relaunching(deadline: Instant)
         case foreground
-        /// Runs for a while after it left the foreground.
+        /// Continues to run for a while after it left the foreground.
         case background(until: Instant)
         /// Was woken for an event.
         case woken(since: Instant, isExpiring: Bool)
@@ -26,24 +26,24 @@ struct App {
         case none
         /// It has run too long and must be warned.
         case expiring(strikes: Int)
-        /// It has overrun too often.
+        /// It has exceeded its budget too often.
         case terminated(strikes: Int)
     }
 
     let id: AppID
     var manifest: AppManifest
     private(set) var state = State.notRunning
-    /// Greater than that of every app that was in the foreground before; 0 for never.
+    /// The order of apps in the foreground: the latest has the greatest number; 0 for never.
     private(set) var lastForeground: UInt64 = 0
-    /// When it overran its budget, in order.
+    /// When the app exceeded its budget, in order.
     private var strikes: [Instant] = []
-    /// Whether it overran since it was woken last.
+    /// Whether the app has exceeded its budget since the last wake.
     private var hasOverrun = false
-    /// Not woken or relaunched before.
+    /// The app is not woken or relaunched before this time.
     private var wakeNotBefore: Instant?
     /// Whether an event waits for `wakeNotBefore`.
     private var wantsWake = false
-    /// Bluetooth was switched off while it did not run: only the user brings it back (SPEC SPR-30).
+    /// Bluetooth was turned off or on while the app did not run: only the user may launch it (SPEC SPR-30).
     private var mayNotRelaunch = false
     private(set) var launchOptions = LaunchOptions()
 
@@ -65,7 +65,7 @@ struct App {
         }
     }
 
-    /// Whether its process runs now.
+    /// Whether the app's process runs now.
     var runs: Bool {
         switch state {
         case .foreground, .background, .woken: true
@@ -75,12 +75,12 @@ struct App {
 
     func hasMode(_ role: ManagerRole) -> Bool { manifest.backgroundModes.contains(BackgroundModes(role)) }
 
-    /// Whether events for this role reach it now.
+    /// Whether the app can receive events for this role now.
     func hears(_ role: ManagerRole) -> Bool { isInForeground || runs && hasMode(role) }
 
     // MARK: The process
 
-    /// - Parameter foreground: its turn in the foreground; `nil` if it is not in the foreground.
+    /// - Parameter foreground: its number in the order of apps in the foreground; `nil` if it is in the background.
     mutating func launched(foreground: UInt64?, at now: Instant) {
         if case .relaunching = state {} else { launchOptions = LaunchOptions() }
         mayNotRelaunch = false
@@ -107,7 +107,7 @@ struct App {
         hasOverrun = false
     }
 
-    /// Its process is stopped.
+    /// Suspends the app's process.
     mutating func freeze(at now: Instant, _ settings: LifecycleSettings) {
         state = .suspended
         guard hasOverrun else { return }
@@ -120,14 +120,14 @@ struct App {
         launchOptions = LaunchOptions()
     }
 
-    /// Bluetooth was switched.
+    /// Bluetooth was turned off or on.
     mutating func powerSwitched() {
         if !hasProcess { mayNotRelaunch = true }
     }
 
     // MARK: Waking
 
-    /// An event is there while its process is stopped.
+    /// An event waits while the app's process is suspended.
     /// - Returns: whether it runs now.
     mutating func wake(at now: Instant) -> Bool {
         guard state == .suspended, mayWake(at: now) else { return false }
@@ -156,10 +156,10 @@ struct App {
         return true
     }
 
-    /// Whether an event has waited long enough.
+    /// Whether the delay of a waiting event is over.
     func isWakeDue(at now: Instant) -> Bool { wantsWake && wakeNotBefore.map { $0 <= now } == true }
 
-    /// 2ⁿ s for n overruns, up to the longest.
+    /// Delays wakes for 2ⁿ s after n overruns, up to the limit.
     private mutating func delayWake(at now: Instant, _ settings: LifecycleSettings) {
         let seconds: Int64 = 1 << Int64(min(strikes.count, 20))
         wakeNotBefore = now.advanced(by: min(.microseconds(seconds * 1_000_000), settings.longestWakeDelay))
@@ -185,7 +185,7 @@ struct App {
         }
     }
 
-    /// An app that runs longer than it may is warned, and ended when it does so again and again (SPEC BGX-4, BGX-5).
+    /// Warns an app that exceeds its budget, and terminates it if it does so too often (SPEC BGX-4, BGX-5).
     mutating func checkBudget(at now: Instant, _ settings: LifecycleSettings) -> Change {
         guard case .woken(let since, false) = state, since.advanced(by: settings.wakeBudget) <= now else {
             return .none
@@ -197,7 +197,7 @@ struct App {
         return .terminated(strikes: strikes.count)
     }
 
-    /// Whether it has run on for as long as it may.
+    /// Whether the app has run for as long as it may.
     func isFreezeDue(at now: Instant, _ settings: LifecycleSettings) -> Bool {
         switch state {
         case .background(let until): until <= now
@@ -207,7 +207,7 @@ struct App {
         }
     }
 
-    /// It was launched but has not reported so: that counts as an overrun.
+    /// Counts an overrun if the app was launched but has not reported that it runs.
     mutating func checkRelaunch(at now: Instant, _ settings: LifecycleSettings) {
         guard case .relaunching(let limit) = state, limit <= now else { return }
         state = .notRunning

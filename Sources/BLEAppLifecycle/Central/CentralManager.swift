@@ -1,43 +1,43 @@
 import BLEHost
 import BLEPackets
 
-/// What one central manager has asked for: a scan, connections, what it wants to hear of others' connections
-/// (SPEC CEN-4 to CEN-9, CEN-22 to CEN-24, REC-1 to REC-7).
+/// The state of one central manager: a scan, connections, and registered connection events (SPEC CEN-4 to CEN-9, CEN-22
+/// to CEN-24, REC-1 to REC-7).
 ///
-/// The scan that the app wants and the one that the engine runs are two things; `converge` makes them one:
+/// The scan that the app wants may differ from the one that the engine runs; `converge` makes them the same:
 ///
-///     nothing runs ──wanted, and allowed as things stand──▶ runs ──other wish──▶ changed
-///         ▲                                                  │ not wanted, not allowed: cancelled
-///         └──────────────────────────────────────────────────┘ ended by the engine
+///     nothing runs ──wanted, and allowed──▶ runs ──other request──▶ changed
+///         ▲                                  │ not wanted, not allowed: cancelled
+///         └──────────────────────────────────┘ ended by the engine
 ///
-/// Each peripheral that the app is connected to or waits for is a `PeripheralSession`.
+/// Each peripheral that the app is connected or connecting to is a `PeripheralSession`.
 struct CentralManager {
     struct RunningScan: Equatable {
         var token: CommandToken
-        /// As the engine was given it.
+        /// The request as it was submitted to the engine.
         var request: ScanRequest
     }
 
-    /// A device as the app names it in a request.
+    /// The device that the app names in a request.
     struct KnownPeer: Equatable {
         var address: DeviceAddress
         var name: String?
     }
 
-    /// How long after failing to establish a link, its quick retries included, the device is tried again.
+    /// How long to wait before connecting again if a link, including its quick retries, could not be established.
     private static let establishmentPause = Microseconds.microseconds(500_000)
 
     let client: ClientID
     let app: AppID
     private(set) var scan: ScanOptions?
     private(set) var runningScan: RunningScan?
-    /// In the order in which the app asked for them.
+    /// In the order of the app's requests.
     private(set) var peripherals = OrderedTable<PeerIdentifier, PeripheralSession>()
     private(set) var connectionEvents: ConnectionEventFilter?
     var channels: ChannelTable
     private let hiddenServices: [BluetoothUUID]
 
-    /// - Parameter hiddenServices: those of peripherals that the app does not see.
+    /// - Parameter hiddenServices: services of peripherals that the app does not see.
     init(client: ClientID, app: AppID, hiddenServices: [BluetoothUUID] = []) {
         self.client = client
         self.hiddenServices = hiddenServices
@@ -45,7 +45,7 @@ struct CentralManager {
         channels = ChannelTable(client: client)
     }
 
-    /// Goes on with what an earlier process left.
+    /// Restores the state of an earlier process.
     mutating func restore(_ kept: PreservedManager) {
         scan = kept.scan
         for peripheral in kept.peripherals where peripherals[peripheral.identifier] == nil {
@@ -57,7 +57,7 @@ struct CentralManager {
 
     // MARK: What others ask
 
-    /// How the app sees a device.
+    /// The description of a device for the app.
     func describe(_ identifier: PeerIdentifier, name: String?) -> PeripheralDescription {
         let state: PeripheralState =
             switch peripherals[identifier]?.state {
@@ -71,27 +71,28 @@ struct CentralManager {
     /// The oldest session on a link.
     func session(on link: LinkID) -> PeripheralSession? { peripherals.first { $0.link == link } }
 
-    /// Whether a discovery is one of the scan that runs now.
+    /// Whether a discovery belongs to the current scan.
     func isCurrent(_ scan: OperationID, in commands: borrowing CommandLedger) -> Bool {
         runningScan.map { commands.operation(of: $0.token) == scan } ?? false
     }
 
-    /// When `converge` is due.
+    /// When to call `converge`.
     var nextDeadline: Instant? { peripherals.reduce(nil) { earliest($0, $1.startDeadline) } }
 
     // MARK: Requests
 
-    /// - Parameter peer: the device that a request names, where the app knows it.
+    /// - Parameter peer: the device in the request, if the app knows it.
     mutating func perform(
         _ request: CentralManagerRequest, of peer: KnownPeer?, _ standing: Standing, at now: Instant,
         into effects: inout ManagerEffects
     ) {
-        // A wish outlasts Bluetooth (SPEC 5.5 rule 6), and so it must be possible to withdraw it then.
+        // A connection attempt continues while Bluetooth is off (SPEC 5.5 rule 6), so the app must be able to end it
+        // then.
         if case .letGo(let identifier) = request { return cancelConnection(identifier, at: now, into: &effects) }
         guard standing.isOn else { return effects.log(.notPoweredOn(.central), of: app) }
         switch request {
         case .scan(let options):
-            // A new scan is a new beginning: what the old one reported is reported again.
+            // A new scan starts from the beginning: it reports devices again that the previous one reported.
             if let running = runningScan.take() { effects.cancel(running.token) }
             scan = options
             if options.services.isEmpty, standing.isInBackground {
@@ -111,14 +112,14 @@ struct CentralManager {
             }
             peripherals[identifier]?.perform(request, on: link, into: &effects)
         case .letGo(let identifier): cancelConnection(identifier, at: now, into: &effects)
-        // The router answers these: they need no Bluetooth.
+        // The router answers these, which do not need Bluetooth.
         case .retrievePeripherals, .retrieveConnectedPeripherals: break
         }
     }
 
     // MARK: What the engine is to do
 
-    /// Everything comes from here, so that nothing is forgotten when the standing changes.
+    /// All activities start here, so that none is forgotten when the standing changes.
     mutating func converge(_ standing: Standing, at now: Instant, into effects: inout ManagerEffects) {
         convergeScan(standing, into: &effects)
         for identifier in peripherals.keys {
@@ -136,7 +137,7 @@ struct CentralManager {
             effects.cancel(running.token)
             runningScan = nil
         case (let running?, let wanted?) where running.request != wanted:
-            // Until the engine has named the operation, nothing of it can be changed.
+            // The operation can only be changed once it is known.
             guard let operation = effects.commands.operation(of: running.token) else { return }
             effects.submit(.radio(.changeScan(operation, wanted)), from: client)
             runningScan?.request = wanted
@@ -146,7 +147,7 @@ struct CentralManager {
 
     private func wantedScan(_ standing: Standing) -> ScanRequest? {
         guard let scan, standing.isOn else { return nil }
-        // In the background only who names services hears anything (SPEC BGC-5), and each device once (SPEC BGC-3).
+        // A background scan must name services (SPEC BGC-5), and reports each device once (SPEC BGC-3).
         let isInBackground = standing.isInBackground
         guard standing.isActive, !isInBackground || !scan.services.isEmpty else { return nil }
         var request = ScanRequest(
@@ -158,7 +159,7 @@ struct CentralManager {
         return request
     }
 
-    /// The engine gave a scan up; it is started again when the controller is back.
+    /// The engine has ended the scan; it starts again when the controller is back.
     mutating func scanEnded(_ token: CommandToken) {
         if runningScan?.token == token { runningScan = nil }
     }
@@ -191,13 +192,13 @@ struct CentralManager {
             .connected(describe(identifier, name: name), maximumWriteLength: session.writeLimits), to: client)
     }
 
-    /// The engine has a link for this manager.
+    /// The engine has established a link for this manager.
     mutating func connected(
         _ information: LinkInformation, name: String?, _ standing: Standing, into effects: inout ManagerEffects
     ) {
         let address = information.peer.withoutIdentityMark
         guard let identifier = peripherals.first(where: { $0.address == address })?.identifier else {
-            // Nobody wants it any more.
+            // The app no longer wants the link.
             effects.submit(.link(information.id, .disconnect), from: client)
             return
         }
@@ -207,8 +208,9 @@ struct CentralManager {
         tellConnected(identifier, name: name, into: &effects)
     }
 
-    /// A device that this manager is connected to is wanted under the other identifier that the app has of it: it was
-    /// heard under an address of which nobody knew yet whose it is.
+    /// The app connects to a device by its second identifier for it, while this manager is already connected to the
+    /// device. The app has two identifiers because it discovered the device under an address whose identity was not
+    /// known then.
     mutating func connectedUnderAnotherName(
         _ link: LinkID, of shared: SharedLink, as identifier: PeerIdentifier, _ token: CommandToken, name: String?,
         into effects: inout ManagerEffects
@@ -228,10 +230,11 @@ struct CentralManager {
         guard case .connecting(token, _)? = peripherals[identifier]?.state else { return }
         switch failure {
         case .controllerLost, .controllerUnresponsive, .cancelled, .invalidRequest(.stopped):
-            // It stands, and is given to the engine again when the controller is back (SPEC 5.5 rule 6).
+            // The attempt continues: it is submitted again when the controller is back (SPEC 5.5 rule 6).
             peripherals[identifier]?.wait()
         case .connectionFailed(let status) where status == .connectionFailedToBeEstablished:
-            // The device went away in between, or the controller does not wait for it: the request stands (SPEC CEN-9).
+            // The device went away meanwhile, or the controller does not wait for it: the attempt continues (SPEC
+            // CEN-9).
             peripherals[identifier]?.wait(until: now.advanced(by: Self.establishmentPause))
         case .connectionFailed, .controller, .commandTimeout, .linkLost, .notConnected, .gatt, .security, .channel,
             .publishing, .invalidRequest, .procedureTimeout, .rejectedByPeer, .limitReached:
@@ -241,7 +244,7 @@ struct CentralManager {
         }
     }
 
-    /// The app hears of it at once; the link ends when nobody holds it (SPEC CEN-22 to CEN-24).
+    /// The app is told at once; the link ends when no manager uses it (SPEC CEN-22 to CEN-24).
     private mutating func cancelConnection(
         _ identifier: PeerIdentifier, at now: Instant, into effects: inout ManagerEffects
     ) {
@@ -250,7 +253,7 @@ struct CentralManager {
         case .connecting(let token?, _): effects.cancel(token)
         case .connecting: break
         case .connected(let link):
-            // More than one session holds it where the app has two identifiers of the device.
+            // If the app has two identifiers of the device, several sessions use the link.
             if self.session(on: link) == nil { effects.submit(.link(link, .disconnect), from: client) }
         }
         effects.commands.forget(client, on: identifier)
@@ -259,7 +262,7 @@ struct CentralManager {
             .disconnected(identifier, nil, microseconds: now.microseconds, isReconnecting: false), to: client)
     }
 
-    /// The oldest session on a link has lost it.
+    /// A link has ended: removes the oldest session on it.
     mutating func lost(
         _ link: LinkID, _ reason: DisconnectionReason, _ standing: Standing, at now: Instant,
         into effects: inout ManagerEffects
@@ -272,7 +275,7 @@ struct CentralManager {
             peripherals[identifier]?.wait()
             return converge(standing, at: now, into: &effects)
         }
-        // Without the keys the next link would end as this one.
+        // Without the keys, the next link would end in the same way.
         let hasKeys = reason != .controller(.pinOrKeyMissing)
         let isReconnecting = session.options.reconnectsAutomatically && hasKeys
         if isReconnecting {
@@ -288,7 +291,7 @@ struct CentralManager {
         converge(standing, at: now, into: &effects)
     }
 
-    /// What it loses below `poweredOn` (SPEC 2.3). A wish for a connection stands.
+    /// Handles the losses below `poweredOn` (SPEC 2.3). Connection attempts continue.
     mutating func fall(into effects: inout ManagerEffects) {
         scan = nil
         for link in peripherals.compactMap(\.link) { effects.submit(.link(link, .disconnect), from: client) }
@@ -296,7 +299,7 @@ struct CentralManager {
         peripherals.removeAll { $0.link != nil }
     }
 
-    /// What is preserved wants its links back.
+    /// Handles lost links of a preserved manager, which connects again.
     mutating func loseLinks(into effects: inout ManagerEffects) {
         for session in peripherals {
             guard let link = session.link else { continue }
@@ -305,7 +308,7 @@ struct CentralManager {
         }
     }
 
-    /// All that it wanted ends.
+    /// Ends all activities of the manager.
     func drop(into effects: inout ManagerEffects) {
         if let running = runningScan { effects.cancel(running.token) }
         for session in peripherals {
@@ -317,12 +320,12 @@ struct CentralManager {
         }
     }
 
-    /// Its process is gone, and what it asked for goes on.
+    /// The manager's process has ended; its activities continue.
     mutating func processEnded() { connectionEvents = nil }
 
     // MARK: Peripherals
 
-    /// The engine has ended what was asked of a peripheral.
+    /// The engine has completed a request to a peripheral.
     mutating func ended(
         _ task: PeripheralTask, of identifier: PeerIdentifier, _ result: Result<HostResult, HostFailure>,
         into effects: inout ManagerEffects
@@ -334,7 +337,7 @@ struct CentralManager {
         peripherals[identifier]?.ended(task, result, into: &effects)
     }
 
-    /// A value that the peer sent by itself.
+    /// The peripheral sent a notification or an indication.
     func notified(
         _ notification: GATTNotification, on link: LinkID, _ standing: Standing, into effects: inout ManagerEffects
     ) {
@@ -342,14 +345,14 @@ struct CentralManager {
             notification.value, of: notification.handle, isPreserved: standing.isPreserved, into: &effects)
     }
 
-    /// Lets every session on a link know something.
+    /// Changes every session on a link.
     mutating func forEachSession(on link: LinkID, _ body: (inout PeripheralSession) -> Void) {
         for identifier in peripherals.keys where peripherals[identifier]?.link == link {
             peripherals.change(identifier, body)
         }
     }
 
-    /// A private address belongs to a device that is known by its identity from now on.
+    /// The identity of a private address is now known.
     mutating func rename(_ address: DeviceAddress, to identity: DeviceAddress) {
         for session in peripherals where session.address == address {
             peripherals[session.identifier]?.address = identity
@@ -367,7 +370,7 @@ struct CentralManager {
         }
     }
 
-    /// What is given back to the app that is launched again (SPEC SPR-10, SPR-12).
+    /// The state that the app receives when it is launched again (SPEC SPR-10, SPR-12).
     func restored(_ kept: PreservedManager, name: (DeviceAddress) -> String?) -> RestoredCentral {
         let restored = kept.peripherals.map { peripheral in
             let mtu = peripherals[peripheral.identifier]?.attMTU ?? 23

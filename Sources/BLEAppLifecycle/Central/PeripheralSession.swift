@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// A remote peripheral that one central manager is connected to or waits for (SPEC CEN-9 to CEN-22).
+/// A remote peripheral that one central manager is connected or connecting to (SPEC CEN-9 to CEN-22).
 ///
 ///     waiting ──Bluetooth on, delay over──▶ requested ──link──▶ connected
 ///        ▲                                      │ cannot be established, engine lost    │ link lost, `reconnects…`
@@ -11,17 +11,18 @@ import BLEPackets
 /// Notifications of one characteristic are turned on and off by one call at a time, oldest first:
 ///
 ///     call ──changes nothing──▶ answered
-///       └──▶ descriptors are looked through, where the configuration is not known ──▶ configuration is written ──▶ answered
+///       └──▶ descriptors are discovered, if needed ──▶ configuration is written ──▶ answered
 ///
-/// The peripheral sees the requests in the app's order. The engine keeps the order of what is answered; writes without
-/// response would overtake it, and anything could come between the two steps of a subscription, so these wait here:
+/// The peripheral sees the requests in the app's order. The engine keeps the order of requests with responses. But
+/// writes without response would overtake them, and other requests could come between the two steps of a
+/// subscription, so these wait here:
 ///
 ///     request ──nothing waits, nothing to overtake──▶ engine ──ended──▶ those that waited for it go to the engine
 ///        └──▶ waits ──────────────────────────────────────────────────────────────────────────────────┘
 struct PeripheralSession {
     enum State: Equatable {
         /// - Parameters:
-        ///   - token: `nil` where the engine has not been asked yet.
+        ///   - token: `nil` if the connection has not been submitted to the engine yet.
         ///   - notBefore: the end of a start delay.
         case connecting(CommandToken?, notBefore: Instant?)
         case connected(LinkID)
@@ -39,7 +40,7 @@ struct PeripheralSession {
     var options: ConnectOptions
     var state: State
     private(set) var database = RemoteDatabase()
-    /// Calls to `setNotify` that are not answered, oldest first; the first of each characteristic is being carried out.
+    /// Calls of `setNotify` that have not ended, oldest first; the first of each characteristic is being carried out.
     private var notifyCalls: [NotifyCall] = []
     private(set) var attMTU = 23
     private let hiddenServices: [BluetoothUUID]
@@ -61,12 +62,12 @@ struct PeripheralSession {
     var link: LinkID? { if case .connected(let link) = state { link } else { nil } }
     var writeLimits: WriteLimits { WriteLimits(withResponse: 512, withoutResponse: min(attMTU - 3, 512)) }
 
-    /// When the engine is to be asked for the link, where that is for a delay alone.
+    /// When to submit the connection to the engine, if it only waits for a delay.
     var startDeadline: Instant? { if case .connecting(nil, let notBefore) = state { notBefore } else { nil } }
 
     // MARK: The link
 
-    /// Asks the engine for the link while Bluetooth is on, and for nothing while it is off (SPEC CEN-9).
+    /// Submits the connection to the engine while Bluetooth is on; does nothing while it is off (SPEC CEN-9).
     mutating func converge(isOn: Bool, at now: Instant, into effects: inout ManagerEffects) {
         guard case .connecting(let token, let notBefore) = state else { return }
         if isOn, token == nil {
@@ -76,7 +77,7 @@ struct PeripheralSession {
             state = .connecting(token, notBefore: nil)
         } else if !isOn {
             if let token { effects.cancel(token) }
-            // A delay that is over waits for nothing but Bluetooth now.
+            // The delay is over: now only Bluetooth is missing.
             guard token != nil || notBefore.map({ $0 <= now }) == true else { return }
             state = .connecting(nil, notBefore: nil)
         }
@@ -88,7 +89,7 @@ struct PeripheralSession {
         forgetDatabase()
     }
 
-    /// Waits for the link again; the engine has not been asked yet.
+    /// Waits for the link again, without submitting the connection to the engine yet.
     mutating func wait(until notBefore: Instant? = nil) { state = .connecting(nil, notBefore: notBefore) }
 
     mutating func forgetDatabase() {
@@ -104,7 +105,7 @@ struct PeripheralSession {
         tell(.writeLimitsChanged(writeLimits), &effects)
     }
 
-    /// The peer's services are not what they were (SPEC 2.3 didModifyServices).
+    /// The peer's services have changed (SPEC 2.3 didModifyServices).
     mutating func servicesChanged(from first: UInt16, to last: UInt16, into effects: inout ManagerEffects) {
         let gone = database.invalidate(from: first, to: last)
         notifyCalls.removeAll { first <= $0.characteristic.rawValue && $0.characteristic.rawValue <= last }
@@ -114,24 +115,24 @@ struct PeripheralSession {
 
     // MARK: Requests
 
-    /// What the app asks of a connected peripheral (SPEC CEN-11 to CEN-21).
+    /// Carries out a request of the app to a connected peripheral (SPEC CEN-11 to CEN-21).
     mutating func perform(_ request: PeripheralRequest, on link: LinkID, into effects: inout ManagerEffects) {
         guard order.mustWait(request) else { return begin(request, on: link, into: &effects) }
         switch order.hold(request) {
         case .held: break
         case .lastHeld: tell(.writeWithoutResponseAvailable(false), &effects)
-        // As in the engine, whose queue of these is full: nobody hears of it (SPEC CEN-20).
+        // A write without response is dropped silently, as in the engine when its queue is full (SPEC CEN-20).
         case .refused: if let task = task(of: request) { failed(task, .coreBluetooth(.outOfSpace), &effects) }
         }
     }
 
-    /// What waited for a request that has ended now.
+    /// Submits the requests that waited for a completed one.
     private mutating func release(on link: LinkID, _ effects: inout ManagerEffects) {
         while let request = order.next() { begin(request, on: link, into: &effects) }
         if order.takeRoom() { tell(.writeWithoutResponseAvailable(true), &effects) }
     }
 
-    /// By which a request that never began is answered.
+    /// The task with which a request is answered that never began.
     private func task(of request: PeripheralRequest) -> PeripheralTask? {
         switch request {
         case .discoverServices: .discoverServices
@@ -178,7 +179,7 @@ struct PeripheralSession {
             guard let characteristic = database.characteristic(id) else { return refuse(task, &effects) }
             ask(.write(AttributeHandle(rawValue: characteristic.valueHandle), value: value), link, task, &effects)
         case .writeWithoutResponse(let value, let id):
-            // Nobody hears what becomes of it (SPEC CEN-20).
+            // The result is not reported (SPEC CEN-20).
             guard let characteristic = database.characteristic(id) else { return }
             let handle = AttributeHandle(rawValue: characteristic.valueHandle)
             ask(.writeCommand(handle, value: value), link, .writeWithoutResponse, &effects)
@@ -205,7 +206,7 @@ struct PeripheralSession {
         effects.submit(.link(link, .gatt(operation)), from: client, for: .peripheral(client, identifier, task))
     }
 
-    /// The app names an attribute that does not exist, or no longer does.
+    /// Rejects a request for an attribute that does not exist, or no longer exists.
     private func refuse(_ task: PeripheralTask, _ effects: inout ManagerEffects) {
         effects.log(.unknownAttribute, of: app)
         failed(task, .coreBluetooth(.invalidHandle), &effects)
@@ -225,7 +226,7 @@ struct PeripheralSession {
 
     // MARK: Notifications
 
-    /// Notifications where they are offered, else indications (SPEC 2.3, CEN-16).
+    /// Uses notifications if the characteristic has them, otherwise indications (SPEC 2.3, CEN-16).
     private mutating func setNotify(
         _ isOn: Bool, _ id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects
     ) {
@@ -240,7 +241,7 @@ struct PeripheralSession {
         if isFirst { beginNotifyCall(of: id, link, &effects) }
     }
 
-    /// Begins the oldest call of a characteristic, and answers those that change nothing.
+    /// Begins the oldest call of a characteristic; calls that change nothing are answered at once.
     private mutating func beginNotifyCall(of id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects) {
         guard let characteristic = database.characteristic(id) else { return }
         while let place = notifyCalls.firstIndex(where: { $0.characteristic == id }) {
@@ -255,7 +256,7 @@ struct PeripheralSession {
         }
     }
 
-    /// The call that was being carried out has been answered: the next one is due.
+    /// A call has been answered; begins the next one.
     private mutating func notifyCallEnded(of id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects) {
         guard let place = notifyCalls.firstIndex(where: { $0.characteristic == id }) else { return }
         notifyCalls.remove(at: place)
@@ -285,7 +286,7 @@ struct PeripheralSession {
         notifyCallEnded(of: id, link, &effects)
     }
 
-    /// The peer has sent a value by itself.
+    /// The peer has sent a value in a notification or an indication.
     func received(_ value: [UInt8], of handle: AttributeHandle, isPreserved: Bool, into effects: inout ManagerEffects) {
         guard let characteristic = database.characteristic(where: { $0.valueHandle == handle.rawValue }) else { return }
         if !isPreserved { effects.alert(.notification, at: address) }
@@ -293,14 +294,14 @@ struct PeripheralSession {
     }
 
     func setTakesWriteCommands(_ isReady: Bool, into effects: inout ManagerEffects) {
-        // Those that wait here have no room either; that is told when they have gone.
+        // Requests that wait here leave no room either; the app is told when they have been submitted.
         if isReady, order.isFull { return }
         tell(.writeWithoutResponseAvailable(isReady), &effects)
     }
 
     // MARK: Answers
 
-    /// The engine has ended what was asked of it.
+    /// The engine has completed a request.
     mutating func ended(
         _ task: PeripheralTask, _ result: Result<HostResult, HostFailure>, into effects: inout ManagerEffects
     ) {
@@ -308,7 +309,7 @@ struct PeripheralSession {
         switch result {
         case .failure(.gatt(.disconnected)), .failure(.gatt(.bearerClosed)), .failure(.linkLost),
             .failure(.notConnected), .failure(.gatt(.notConnected)):
-            // The disconnection is on its way and ends it all (SPEC 2.3).
+            // The disconnection follows and ends all requests (SPEC 2.3).
             return
         case .failure(let failure):
             failed(task, failure.clientError, &effects)
@@ -317,7 +318,7 @@ struct PeripheralSession {
         case .success(.gatt(let result)):
             effects.needsJournal = true
             succeeded(task, result, link, &effects)
-        // Ends of commands that no task of a peripheral is carried out with.
+        // These results do not belong to tasks of a peripheral.
         case .success: break
         }
         order.ended(task)
@@ -357,7 +358,7 @@ struct PeripheralSession {
         case (.writeDescriptor(let id), _): tell(.descriptorWritten(id, nil), &effects)
         case (.subscribe(let id), _): setNotifying(true, id, link, &effects)
         case (.unsubscribe(let id), _): setNotifying(false, id, link, &effects)
-        // No other answer belongs to these requests.
+        // No other result belongs to these requests.
         case (.discoverServices, _), (.discoverIncludedServices, _), (.discoverCharacteristics, _),
             (.discoverDescriptors, _), (.findConfiguration, _), (.read, _), (.readDescriptor, _),
             (.writeWithoutResponse, _), (.readRSSI, _), (.openChannel, _):

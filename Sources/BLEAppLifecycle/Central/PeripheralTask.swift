@@ -7,7 +7,7 @@ enum PeripheralTask: Equatable {
     case discoverIncludedServices([BluetoothUUID], service: RemoteAttributeID)
     case discoverCharacteristics(service: RemoteAttributeID)
     case discoverDescriptors(characteristic: RemoteAttributeID)
-    /// The descriptors are looked through for the configuration, to subscribe then.
+    /// Discovers the descriptors to find the Client Characteristic Configuration, in order to subscribe.
     case findConfiguration(characteristic: RemoteAttributeID)
     case read(characteristic: RemoteAttributeID)
     case readDescriptor(RemoteAttributeID)
@@ -19,7 +19,7 @@ enum PeripheralTask: Equatable {
     case readRSSI
     case openChannel(psm: UInt16)
 
-    /// The characteristic whose notifications it turns on or off.
+    /// The characteristic for which it turns notifications on or off.
     var notifyingCharacteristic: RemoteAttributeID? {
         switch self {
         case .findConfiguration(let id), .subscribe(let id), .unsubscribe(let id): id

@@ -2,27 +2,28 @@ import BLEPackets
 
 /// Keeps the requests to one peripheral in the order in which the app made them.
 ///
-/// The engine carries out one answered request after another, but sends a write without response at once, and a
-/// subscription may take two requests. What would overtake waits here, and so does everything that comes after it.
+/// The engine carries out requests with responses one after another, but sends a write without response at once, and a
+/// subscription may need two requests. A request that would overtake another waits here, and so do all that follow it.
 struct RequestOrder {
     enum Outcome: Equatable {
         case held
-        /// No further write without response can wait.
+        /// Held; no further write without response can wait.
         case lastHeld
         case refused
     }
 
-    /// Writes without response that may wait: as many as in the engine (`GATTClientSettings.writeCommandLimit`).
+    /// The maximum number of waiting writes without response: as many as in the engine
+    /// (`GATTClientSettings.writeCommandLimit`).
     private static let writeLimit = 20
-    /// Other requests that may wait (`GATTClientSettings.operationLimit`).
+    /// The maximum number of other waiting requests (`GATTClientSettings.operationLimit`).
     private static let requestLimit = 1024
 
     private var waiting = Queue<PeripheralRequest>()
     private var waitingWrites = 0
     private var waitingRequests = 0
-    /// Requests that the engine has and that the peripheral answers.
+    /// The number of requests in the engine to which the peripheral responds.
     private var running = 0
-    /// First steps of subscriptions among them: the second step comes before anything else.
+    /// How many of them are the first steps of subscriptions: the second step comes before anything else.
     private var runningFirstSteps = 0
     private(set) var isFull = false
 
@@ -45,7 +46,7 @@ struct RequestOrder {
         return isFull && request.isWriteWithoutResponse ? .lastHeld : .held
     }
 
-    /// The oldest that waits, once it overtakes nothing.
+    /// The oldest waiting request, as soon as it overtakes nothing.
     mutating func next() -> PeripheralRequest? {
         guard let first = waiting.first, runningFirstSteps == 0, !(first.isWriteWithoutResponse && running > 0) else {
             return nil
@@ -54,7 +55,7 @@ struct RequestOrder {
         return waiting.popFirst()
     }
 
-    /// Whether there is room for writes without response again, which there was not; true once each time.
+    /// Whether there is room for writes without response again after there was none; true once each time.
     mutating func takeRoom() -> Bool {
         guard isFull, waitingWrites < Self.writeLimit else { return false }
         isFull = false
@@ -73,7 +74,7 @@ struct RequestOrder {
 }
 
 extension PeripheralRequest {
-    /// Whether it takes part in the order of the Attribute Protocol.
+    /// Whether the request is part of the order of the Attribute Protocol.
     fileprivate var isOrdered: Bool {
         switch self {
         case .readRSSI, .openChannel: false
@@ -87,7 +88,7 @@ extension PeripheralRequest {
 }
 
 extension PeripheralTask {
-    /// Whether the peripheral answers it by the Attribute Protocol.
+    /// Whether the peripheral responds to it with the Attribute Protocol.
     fileprivate var isOrdered: Bool {
         switch self {
         case .writeWithoutResponse, .readRSSI, .openChannel: false

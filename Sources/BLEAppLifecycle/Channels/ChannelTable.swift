@@ -1,8 +1,8 @@
 import BLEHost
 import BLEPackets
 
-/// The channels of one manager, as streams of octets: what the app writes is sent in SDUs, what is received counts
-/// until the app has read it (SPEC 2.3 openL2CAPChannel, 2.4 publishL2CAPChannel).
+/// The channels of one manager, as streams of octets. What the app writes is sent in SDUs; received octets count until
+/// the app has read them (SPEC 2.3 openL2CAPChannel, 2.4 publishL2CAPChannel).
 ///
 ///     asked for by the app, or accepted on a published number ──▶ open ──closed by either side, link lost──▶ gone
 ///     offered ──engine gives a number──▶ published ──unpublished: its channels are closed──▶ gone
@@ -13,12 +13,12 @@ struct ChannelTable {
     let client: ClientID
     /// In the order in which they were opened.
     private(set) var open = OrderedTable<L2CAPChannelID, OpenChannel>()
-    /// Numbers under which channels are offered, in the order in which they were published.
+    /// The published PSMs, in the order in which they were published.
     private(set) var published: [UInt16] = []
 
     init(client: ClientID) { self.client = client }
 
-    /// Ends what is open, and the offers.
+    /// Closes all channels and withdraws all PSMs.
     func closeAll(into effects: inout ManagerEffects) {
         for channel in open { effects.submit(.channel(.close(channel.channel)), from: client) }
         for spsm in published { effects.submit(.channel(.stopListening(spsm: spsm)), from: client) }
@@ -32,7 +32,7 @@ struct ChannelTable {
             for: .listen(client))
     }
 
-    /// Channels that were opened by it end with the offer (SPEC 2.4).
+    /// Withdraws a PSM; the channels that were opened to it end (SPEC 2.4).
     mutating func unpublish(_ psm: UInt16, into effects: inout ManagerEffects) {
         guard let place = published.firstIndex(of: psm) else {
             return effects.tell(.channelUnpublished(psm: psm, .coreBluetooth(.invalidParameters)), to: client)
@@ -65,7 +65,7 @@ struct ChannelTable {
         }
     }
 
-    /// The peer may send another unit for each that has been read to its end.
+    /// Lets the peer send another SDU for each that has been read completely.
     private mutating func consume(_ count: Int, of id: L2CAPChannelID, into effects: inout ManagerEffects) {
         guard let channel = open[id]?.channel, let units = open[id]?.take(count), units > 0 else { return }
         effects.submit(.channel(.consume(channel, units: units)), from: client)
@@ -73,7 +73,7 @@ struct ChannelTable {
 
     // MARK: What becomes of them
 
-    /// The engine has answered an offer.
+    /// The engine has published or rejected a PSM.
     mutating func listening(_ result: Result<HostResult, HostFailure>, into effects: inout ManagerEffects) {
         switch result {
         case .success(.listening(let spsm)):
@@ -93,7 +93,7 @@ struct ChannelTable {
         grant(id, information, &effects)
     }
 
-    /// A central has opened a channel to a number of this manager's.
+    /// A central has opened a channel to a PSM of this manager.
     mutating func accepted(
         _ information: ChannelInformation, from central: CentralDescription, into effects: inout ManagerEffects
     ) {
@@ -116,7 +116,7 @@ struct ChannelTable {
         effects.tell(.channel(id, .closed(end.clientError)), to: client)
     }
 
-    /// An SDU was sent: the app may write as many octets again.
+    /// An SDU was sent: the app may write that many octets again.
     func sent(_ count: Int, on id: L2CAPChannelID, into effects: inout ManagerEffects) {
         guard open[id] != nil else { return }
         effects.tell(.channel(id, .canSend(count: count)), to: client)
@@ -151,7 +151,7 @@ extension ChannelEnd {
 }
 
 extension ChannelFailure {
-    /// Why a channel was not opened or offered.
+    /// The error of a channel that could not be opened or published.
     var clientError: ClientError {
         switch self {
         case .refused(.insufficientAuthentication): .att(.insufficientAuthentication)

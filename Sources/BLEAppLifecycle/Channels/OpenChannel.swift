@@ -5,15 +5,15 @@ import BLEPackets
 struct OpenChannel: Equatable {
     let id: L2CAPChannelID
     let channel: ChannelID
-    /// The number under which it is offered, here or there.
+    /// The PSM of the channel, here or at the peer.
     let spsm: UInt16
-    /// Whether it was opened to a number of this manager's.
+    /// Whether a central opened it to a PSM of this manager.
     let isAccepted: Bool
     /// The longest SDU that the peer accepts, in octets.
     let sendMTU: Int
     /// Lengths of received SDUs that the app has not read completely, oldest first.
     private(set) var unitsHeld: [Int] = []
-    /// Octets that the app has read of the oldest.
+    /// The number of octets of the oldest SDU that the app has read.
     private var octetsTaken = 0
 
     init(_ id: L2CAPChannelID, _ information: ChannelInformation, isAccepted: Bool) {
@@ -27,7 +27,7 @@ struct OpenChannel: Equatable {
     mutating func hold(_ count: Int) { unitsHeld.append(count) }
 
     /// The app has read this many octets.
-    /// - Returns: how many SDUs have been read completely: the peer may send as many again.
+    /// - Returns: how many SDUs have been read completely: the peer may send that many again.
     mutating func take(_ count: Int) -> Int {
         octetsTaken += max(0, count)
         var units = 0

@@ -11,7 +11,7 @@ public protocol LifecycleHost: ~Copyable {
     mutating func nextEvent() -> HostEvent?
     /// When to call `advance(to:)`; `nil` if the engine has its own timer.
     var nextDeadline: Instant? { get }
-    /// Time has passed.
+    /// Reports that time has passed.
     mutating func advance(to now: Instant)
 }
 
@@ -72,7 +72,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
         return value
     }
 
-    /// Time has passed: runs the timers of the engine and the apps that are due.
+    /// Runs the timers of the engine and the apps that are due.
     public mutating func advance(to now: Instant) {
         if let deadline = host.nextDeadline, deadline <= now { withHost(at: now) { $0.advance(to: now) } }
         if let deadline = apps.nextDeadline, deadline <= now { withApps(at: now) { $0.advance(to: now) } }
@@ -139,7 +139,7 @@ public struct LifecycleEngine<Engine: LifecycleHost & ~Copyable>: ~Copyable {
 extension LifecycleEngine where Engine == Host {
     /// - Parameters:
     ///   - seed: 32 octets of entropy, different at each start.
-    ///   - state: what the journal says.
+    ///   - state: the state from the journal.
     public init(
         configuration: HostConfiguration = HostConfiguration(), settings: LifecycleSettings = LifecycleSettings(),
         seed: [UInt8], restoring state: PreservedState = PreservedState()
@@ -156,7 +156,7 @@ extension LifecycleEngine where Engine == Host {
         withApps(at: now) { $0.transportClosed(at: now) }
     }
 
-    /// One H4 packet of the controller.
+    /// Receives one H4 packet from the controller.
     public mutating func receive(_ packet: RawSpan, at now: Instant) {
         host.receive(packet, at: now)
         pump(at: now)
@@ -168,7 +168,7 @@ extension LifecycleEngine where Engine == Host {
         withHost(at: now) { $0.submit(command, from: .local, at: now) }
     }
 
-    /// The oldest cryptographic request that has not been taken; call it after every input.
+    /// The oldest cryptographic request that has not been fetched; call it after every input.
     public mutating func nextToolboxQuestion() -> ToolboxQuestion? { host.nextToolboxQuestion() }
 
     /// The answer to a cryptographic request.

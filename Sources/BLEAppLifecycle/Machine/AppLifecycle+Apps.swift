@@ -10,7 +10,7 @@ extension AppLifecycle {
         if let index = app(manifest.app) { apps[index].manifest = manifest } else { add(App(manifest)) }
     }
 
-    /// The process of an app runs: the first input of each of its lives.
+    /// The process of an app runs: the first input of each process.
     public mutating func launched(_ id: AppID, inForeground: Bool, at now: Instant) {
         self.now = now
         let index = known(id)
@@ -24,7 +24,7 @@ extension AppLifecycle {
         app(id).map { apps[$0].launchOptions } ?? LaunchOptions()
     }
 
-    /// What the process of an app is at.
+    /// The state of an app's process.
     public func place(of id: AppID) -> AppPlace {
         guard let index = app(id) else { return .notRunning }
         switch apps[index].state {
@@ -56,7 +56,7 @@ extension AppLifecycle {
         finish()
     }
 
-    /// The user looks elsewhere.
+    /// The app goes to the background.
     public mutating func enterBackground(_ id: AppID, at now: Instant) {
         self.now = now
         let index = known(id)
@@ -119,14 +119,14 @@ extension AppLifecycle {
         if wasInForeground { convergeAll(of: app) }
     }
 
-    /// An event is there for an app that does not run.
+    /// An event waits for an app that does not run.
     mutating func wake(_ app: Int) {
         guard apps[app].wake(at: now) else { return }
         emit(.process(.resume, apps[app].id))
         flush(app)
     }
 
-    /// An event is there for an app that has no process (SPEC SPR-5, SPR-31).
+    /// An event waits for an app that has no process (SPEC SPR-5, SPR-31).
     mutating func relaunch(_ app: Int) {
         let kept = managers.filter { $0.app == app && $0.id == nil && $0.snapshot?.hasTasks ?? false }
         let options = LaunchOptions(

@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// What the engine tells of devices and links, and which managers it is for (SPEC 2.3, 2.4, 5.5 rule 5).
+/// The engine's events about devices and links, and the managers that receive them (SPEC 2.3, 2.4, 5.5 rule 5).
 extension AppLifecycle {
     // MARK: Devices
 
@@ -20,7 +20,7 @@ extension AppLifecycle {
         if directory.keep(identifier, app: app, into: &outputs) { forgetOldest() }
     }
 
-    /// How many devices are asked about at a time whether they may be forgotten.
+    /// The maximum number of devices that are checked at a time whether they can be forgotten.
     private static let forgettingTries = 64
 
     mutating func forgetOldest() {
@@ -30,7 +30,7 @@ extension AppLifecycle {
         }
     }
 
-    /// Whether an identifier is in use, whichever app asked last for it.
+    /// Whether an identifier is in use, whichever app used it last.
     private func isHeld(_ alias: IdentityMap.Alias, _ address: DeviceAddress) -> Bool {
         if directory.isBonded(address) || links.links.contains(where: { $0.address == address }) { return true }
         return managers.contains { manager in
@@ -65,14 +65,14 @@ extension AppLifecycle {
         effects.needsJournal = true
     }
 
-    /// The engine was given these bonds: apps keep their identifiers of the devices.
+    /// Learns the bonds of the engine: apps keep their identifiers of these devices.
     public mutating func restored(_ bonds: [Bond]) {
         for bond in bonds { directory.bondChanged(bond.identity) }
     }
 
     // MARK: Links
 
-    /// Who is at the other end of a link, and how an app knows that device: for questions of pairing.
+    /// The peer of a link and the app's description of it, for pairing questions.
     public mutating func peer(of link: LinkID, for app: AppID) -> (DeviceAddress, PeripheralDescription)? {
         guard let address = links[link]?.address else { return nil }
         let identifier = identify(address, app: known(app))
@@ -82,8 +82,8 @@ extension AppLifecycle {
         )
     }
 
-    /// The apps that a link is for: those that hold it, or, where a central made it, those that serve. In the order in
-    /// which they were declared or launched.
+    /// The apps that use a link: those that are connected through it, or, if a central established it, those that
+    /// publish services. In the order in which they were declared or launched.
     public func apps(on link: LinkID) -> [AppID] {
         let isCentrals = links[link]?.role == .peripheral
         return apps.indices.filter { app in
@@ -94,7 +94,7 @@ extension AppLifecycle {
         }.map { apps[$0].id }
     }
 
-    /// A link is usable, or another manager holds it too.
+    /// A link is usable, or another manager uses it, too.
     mutating func note(_ information: LinkInformation) {
         var watched: [BluetoothUUID] = []
         for manager in managers {
@@ -135,7 +135,7 @@ extension AppLifecycle {
         }
     }
 
-    /// A link is gone for a manager that held it.
+    /// A link has ended for a manager that used it.
     mutating func disconnected(_ link: LinkID, _ client: ClientID, _ reason: DisconnectionReason) {
         if reason != .releasedByClient { endSessions(on: link, of: client, reason) }
         let isHeld = links[link]?.role == .peripheral || managers.contains { $0.central?.session(on: link) != nil }
@@ -144,14 +144,14 @@ extension AppLifecycle {
 
     private mutating func endSessions(on link: LinkID, of client: ClientID, _ reason: DisconnectionReason) {
         let now = now
-        // More than one session where the app has two identifiers of the device.
+        // If the app has two identifiers of the device, there are several sessions.
         while let session = managers[client]?.central?.session(on: link) {
             if managers[client]?.id != nil { raiseAlert(.disconnection, session.address) }
             withCentral(client) { $0.lost(link, reason, $1, at: now, into: &$2) }
         }
     }
 
-    /// A device does not have the keys of its bond: no app gets anything from it, or goes on with it.
+    /// A device lacks the keys of its bond: no app receives anything from it or continues to use it.
     mutating func peerLostKeys(_ link: LinkID) {
         guard links[link]?.role == .central else { return }
         for client in managers.keys where managers[client]?.central?.session(on: link) != nil {
@@ -161,7 +161,7 @@ extension AppLifecycle {
         }
     }
 
-    /// The link is gone for everybody.
+    /// The link has ended for all apps.
     mutating func forget(_ link: LinkID) {
         guard let gone = links.remove(link) else { return }
         for client in gone.observers {
@@ -205,7 +205,8 @@ extension AppLifecycle {
         announceConnection(link)
     }
 
-    /// A manager that asked hears of a connection once, whichever app made it (SPEC 2.3 registerForConnectionEvents).
+    /// Reports a connection once to each manager that registered for it, whichever app connected (SPEC 2.3
+    /// registerForConnectionEvents).
     private mutating func announceConnection(_ link: LinkID) {
         for client in managers.keys {
             guard let shared = links[link], let manager = managers[client],
@@ -280,7 +281,7 @@ extension AppLifecycle {
         }
     }
 
-    /// Refuses what nobody answers, unless it is asked of somebody who is no app's.
+    /// Rejects a request that no app answers, unless its service belongs to a client that is not an app.
     private mutating func refuse(_ id: GATTRequestID, of owner: ClientID) {
         if !isForeign(owner) { refuse(id) }
     }

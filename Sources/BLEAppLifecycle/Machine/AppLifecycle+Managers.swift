@@ -57,7 +57,7 @@ extension AppLifecycle {
         withCentral(client) { $0.perform(request, of: peer, $1, at: now, into: &$2) }
     }
 
-    /// Those of the devices that the app knows.
+    /// The devices with these identifiers that the app knows.
     private mutating func known(
         _ identifiers: [PeerIdentifier], _ client: ClientID, _ app: Int
     ) -> [PeripheralDescription] {
@@ -85,7 +85,7 @@ extension AppLifecycle {
         return found
     }
 
-    /// The links of the centrals that a request names.
+    /// The links of the centrals in a request.
     private func links(namedIn request: PeripheralManagerRequest, _ app: Int) -> [LinkID]? {
         switch request {
         case .updateValue(_, _, _, let centrals?):
@@ -181,7 +181,7 @@ extension AppLifecycle {
         stateChanged()
     }
 
-    /// The controller, or the switch for all of it, is not what it was.
+    /// The state of the controller, or of the Bluetooth switch, has changed.
     private mutating func stateChanged() {
         for client in managers.keys {
             guard let app = managers[client]?.app else { continue }
@@ -194,7 +194,7 @@ extension AppLifecycle {
         effects.needsJournal = true
     }
 
-    /// The user switches Bluetooth off or on (SPEC SPR-30).
+    /// The user has turned Bluetooth off or on (SPEC SPR-30).
     public mutating func setPower(_ isOn: Bool, at now: Instant) {
         self.now = now
         guard isOn != isPowered else { return }
@@ -212,7 +212,7 @@ extension AppLifecycle {
 
     // MARK: Ending
 
-    /// All that a manager wanted ends, and the manager with it.
+    /// Ends all activities of a manager and removes it.
     mutating func drop(_ client: ClientID) {
         guard let manager = managers[client] else { return }
         manager.drop(into: &effects)

@@ -40,7 +40,7 @@ extension AppLifecycle {
 
     // MARK: The journal
 
-    /// Writes down what has changed of managers that are preserved.
+    /// Writes the changes of preserved managers to the journal.
     mutating func writeJournal() {
         effects.needsJournal = false
         for client in managers.keys {
@@ -64,7 +64,7 @@ extension AppLifecycle {
         }
         for kept in state.managers where kept.hasTasks {
             let app = known(kept.app)
-            // It could not have been preserved without.
+            // The manager could not have been preserved without the background mode.
             apps[app].manifest.backgroundModes.insert(BackgroundModes(kept.role))
             let client = add(kept.role, app, kept.restoreIdentifier)
             managers[client]?.restore(kept)

@@ -1,21 +1,22 @@
 import BLEHost
 import BLEPackets
 
-/// The life of apps on one engine: which apps run, which hear of what and when, and what goes on for those that do not run
-/// (SPEC 1.5 to 1.9, 5).
+/// The life cycle of apps on one engine: which apps run, which events they receive and when, and what continues for
+/// apps that do not run (SPEC 1.5 to 1.9, 5).
 ///
-/// A value machine like `Host`: everything that is not computed comes in as an input, in order: what becomes of processes,
-/// requests of managers, events of the engine, time, entropy. What is to be done is fetched with `nextOutput` after each
-/// input. The same inputs give the same outputs, in every process.
+/// A value machine like `Host`: everything that it cannot compute is an input, in order: processes, requests of
+/// managers, events of the engine, time, entropy. After each input, the owner fetches the outputs with `nextOutput`.
+/// The same inputs give the same outputs, in every process.
 ///
 ///     request ──▶ manager ──▶ command ──▶ engine ──event──▶ manager ──▶ delivered │ queued, app woken │ app relaunched
 ///
-/// It routes. What a manager asked for is the matter of its machine, `CentralManager` or `PeripheralManager`; what an app's
-/// process is at, of `App`; what apps share, of `SharedLinks`, `PeerDirectory` and `AlertList`. None reaches another: what
-/// a machine needs is an argument (`Standing` says what it may do), what it wants is an effect, carried out by `settle`.
+/// This type only routes. `CentralManager` and `PeripheralManager` have the state of managers; `App` has the state of
+/// an app's process; `SharedLinks`, `PeerDirectory` and `AlertList` have what apps share. None of them accesses
+/// another: the inputs of such a machine are arguments (`Standing` says what it may do), its outputs are effects, which
+/// `settle` carries out.
 ///
-/// Each manager is a client of the engine; its standing (foreground, background, preserved) decides what the one arbiter
-/// there scans and advertises for it. Nothing of that is decided twice.
+/// Each manager is a client of the engine. Its standing (foreground, background, preserved) determines what the
+/// engine's arbiter scans and advertises for it; only the arbiter decides that.
 public struct AppLifecycle: ~Copyable {
     /// Whether the controller can be used.
     enum ControllerState: Equatable { case starting, resetting, failed, ready }
@@ -24,24 +25,25 @@ public struct AppLifecycle: ~Copyable {
     var controller = ControllerState.starting
     var isPowered = true
     var isAdvertising = false
-    /// Index is identity: apps are never forgotten.
+    /// The index identifies an app: apps are never removed.
     var apps: [App] = []
-    /// In the order in which they were made.
+    /// In the order in which they were created.
     var managers = OrderedTable<ClientID, Manager>()
     var links = SharedLinks()
     var directory: PeerDirectory
     var alerts = AlertList()
     var effects = ManagerEffects()
     var outputs = OutputQueue()
-    /// The moment of the input that is being handled.
+    /// The time of the current input.
     var now = Instant.zero
     private var lastClient: UInt32 = 0
     private var lastForeground: UInt64 = 0
     private var lastSequence: UInt64 = 0
 
     /// - Parameters:
-    ///   - seed: 32 octets of entropy, different at each start: identifiers are made of them.
-    ///   - state: what the journal of an earlier process says: its managers go on as soon as the controller is ready.
+    ///   - seed: 32 octets of entropy, different at each start, for creating identifiers.
+    ///   - state: the state from the journal of an earlier process: its managers continue as soon as the controller is
+    ///     ready.
     public init(
         settings: LifecycleSettings = LifecycleSettings(), seed: [UInt8], restoring state: PreservedState = .init()
     ) {
@@ -50,25 +52,25 @@ public struct AppLifecycle: ~Copyable {
         restore(state)
     }
 
-    /// What is to be done next; to be called until `nil` after every input.
+    /// The next output; call it after every input until it is `nil`.
     public mutating func nextOutput() -> LifecycleOutput? { outputs.next() }
 
     // MARK: The engine
 
-    /// The engine has taken a command; to be told at once, before any of its events.
+    /// The engine has accepted a command. Call it at once, before any event of the command.
     public mutating func submitted(_ token: CommandToken, as operation: OperationID) {
         guard let (purpose, isCancelled) = effects.commands.name(token, operation) else { return }
         if isCancelled { effects.submit(.cancel(operation), from: .system) }
         settle()
-        // What changed since the command was given could not be told to the engine before.
+        // Changes since the command was submitted could not be passed to the engine before.
         if case .scan(let client) = purpose { withCentral(client) { $0.convergeScan($1, into: &$2) } }
         if case .advertise(let client) = purpose { withPeripheral(client) { $0.convergeAdvertising($1, into: &$2) } }
     }
 
-    /// Whether an operation is one of the machine's own.
+    /// Whether an operation belongs to a manager or the system.
     func knows(_ operation: OperationID) -> Bool { effects.commands.knows(operation) }
 
-    /// Something that the engine tells; whatever is for an app follows as output.
+    /// An event of the engine; events for apps follow as outputs.
     public mutating func receive(_ event: HostEvent, at now: Instant) {
         self.now = now
         switch event {
@@ -100,7 +102,7 @@ public struct AppLifecycle: ~Copyable {
         case .channel(let event): received(event)
         case .identityFound(let identity, let address): identityFound(identity, behind: address)
         case .pairing(let link, .failed(.keyMissingAtPeer)): peerLostKeys(link)
-        // Pairing is the engine's and the system's, not an app's.
+        // The engine and the system handle pairing, not the apps.
         case .pairing, .encryptionChanged, .ambiguousIdentity, .cleartextRefused: break
         case .bondChanged(let bond): directory.bondChanged(bond.identity)
         case .bondRemoved(let identity): directory.bondRemoved(identity)
@@ -135,7 +137,7 @@ public struct AppLifecycle: ~Copyable {
         }
     }
 
-    /// The transport is gone and may come back.
+    /// The transport is closed and may be opened again.
     public mutating func transportClosed(at now: Instant) {
         self.now = now
         guard controller == .ready else { return }
@@ -143,7 +145,7 @@ public struct AppLifecycle: ~Copyable {
         finish()
     }
 
-    /// The transport could not be opened, or is gone for good: there is no Bluetooth here.
+    /// The transport could not be opened, or is closed for good: there is no Bluetooth.
     public mutating func transportFailed(at now: Instant) {
         self.now = now
         controllerChanged(to: .failed)
@@ -152,7 +154,7 @@ public struct AppLifecycle: ~Copyable {
 
     // MARK: Time
 
-    /// When `advance` is due.
+    /// When to call `advance`.
     public var nextDeadline: Instant? {
         var deadline = directory.writingDeadline
         for app in apps { deadline = earliest(deadline, app.deadline(settings)) }
@@ -160,7 +162,7 @@ public struct AppLifecycle: ~Copyable {
         return deadline
     }
 
-    /// Time has passed.
+    /// Runs the timers that are due.
     public mutating func advance(to now: Instant) {
         self.now = now
         advanceApps()
@@ -174,7 +176,7 @@ public struct AppLifecycle: ~Copyable {
 
     // MARK: Carrying out
 
-    /// Lets the machine of a central manager act; does nothing where there is none.
+    /// Calls the machine of a central manager; does nothing if there is none.
     @discardableResult
     mutating func withCentral<Value>(
         _ client: ClientID, _ body: (inout CentralManager, Standing, inout ManagerEffects) -> Value
@@ -184,7 +186,7 @@ public struct AppLifecycle: ~Copyable {
         return managers[client]?.central?.act(standing, &effects, body)
     }
 
-    /// Lets the machine of a peripheral manager act; does nothing where there is none.
+    /// Calls the machine of a peripheral manager; does nothing if there is none.
     @discardableResult
     mutating func withPeripheral<Value>(
         _ client: ClientID, _ body: (inout PeripheralManager, Standing, inout ManagerEffects) -> Value
@@ -194,7 +196,7 @@ public struct AppLifecycle: ~Copyable {
         return managers[client]?.peripheral?.act(standing, &effects, body)
     }
 
-    /// Lets the channels of a manager act.
+    /// Calls the channels of a manager.
     mutating func withChannels(_ client: ClientID, _ body: (inout ChannelTable, inout ManagerEffects) -> Void) {
         managers[client]?.changeChannels(&effects, body)
         settle()
@@ -212,14 +214,14 @@ public struct AppLifecycle: ~Copyable {
         }
     }
 
-    /// Makes what the engine does for a manager what it is to do as things stand.
+    /// Adapts the engine's work for a manager to its current standing.
     mutating func converge(_ client: ClientID) {
         guard let standing = standing(of: client) else { return }
         managers[client]?.converge(standing, at: now, into: &effects)
         settle()
     }
 
-    /// Carries out what machines want: the one place where effects leave.
+    /// Carries out the effects of the machines: the only place where effects leave.
     mutating func settle() {
         while let effect = effects.next() {
             switch effect {
@@ -231,7 +233,7 @@ public struct AppLifecycle: ~Copyable {
         }
     }
 
-    /// The end of each input.
+    /// Ends each input.
     mutating func finish() {
         for client in managers.keys {
             guard let manager = managers[client], manager.role == .central else { continue }
@@ -253,7 +255,7 @@ public struct AppLifecycle: ~Copyable {
         managers.first { $0.id == manager && $0.app == app }?.client
     }
 
-    /// Whether a client of the engine is none of an app's: the owner lets others use the engine besides.
+    /// Whether a client of the engine belongs to no app: the owner lets others use the engine, too.
     func isForeign(_ client: ClientID) -> Bool { client.rawValue > lastClient && client != .system }
 
     mutating func nextClient() -> ClientID {

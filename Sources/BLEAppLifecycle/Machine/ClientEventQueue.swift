@@ -3,9 +3,9 @@ import BLEHost
 /// The events that wait for one manager while its app does not run: in order, bounded, and without repetitions (SPEC
 /// 5.5 rule 2, FGO-5).
 ///
-/// One discovery for each peripheral, the latest; one state, the latest, with what was lost in lower ones before;
-/// values each. When there is no room the oldest discoveries go first, then the oldest values, then the oldest of what
-/// can be had again, then what was undone afterwards; a disconnection is never lost.
+/// It keeps the latest discovery of each peripheral, the latest state with what lower ones lost before, and every
+/// value. When it is full, it drops the oldest discoveries first, then the oldest values, then the oldest events that
+/// the app can request again, then pairs of events that cancel each other. It never drops a disconnection.
 struct ClientEventQueue {
     struct Entry {
         var event: ClientEvent
@@ -16,13 +16,13 @@ struct ClientEventQueue {
 
     private let eventLimit: Int
     private let octetLimit: Int
-    /// With gaps for dropped events.
+    /// Entries; `nil` for dropped events.
     private var entries: [Entry?] = []
     private var head = 0
     private(set) var count = 0
     private(set) var octets = 0
     private(set) var lost = 0
-    /// Looked up only.
+    /// Only for lookup, never iterated.
     private var discoveries: [PeerIdentifier: Int] = [:]
 
     init(eventLimit: Int, octetLimit: Int) {
@@ -32,7 +32,7 @@ struct ClientEventQueue {
 
     var isEmpty: Bool { count == 0 && lost == 0 }
 
-    /// The place of the next event in the order of all.
+    /// The sequence number of the next event.
     var nextSequence: UInt64? {
         if lost > 0 { return 0 }
         return entries[head...].first { $0 != nil }??.sequence
@@ -79,7 +79,7 @@ struct ClientEventQueue {
         entries[index]?.event = .statePassed(state)
     }
 
-    /// Something was refused before it became an event: there was no room.
+    /// Counts an event that was refused before it was queued, because there was no room.
     mutating func noteLost() { lost += 1 }
 
     /// Inserts events before all others.
@@ -106,7 +106,7 @@ struct ClientEventQueue {
         return entry.event
     }
 
-    /// The oldest entry is the first again.
+    /// Makes `head` the oldest entry again.
     private mutating func skipHoles() {
         while head < entries.count, entries[head] == nil { head += 1 }
     }
@@ -121,14 +121,14 @@ struct ClientEventQueue {
         }
     }
 
-    /// Whether any event is as described.
+    /// Whether any event meets the condition.
     func contains(where isWanted: (ClientEvent) -> Bool) -> Bool {
         entries.contains { entry in entry.map { isWanted($0.event) } ?? false }
     }
 
     /// - Returns: whether an event was dropped.
     private mutating func dropOne() -> Bool {
-        // The newest is what the room is made for.
+        // The newest event is the one that needs the room.
         let old = head..<entries.count - 1
         if !discoveries.isEmpty, let index = old.first(where: { entries[$0]?.event.isDiscovery == true }) {
             remove(at: index)
@@ -147,7 +147,7 @@ struct ClientEventQueue {
         return true
     }
 
-    /// A connection and its end, if the same peripheral was connected again afterwards.
+    /// A connection and its end, if the same peripheral was connected again later.
     private func oldestPair(in range: Range<Int>) -> (Int, Int)? {
         for first in range {
             guard case .connected(let description, _)? = entries[first]?.event else { continue }
@@ -163,7 +163,7 @@ struct ClientEventQueue {
         return nil
     }
 
-    /// A subscription and the end of it.
+    /// A subscription and its end.
     private func oldestSubscriptionPair(in range: Range<Int>) -> (Int, Int)? {
         // Peers may connect repeatedly: only the first entries are searched, which bounds the cost of a flood.
         for first in range.prefix(64) {
@@ -227,8 +227,8 @@ extension ClientEvent {
         }
     }
 
-    /// Whether it is a delegate call for which a suspended app is woken (SPEC BGC-2). Streams wake no app (SPEC section
-    /// 4).
+    /// Whether the event is a delegate call for which a suspended app is woken (SPEC BGC-2). Stream events wake no app
+    /// (SPEC section 4).
     var wakesApp: Bool {
         switch self {
         case .peripheral(_, .writeLimitsChanged), .peripheral(_, .writeWithoutResponseAvailable(false)), .eventsLost,
@@ -242,7 +242,7 @@ extension ClientEvent {
         }
     }
 
-    /// The approximate memory that it takes.
+    /// The approximate memory that the event takes, in octets.
     public var approximateOctets: Int {
         let frame = 96
         return switch self {

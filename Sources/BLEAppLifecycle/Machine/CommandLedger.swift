@@ -12,9 +12,9 @@ struct CommandLedger {
         var isCancelled = false
     }
 
-    /// Looked up only.
+    /// Only for lookup, never iterated.
     private var commands: [CommandToken: Command] = [:]
-    /// Looked up only.
+    /// Only for lookup, never iterated.
     private var tokens: [OperationID: CommandToken] = [:]
     private var lastToken: UInt64 = 0
 
@@ -45,17 +45,17 @@ struct CommandLedger {
     /// The operation of a command, once it is known.
     func operation(of token: CommandToken) -> OperationID? { commands[token]?.operation }
 
-    /// Whether an operation is one of these.
+    /// Whether this ledger has the operation.
     func knows(_ operation: OperationID) -> Bool { tokens[operation] != nil }
 
-    /// The end of an operation: what it was for.
+    /// Removes an operation that has ended, and returns its purpose.
     mutating func take(_ operation: OperationID) -> (token: CommandToken, purpose: Purpose)? {
         guard let token = tokens.removeValue(forKey: operation), let command = commands.removeValue(forKey: token)
         else { return nil }
         return (token, command.purpose)
     }
 
-    /// Forgets commands for which no manager waits any more; the engine ends them by itself.
+    /// Forgets commands of a manager that no longer waits for them; the engine completes them anyway.
     mutating func forget(_ client: ClientID, on peer: PeerIdentifier? = nil) {
         for (token, command) in commands {
             // Each entry is changed independently: the order has no effect.

@@ -13,7 +13,7 @@ extension DisconnectionReason {
 }
 
 extension HCIStatus {
-    /// `CBError` of a link that ended for this reason (SPEC appendix A).
+    /// The `CBError` of a link that ended for this reason (SPEC appendix A).
     var coreBluetoothError: CoreBluetoothError {
         switch rawValue {
         case 0x08: .connectionTimeout
@@ -30,7 +30,7 @@ extension HCIStatus {
 }
 
 extension HostFailure {
-    /// Why a connection could not be made.
+    /// The error of a failed connection.
     var connectionError: ClientError {
         switch self {
         case .connectionFailed(let status), .controller(let status, _): .coreBluetooth(status.coreBluetoothError)
@@ -42,7 +42,7 @@ extension HostFailure {
         }
     }
 
-    /// Why a request to a remote peripheral, or a service, did not do what it should.
+    /// The error of a failed request to a remote peripheral, or of a failed service.
     var clientError: ClientError {
         switch self {
         case .gatt(.att(let error, _)): .att(error)
@@ -67,7 +67,7 @@ extension HostFailure {
 }
 
 extension SecurityFailure {
-    /// Why a request that needs a secure link was not carried out.
+    /// The error of a request that failed for lack of security.
     fileprivate var clientError: ClientError {
         switch self {
         case .keyMissingAtPeer: .coreBluetooth(.peerRemovedPairingInformation)

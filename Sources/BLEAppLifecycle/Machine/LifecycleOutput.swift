@@ -11,7 +11,7 @@ public enum LifecycleOutput: Equatable, Sendable {
     case process(ProcessAction, AppID)
     /// Show it to the user, until it is answered or withdrawn.
     case alert(Alert)
-    /// The alert has no meaning any more.
+    /// The alert is no longer relevant: remove it.
     case alertWithdrawn(AlertID)
     /// Write it to the log of an app.
     case log(LogMessage, AppID)
@@ -27,29 +27,29 @@ public struct CommandToken: RawRepresentable, Hashable, Sendable {
 
 /// An action on the process of an app (SPEC 5.4, 5.5).
 public enum ProcessAction: Hashable, Codable, Sendable {
-    /// Resume it: events follow. In the background, `AppLifecycle.suspend` reports that it is done.
+    /// Resume it: events follow. An app in the background reports with `AppLifecycle.suspend` that it is done.
     case resume
     /// Its time is nearly over (SPEC BGX-4).
     case expiring
-    /// Let it run no more until `resume`.
+    /// Stop it until `resume`.
     case suspend
-    /// End it; it counts as ended already.
+    /// End it; the machine already treats it as ended.
     case terminate
     /// Launch it into the background, with these options (SPEC SPR-5, SPR-6).
     case relaunch(LaunchOptions)
 }
 
-/// What the process of an app is at (SPEC 5.4).
+/// The state of an app's process (SPEC 5.4).
 public enum AppPlace: Hashable, Codable, Sendable {
-    /// It has none.
+    /// It does not exist.
     case notRunning
-    /// It is to be launched, and has not said yet that it runs.
+    /// It is being launched and has not reported that it runs.
     case relaunching
-    /// The user looks at it.
+    /// The app is in the foreground.
     case foreground
-    /// It runs on for a while after it left the foreground.
+    /// It continues for a while after the app left the foreground.
     case background
-    /// It runs for an event.
+    /// It runs to handle an event.
     case woken
     /// It is stopped.
     case suspended
@@ -61,7 +61,7 @@ public enum ProcessEnd: Hashable, Codable, Sendable {
     case exited
     /// It crashed.
     case crashed
-    /// The system ended it, for its memory or because it overran its time.
+    /// The system ended it, because of its memory or because it exceeded its time.
     case terminatedBySystem
     /// The user quit it: nothing is preserved until the user launches it again (SPEC SPR-30).
     case forceQuit
@@ -73,7 +73,7 @@ public struct AlertID: RawRepresentable, Hashable, Codable, Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-/// Something that the user is to know, and may bring an app to the foreground for (SPEC ALR-1 to ALR-5).
+/// An alert for the user, who may bring an app to the foreground because of it (SPEC ALR-1 to ALR-5).
 public struct Alert: Hashable, Codable, Sendable {
     /// The kind of an alert.
     public enum Kind: Hashable, Codable, Sendable {
@@ -87,12 +87,12 @@ public struct Alert: Hashable, Codable, Sendable {
         case powerOff
     }
 
-    /// By which it is answered or withdrawn.
+    /// The identifier with which it is answered or withdrawn.
     public var id: AlertID
     /// The app that requests the alert.
     public var app: AppID
     /// The kind of the alert.
     public var kind: Kind
-    /// `nil` for `powerOff`.
+    /// The peripheral; `nil` for `powerOff`.
     public var peripheral: PeripheralDescription?
 }

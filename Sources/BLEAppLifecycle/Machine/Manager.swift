@@ -1,8 +1,8 @@
 import BLEHost
 import BLEPackets
 
-/// One manager of an app, or what the system keeps of one whose app does not run: the machine that knows what it asked
-/// for, and what connects that with its process.
+/// A manager of an app, or the preserved manager of an app that does not run. It connects the state of the manager with
+/// the process.
 ///
 ///     made ──▶ held by a process ──process ends, something to keep──▶ preserved ──made again──▶ held by a process
 ///                    └──released, process ends, nothing to keep──▶ removed ◀──force quit──┘
@@ -12,28 +12,28 @@ struct Manager {
         var octets: Int
     }
 
-    /// By which the engine knows it.
+    /// The manager's client identifier in the engine.
     let client: ClientID
-    /// Index of its app.
+    /// The index of its app.
     let app: Int
-    /// `nil` while no process holds it.
+    /// `nil` while no process has created it.
     var id: ManagerID?
-    /// `nil` for one that is not preserved.
+    /// `nil` if the manager is not preserved.
     let restoreIdentifier: String?
     var options = ManagerOptions()
-    /// What the app knows, or will know when its events reach it.
+    /// The latest state in events for the app, delivered or waiting.
     var toldState: ManagerState?
     var queue: ClientEventQueue
-    /// How many events, and octets of them, its app may still be told before it has handled others.
+    /// How many events and octets the app may still receive before it has handled others.
     private var room: Room
     private let wholeRoom: Room
-    /// Whether indications for it are left unconfirmed.
+    /// Whether the engine leaves indications for this manager unconfirmed.
     private var holdsIndications = false
-    /// What it was at when its app ended.
+    /// The state of the manager when its app ended.
     var snapshot: PreservedManager?
-    /// What the journal says of it.
+    /// The state of the manager in the journal.
     var journaled: PreservedManager?
-    /// One of the two is there, as `role` says.
+    /// Exactly one of `central` and `peripheral` is set, according to `role`.
     var central: CentralManager?
     var peripheral: PeripheralManager?
 
@@ -70,35 +70,35 @@ struct Manager {
         peripheral?.converge(standing, into: &effects)
     }
 
-    /// Whether it waits for its app under this identifier.
+    /// Whether the manager waits for its app to create it again under this identifier.
     func isKept(_ app: Int, _ role: ManagerRole, _ identifier: String) -> Bool {
         self.app == app && self.role == role && restoreIdentifier == identifier && id == nil
     }
 
     // MARK: Apps that are slower than their peers
 
-    /// Whether its app may be told something now.
+    /// Whether the app can receive an event now.
     var hasRoom: Bool { room.events > 0 && room.octets > 0 }
 
-    /// Its app is told something.
+    /// Counts an event for the app.
     mutating func take(_ event: ClientEvent) {
         room.events -= 1
         room.octets -= event.approximateOctets
     }
 
-    /// Its app has handled so many of the events that it was told.
+    /// The app has handled this many events.
     mutating func returned(events: Int, octets: Int) {
         room.events += min(events, wholeRoom.events - room.events)
         room.octets += min(octets, wholeRoom.octets - room.octets)
     }
 
-    /// Whether so much waits that what peers can do without is refused: half of the room is left for what they cannot.
-    /// What it loses is counted.
+    /// Whether the queue is half full. Then events that peers can do without are refused, and counted as lost; the
+    /// other half is for the rest.
     func isCrowded(_ settings: LifecycleSettings) -> Bool {
         queue.count >= settings.queuedEventLimit / 2 || queue.octets >= settings.queuedOctetLimit / 2
     }
 
-    /// Indications are left unconfirmed while the app runs and does not keep up: their senders wait.
+    /// While the app runs but is too slow, indications stay unconfirmed, so that their senders wait.
     mutating func holdIndications(isHeard: Bool, _ settings: LifecycleSettings, into effects: inout ManagerEffects) {
         guard role == .central, holdsIndications || !queue.isEmpty else { return }
         let isCalm = queue.count < settings.queuedEventLimit / 4 && queue.octets < settings.queuedOctetLimit / 4
@@ -110,7 +110,7 @@ struct Manager {
 
     // MARK: Losing Bluetooth
 
-    /// What it loses below `poweredOn` (SPEC 2.3, 2.4).
+    /// Handles the losses below `poweredOn` (SPEC 2.3, 2.4).
     mutating func fall(to state: ManagerState, into effects: inout ManagerEffects) {
         guard id != nil else {
             central?.loseLinks(into: &effects)
@@ -124,7 +124,7 @@ struct Manager {
         channels?.closeAll(into: &effects)
     }
 
-    /// All that it wanted ends.
+    /// Ends all activities of the manager.
     func drop(into effects: inout ManagerEffects) {
         var manager = self
         manager.central?.drop(into: &effects)
@@ -136,7 +136,7 @@ struct Manager {
 
     // MARK: Without a process
 
-    /// What it is at now; `nil` where it is not to be preserved.
+    /// The current state for preservation; `nil` if the manager is not preserved.
     func preserved(of app: AppID, identifier: (DeviceAddress) -> PeerIdentifier?) -> PreservedManager? {
         guard let restoreIdentifier else { return nil }
         var kept = PreservedManager(app: app, role: role, restoreIdentifier: restoreIdentifier)
@@ -145,22 +145,22 @@ struct Manager {
         return kept
     }
 
-    /// Its process is gone, and what it asked for goes on.
+    /// The manager's process has ended; its activities continue.
     mutating func processEnded(keeping kept: PreservedManager, into effects: inout ManagerEffects) {
-        // What was said and not heard stands in the snapshot, or is said again behind it.
+        // The snapshot contains what these events report, or they will be sent again after it.
         queue.removeAll { event in event.isStateChange || event.isRestoration }
         let queue = queue
         peripheral?.processEnded(
             isWaiting: { question in queue.contains { $0.question == question } }, into: &effects)
-        // A channel is a thing between two processes (SPEC section 4): it does not outlast one of them.
+        // A channel connects two processes (SPEC section 4), so it ends with either of them.
         channels?.closeAll(into: &effects)
         id = nil
         room = wholeRoom
         toldState = nil
         snapshot = kept
         central?.processEnded()
-        // Answers to a process that is gone mean nothing to the next one; what they tell of the peripheral is in its
-        // services.
+        // Responses to requests of the ended process mean nothing to the next one; the services contain what they say
+        // about the peripheral.
         self.queue.removeAll { event in
             guard case .peripheral(_, let event) = event else { return false }
             if case .valueUpdated = event { return false }
@@ -168,11 +168,11 @@ struct Manager {
         }
     }
 
-    /// Takes up what an earlier process left.
+    /// Restores the state of an earlier process.
     mutating func restore(_ kept: PreservedManager) {
         var snapshot = kept
         for place in snapshot.peripherals.indices {
-            // The link did not outlast the process that held it.
+            // The link ended with the process.
             snapshot.peripherals[place].isConnected = false
             snapshot.peripherals[place].services = nil
         }
@@ -183,7 +183,7 @@ struct Manager {
         peripheral?.restore(kept)
     }
 
-    /// What the process that holds it again is told first (SPEC SPR-10).
+    /// The first event for the new process (SPEC SPR-10).
     mutating func takeRestoration(name: (DeviceAddress) -> String?) -> ClientEvent? {
         guard let kept = snapshot.take() else { return nil }
         if let central { return .willRestoreCentral(central.restored(kept, name: name)) }
@@ -192,9 +192,9 @@ struct Manager {
                 services: kept.services, subscriptions: kept.subscriptions, advertisement: kept.advertisement))
     }
 
-    /// What the journal is to say; `nil` for nothing.
+    /// The state for the journal; `nil` for none.
     func journalEntry(_ kept: PreservedManager) -> PreservedManager? {
-        // Until its app has taken it back, a manager is what it was, even if it has been told otherwise since.
+        // Until the app creates it again, a preserved manager keeps its snapshot, even if its state has changed since.
         let kept = id == nil ? snapshot?.updated(by: kept) ?? kept : kept
         return kept.hasTasks ? kept : nil
     }
@@ -217,7 +217,7 @@ extension PeripheralManager {
 }
 
 extension PreservedManager {
-    /// Peripherals that are wanted no more are wanted no more after a restart either.
+    /// Removes peripherals that the manager no longer wants, so that they stay removed after a restart.
     fileprivate func updated(by now: PreservedManager) -> PreservedManager {
         var kept = self
         kept.scan = now.scan

@@ -5,7 +5,7 @@ import BLEPackets
 /// machine.
 struct ManagerEffects {
     enum Effect: Equatable {
-        /// Leaves as it is.
+        /// An output that is passed on unchanged.
         case output(LifecycleOutput)
         /// An event for a manager: delivered at once, later, or by waking or launching the app.
         case tell(ClientEvent, ClientID)
@@ -22,7 +22,7 @@ struct ManagerEffects {
     var needsJournal = false
     private var lastChannel: UInt32 = 0
 
-    /// The oldest that has not been carried out.
+    /// The oldest effect that has not been carried out.
     mutating func next() -> Effect? { effects.popFirst() }
 
     /// Submits a command to the engine.
@@ -50,6 +50,6 @@ struct ManagerEffects {
 }
 
 extension ClientID {
-    /// Whose operations are the system's own.
+    /// The client of the system's own operations.
     static let system = ClientID(rawValue: .max)
 }

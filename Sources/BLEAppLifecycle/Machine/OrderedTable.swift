@@ -1,4 +1,4 @@
-/// Values that are looked up by key and walked in the order in which their keys were added.
+/// A dictionary that is iterated in the order in which its keys were added.
 struct OrderedTable<Key: Hashable, Value>: Sequence {
     private(set) var keys: [Key] = []
     private var values: [Key: Value] = [:]

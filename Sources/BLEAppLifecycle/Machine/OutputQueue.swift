@@ -8,6 +8,7 @@ struct OutputQueue {
 
     mutating func emit(_ output: LifecycleOutput) { outputs.append(output) }
 
-    /// Before all outputs that have not been fetched: events are written to the journal before an app receives them.
+    /// Puts an output before all that have not been fetched: a journal entry must be written before an app receives the
+    /// event.
     mutating func emitFirst(_ output: LifecycleOutput) { outputs.prepend(output) }
 }

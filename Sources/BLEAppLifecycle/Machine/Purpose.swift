@@ -13,9 +13,9 @@ enum Purpose: Equatable {
     case listen(ClientID)
     /// An SDU on a channel, with its length in octets.
     case send(ClientID, L2CAPChannelID, octets: Int)
-    /// Of the system itself, on a new link.
+    /// For the system itself, on a new link.
     case learn(LinkID, LearningStep)
-    /// No manager waits.
+    /// No manager waits for the completion.
     case none
 
     var client: ClientID? {

@@ -1,13 +1,13 @@
 import BLEHost
 import BLEPackets
 
-/// What stands in the dictionary of a discovery (SPEC 2.2); `nil` and empty stand for a key that is absent.
+/// The content of a discovery's dictionary (SPEC 2.2); `nil` and empty mean that the key is absent.
 public struct AdvertisementContent: Hashable, Codable, Sendable {
-    /// One service's data.
+    /// The service data of one service.
     public struct ServiceData: Hashable, Codable, Sendable {
-        /// Whose data it is.
+        /// The service.
         public var uuid: BluetoothUUID
-        /// The octets behind the UUID.
+        /// The octets after the UUID.
         public var data: [UInt8]
 
         public init(uuid: BluetoothUUID, data: [UInt8]) {
@@ -16,23 +16,23 @@ public struct AdvertisementContent: Hashable, Codable, Sendable {
         }
     }
 
-    /// Complete or shortened.
+    /// The local name, complete or shortened.
     public var localName: String?
-    /// Of the first structure, its company identifier in front, least significant octet first.
+    /// The first manufacturer-specific data, including the company identifier (least significant octet first).
     public var manufacturerData: [UInt8]?
-    /// In the order in which they stand.
+    /// In the order of the advertisement.
     public var serviceData: [ServiceData] = []
-    /// Those that everybody can read, each once.
+    /// The services outside the overflow area, each once.
     public var serviceUUIDs: [BluetoothUUID] = []
-    /// Those that were scanned for and whose bit is set in the overflow area (SPEC 3.6).
+    /// Services of the scan whose bit is set in the overflow area (SPEC 3.6).
     public var overflowServiceUUIDs: [BluetoothUUID] = []
-    /// What the device looks for in others.
+    /// The services that the device solicits.
     public var solicitedServiceUUIDs: [BluetoothUUID] = []
-    /// dBm.
+    /// The transmit power in dBm.
     public var txPower: Int8?
-    /// Whether the device takes connections.
+    /// Whether the advertisement is connectable.
     public var isConnectable = false
-    /// When it was heard, on the engine's time line.
+    /// When the packet was received, in microseconds of the engine's clock.
     public var microseconds: Int64 = 0
 
     public init() {}

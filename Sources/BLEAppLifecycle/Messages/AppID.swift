@@ -6,7 +6,7 @@ public struct AppID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// One manager of one app, for as long as the app's process lives.
+/// Identifies one manager of one app, for as long as the app's process lives.
 ///
 /// The app's side chooses the number when it creates the manager, and never uses one twice in a process. Only the
 /// restore identifier survives the process.
@@ -17,10 +17,10 @@ public struct ManagerID: RawRepresentable, Hashable, Comparable, Codable, Sendab
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Which of the two managers (SPEC MOD-1).
+/// The role of a manager (SPEC MOD-1).
 public enum ManagerRole: String, Hashable, Codable, Sendable { case central, peripheral }
 
-/// A synchronous query. The app's side chooses the number.
+/// Identifies a synchronous query. The app's side chooses the number.
 ///
 /// The answer is the first event with the same number. It is emitted before `receive` of the request returns: no other
 /// input comes in between.

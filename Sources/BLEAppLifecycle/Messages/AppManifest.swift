@@ -1,6 +1,6 @@
 /// What an app declares before it runs (SPEC 5.3, BGX-1).
 public struct AppManifest: Hashable, Codable, Sendable {
-    /// Who declares it.
+    /// The app.
     public var app: AppID
     /// The background modes of the app.
     public var backgroundModes: BackgroundModes
@@ -40,9 +40,9 @@ public struct BackgroundModes: OptionSet, Hashable, Codable, Sendable {
 /// Why an app was launched by the system (SPEC SPR-6, SPR-7): restore identifiers of the managers that were active
 /// while it did not run.
 public struct LaunchOptions: Hashable, Codable, Sendable {
-    /// Of its central managers.
+    /// The identifiers of its central managers.
     public var centrals: [String]
-    /// Of its peripheral managers.
+    /// The identifiers of its peripheral managers.
     public var peripherals: [String]
 
     public init(centrals: [String] = [], peripherals: [String] = []) {
@@ -50,6 +50,6 @@ public struct LaunchOptions: Hashable, Codable, Sendable {
         self.peripherals = peripherals
     }
 
-    /// Whether Bluetooth had no part in the launch.
+    /// Whether the app was not launched for Bluetooth.
     public var isEmpty: Bool { centrals.isEmpty && peripherals.isEmpty }
 }

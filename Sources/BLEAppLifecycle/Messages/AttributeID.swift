@@ -1,6 +1,6 @@
 import BLEPackets
 
-/// A service, characteristic or descriptor of a remote device, within that device.
+/// Identifies a service, characteristic or descriptor of a remote device, within that device.
 ///
 /// Stable until `PeripheralEvent.servicesModified` names its service or the peripheral is discovered again after a
 /// power-off: then it is invalid, and requests for it end with `CoreBluetoothError.invalidHandle`.
@@ -15,9 +15,9 @@ public struct RemoteAttributeID: RawRepresentable, Hashable, Comparable, Codable
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A service, characteristic or descriptor that an app publishes, within its peripheral manager.
+/// Identifies a service, characteristic or descriptor that an app publishes, within its peripheral manager.
 ///
-/// The app's side chooses the number, once for each attribute. Restored services keep their numbers; the app's side
+/// The app's side chooses the number, once per attribute. Restored services keep their numbers; the app's side
 /// continues after the greatest of them.
 public struct LocalAttributeID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
     public let rawValue: UInt32
@@ -26,13 +26,13 @@ public struct LocalAttributeID: RawRepresentable, Hashable, Comparable, Codable,
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A request of a remote central, which the app must answer once (SPEC PER-16, PER-18).
+/// Identifies a request of a remote central, which the app must answer once (SPEC PER-16, PER-18).
 public struct ATTRequestID: RawRepresentable, Hashable, Codable, Sendable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// An L2CAP channel with credit-based flow control, either side's.
+/// Identifies an L2CAP channel with credit-based flow control, opened by either side.
 public struct L2CAPChannelID: RawRepresentable, Hashable, Codable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -3,23 +3,25 @@ import BLEPackets
 
 /// A request of a central manager (SPEC CEN-4 to CEN-24, REC-4, REC-6).
 public enum CentralManagerRequest: Hashable, Codable, Sendable {
-    /// Replaces an earlier scan of the same manager (SPEC 2.3).
+    /// Starts a scan, which replaces an earlier scan of the same manager (SPEC 2.3).
     case scan(ScanOptions)
     /// Stops scanning; discoveries that have not been delivered are dropped.
     case stopScan
-    /// Waits without end (SPEC CEN-9).
+    /// Connects to a peripheral, without a timeout (SPEC CEN-9).
     case connect(PeerIdentifier, ConnectOptions)
     /// Ends a connection or a connection attempt; `disconnected` without an error follows at once (SPEC CEN-22 to
     /// CEN-24).
     case cancelConnection(PeerIdentifier)
-    /// As `cancelConnection`, in any state of the manager: the app keeps this peripheral no more (SPEC CEN-6, 2.3).
+    /// Does the same as `cancelConnection`, in any state of the manager: the app has released the peripheral (SPEC
+    /// CEN-6, 2.3).
     case letGo(PeerIdentifier)
-    /// Those of the peripherals that this app knows; answered by `ClientEvent.retrieved` (SPEC REC-4).
+    /// Retrieves the peripherals with these identifiers that the app knows; answered by `ClientEvent.retrieved` (SPEC
+    /// REC-4).
     case retrievePeripherals(QueryID, [PeerIdentifier])
     /// Retrieves the peripherals that are connected to this system by any app and have one of the services; answered by
     /// `ClientEvent.retrieved` (SPEC REC-6).
     case retrieveConnectedPeripherals(QueryID, services: [BluetoothUUID])
-    /// `nil` ends it.
+    /// Registers for connection events; `nil` ends the registration.
     case registerForConnectionEvents(ConnectionEventFilter?)
     /// A request to this peripheral.
     case peripheral(PeerIdentifier, PeripheralRequest)

@@ -1,62 +1,66 @@
 import BLEHost
 import BLEPackets
 
-/// What a manager of an app is told, in order: each but the answers to queries is a call of its delegate, or of the
-/// delegate of one of its peripherals. A value that can be encoded.
+/// An event for a manager of an app. Events are delivered in order; each, except the answers to queries, is a call of
+/// the manager's delegate or of a peripheral's delegate. Events can be encoded.
 public enum ClientEvent: Hashable, Codable, Sendable {
     /// The first event of a restored central manager (SPEC SPR-10, SPR-12).
     case willRestoreCentral(RestoredCentral)
     /// The first event of a restored peripheral manager (SPEC SPR-10, SPR-12).
     case willRestorePeripheral(RestoredPeripheral)
-    /// Below `poweredOn` a central's peripherals are disconnected and its scan is over without a word for each; below
-    /// `poweredOff` its peripherals stand for nothing any more, and a peripheral manager's services and advertising are
-    /// gone (SPEC 2.3, 2.4).
+    /// The manager's state. Below `poweredOn` a central's peripherals are disconnected and its scan has ended, without
+    /// further events; below `poweredOff` its peripherals are no longer valid, and a peripheral manager's services and
+    /// advertising are gone (SPEC 2.3, 2.4).
     case stateChanged(ManagerState, ManagerAuthorization)
-    /// Bluetooth was in this state while the app did not hear of it, and is in a higher one by now: what is lost in such a
-    /// state is lost. No call of a delegate; `stateChanged` follows.
+    /// Bluetooth was in this state while the app could not receive events, and is in a higher one now. What such a
+    /// state loses is lost. Not a delegate call; `stateChanged` follows.
     case statePassed(ManagerState)
-    /// So many events, none of them a disconnection, found no room while the app was suspended (SPEC 5.5 rule 2).
+    /// This many events, none of them a disconnection, were dropped while the app was suspended (SPEC 5.5 rule 2).
     case eventsLost(count: Int)
 
     // MARK: Central
 
+    /// `didDiscover`: a device was discovered.
     /// - Parameter rssi: dBm; 127 when it is unknown.
     case discovered(PeripheralDescription, AdvertisementContent, rssi: Int8)
-    /// `didConnect`: the link can be used.
+    /// `didConnect`: the link is ready.
     case connected(PeripheralDescription, maximumWriteLength: WriteLimits)
-    /// `didFailToConnect`: the wish for a link is over.
+    /// `didFailToConnect`: the connection attempt failed.
     case connectionFailed(PeerIdentifier, ClientError)
+    /// `didDisconnect`: the link or the connection attempt ended.
     /// - Parameters:
-    ///   - error: `nil` where the app itself ended the connection (SPEC 2.3).
-    ///   - microseconds: when it ended, on the engine's time line.
-    ///   - isReconnecting: whether the link is sought again without being asked for.
+    ///   - error: `nil` if the app itself ended the connection (SPEC 2.3).
+    ///   - microseconds: when it ended, on the engine's clock.
+    ///   - isReconnecting: whether the system connects again by itself.
     case disconnected(PeerIdentifier, ClientError?, microseconds: Int64, isReconnecting: Bool)
-    /// - Parameter isConnected: `CBConnectionEvent.peerConnected`, else `.peerDisconnected`.
+    /// `connectionEventDidOccur`.
+    /// - Parameter isConnected: `CBConnectionEvent.peerConnected` if true, otherwise `.peerDisconnected`.
     case connectionEvent(PeripheralDescription, isConnected: Bool)
     /// Answers `retrievePeripherals` and `retrieveConnectedPeripherals`.
     case retrieved(QueryID, [PeripheralDescription])
-    /// What the delegate of this peripheral is told.
+    /// An event for the delegate of this peripheral.
     case peripheral(PeerIdentifier, PeripheralEvent)
 
     // MARK: Peripheral
 
-    /// `didAdd`: the service can be used, unless there is an error.
+    /// `didAdd`: the service is published, unless there is an error.
     case serviceAdded(LocalAttributeID, ClientError?)
-    /// `peripheralManagerDidStartAdvertising`: also told where it could not be started.
+    /// `peripheralManagerDidStartAdvertising`: advertising started, unless there is an error.
     case advertisingStarted(ClientError?)
-    /// `didReceiveRead`: to be answered once with `respond`.
+    /// `didReceiveRead`: the app must answer once with `respond`.
     case readRequest(CentralReadRequest)
-    /// All of them or none, answered once by the group's identifier (SPEC PER-17 to PER-19).
+    /// `didReceiveWrite`: all of the values or none are written; answered once with the identifier of the group (SPEC
+    /// PER-17 to PER-19).
     case writeRequests(CentralWriteRequests)
-    /// `didSubscribeTo`: the cue to send updates (SPEC PER-20).
+    /// `didSubscribeTo`: from now on, the app sends updates (SPEC PER-20).
     case subscribed(CentralDescription, characteristic: LocalAttributeID)
-    /// `didUnsubscribeFrom`: the central wants no more, or is gone.
+    /// `didUnsubscribeFrom`: the central unsubscribed or disconnected.
     case unsubscribed(CentralDescription, characteristic: LocalAttributeID)
     /// There is room again after `updateQueued` was false (SPEC PER-22).
     case readyToUpdateSubscribers
-    /// Answers `updateValue`: whether the value was taken.
+    /// Answers `updateValue`: whether the value was accepted.
     case updateQueued(QueryID, Bool)
-    /// `didPublishL2CAPChannel`; the PSM is 0 where there is an error.
+    /// `didPublishL2CAPChannel`; the PSM is 0 if there is an error.
     case channelPublished(psm: UInt16, ClientError?)
     /// `didUnpublishL2CAPChannel`.
     case channelUnpublished(psm: UInt16, ClientError?)
@@ -65,10 +69,10 @@ public enum ClientEvent: Hashable, Codable, Sendable {
 
     // MARK: Both
 
-    /// What the owner of this channel is told.
+    /// An event for the owner of this channel.
     case channel(L2CAPChannelID, ClientChannelEvent)
 
-    /// Whether it answers a query, and so is handed over on the spot instead of being a delegate's call.
+    /// Whether it answers a query: then it is returned to the caller instead of calling a delegate.
     public var isAnswer: Bool {
         if case .retrieved = self { return true }
         if case .updateQueued = self { return true }
@@ -76,23 +80,23 @@ public enum ClientEvent: Hashable, Codable, Sendable {
     }
 }
 
-/// What the owner of an L2CAP channel is told.
+/// An event for the owner of an L2CAP channel.
 public enum ClientChannelEvent: Hashable, Codable, Sendable {
-    /// Octets behind those that were received before.
+    /// The next received octets.
     case received([UInt8])
-    /// So many more octets may be sent.
+    /// This many more octets may be sent.
     case canSend(count: Int)
-    /// Nothing more follows.
+    /// The channel is closed; no event follows.
     case closed(ClientError?)
 }
 
-/// A remote peripheral as far as this system knows it now.
+/// A remote peripheral, as the system knows it now.
 public struct PeripheralDescription: Hashable, Codable, Sendable {
-    /// By which this app knows the device.
+    /// The app's identifier of the device.
     public var identifier: PeerIdentifier
-    /// The name that the device gives when it is asked, else the advertised one.
+    /// The device's GAP device name if it has been read, otherwise the advertised name.
     public var name: String?
-    /// As this manager sees it.
+    /// The state of this manager's connection.
     public var state: PeripheralState
 
     public init(identifier: PeerIdentifier, name: String? = nil, state: PeripheralState = .disconnected) {
@@ -104,9 +108,9 @@ public struct PeripheralDescription: Hashable, Codable, Sendable {
 
 /// A remote central.
 public struct CentralDescription: Hashable, Codable, Sendable {
-    /// By which this app knows the device.
+    /// The app's identifier of the device.
     public var identifier: PeerIdentifier
-    /// Octets that one update can carry: ATT_MTU − 3.
+    /// The number of octets that one update can carry: ATT_MTU − 3.
     public var maximumUpdateLength: Int
 
     public init(identifier: PeerIdentifier, maximumUpdateLength: Int) {
@@ -115,11 +119,11 @@ public struct CentralDescription: Hashable, Codable, Sendable {
     }
 }
 
-/// `maximumWriteValueLength(for:)`, in octets.
+/// The values of `maximumWriteValueLength(for:)`, in octets.
 public struct WriteLimits: Hashable, Codable, Sendable {
-    /// With an answer: 512, whatever ATT_MTU is.
+    /// With a response: 512, regardless of ATT_MTU.
     public var withResponse: Int
-    /// Without: ATT_MTU − 3.
+    /// Without a response: ATT_MTU − 3.
     public var withoutResponse: Int
 
     public init(withResponse: Int = 512, withoutResponse: Int = 20) {
@@ -128,15 +132,15 @@ public struct WriteLimits: Hashable, Codable, Sendable {
     }
 }
 
-/// The app is asked for a value (SPEC PER-13).
+/// A request to read a value (SPEC PER-13).
 public struct CentralReadRequest: Hashable, Codable, Sendable {
-    /// By which it is answered.
+    /// The identifier for the answer.
     public var id: ATTRequestID
-    /// Who asks.
+    /// The central that sent the request.
     public var central: CentralDescription
-    /// What is asked for.
+    /// The characteristic to read.
     public var characteristic: LocalAttributeID
-    /// Octets to leave out of the answer (SPEC PER-14).
+    /// The number of octets to omit from the answer (SPEC PER-14).
     public var offset: Int
 
     public init(id: ATTRequestID, central: CentralDescription, characteristic: LocalAttributeID, offset: Int) {
@@ -147,13 +151,13 @@ public struct CentralReadRequest: Hashable, Codable, Sendable {
     }
 }
 
-/// The app is given values (SPEC PER-17).
+/// A request to write values (SPEC PER-17).
 public struct CentralWriteRequests: Hashable, Codable, Sendable {
     /// One of the values.
     public struct Write: Hashable, Codable, Sendable {
-        /// What is to be set.
+        /// The characteristic to write.
         public var characteristic: LocalAttributeID
-        /// Where in the value the octets belong.
+        /// The offset in the value, in octets.
         public var offset: Int
         /// The octets, at most 512.
         public var value: [UInt8]
@@ -165,9 +169,9 @@ public struct CentralWriteRequests: Hashable, Codable, Sendable {
         }
     }
 
-    /// Of the group.
+    /// The identifier of the group, for the answer.
     public var id: ATTRequestID
-    /// Who writes.
+    /// The central that sent the request.
     public var central: CentralDescription
     /// At least one.
     public var writes: [Write]

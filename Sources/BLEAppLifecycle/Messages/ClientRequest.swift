@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// A request of a manager of an app. It can be encoded, to cross from one process to another.
+/// A request of an app's manager. It can be encoded, to cross from one process to another.
 ///
 /// The results are reported by `ClientEvent`s, in order. Below `ManagerState.poweredOn` all requests are dropped with a
 /// `LogMessage`, except creating, releasing, cancelling and retrieving (SPEC 2.3).
@@ -31,6 +31,6 @@ public enum ChannelRequest: Hashable, Codable, Sendable {
     case send([UInt8])
     /// The app has read this many octets: the remote may send as many again.
     case received(count: Int)
-    /// Nothing more is sent or received.
+    /// Closes the channel.
     case close
 }

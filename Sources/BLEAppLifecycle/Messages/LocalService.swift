@@ -3,15 +3,15 @@ import BLEPackets
 
 /// A complete service that an app publishes: `CBMutableService` (SPEC MOD-4, PER-6).
 public struct LocalService: Hashable, Codable, Sendable {
-    /// By which the app and this system name it.
+    /// The identifier of the service for the app and the system.
     public var id: LocalAttributeID
     /// The type of the service.
     public var uuid: BluetoothUUID
     /// Whether the service is primary; a secondary one has a meaning only inside services that include it.
     public var isPrimary: Bool
-    /// Services that are published already.
+    /// Services that are already published.
     public var includedServices: [LocalAttributeID]
-    /// In the order of their handles to be.
+    /// In the order of their future handles.
     public var characteristics: [LocalCharacteristic]
 
     public init(
@@ -28,7 +28,7 @@ public struct LocalService: Hashable, Codable, Sendable {
 
 /// `CBMutableCharacteristic` (SPEC PER-2 to PER-5).
 public struct LocalCharacteristic: Hashable, Codable, Sendable {
-    /// By which the app and this system name it.
+    /// The identifier of the characteristic for the app and the system.
     public var id: LocalAttributeID
     /// The type of the characteristic.
     public var uuid: BluetoothUUID
@@ -38,7 +38,7 @@ public struct LocalCharacteristic: Hashable, Codable, Sendable {
     public var permissions: UInt8
     /// The fixed value; `nil` for a value that the app supplies on request (SPEC PER-3).
     public var value: [UInt8]?
-    /// Besides those that the system adds itself.
+    /// The descriptors, except those that the system adds itself.
     public var descriptors: [LocalDescriptor]
 
     public init(
@@ -56,7 +56,7 @@ public struct LocalCharacteristic: Hashable, Codable, Sendable {
 
 /// `CBMutableDescriptor`.
 public struct LocalDescriptor: Hashable, Codable, Sendable {
-    /// By which the app and this system name it.
+    /// The identifier of the descriptor for the app and the system.
     public var id: LocalAttributeID
     /// The type of the descriptor.
     public var uuid: BluetoothUUID
@@ -76,7 +76,7 @@ public struct AdvertisementRequest: Hashable, Codable, Sendable {
     public var localName: String?
     /// `CBAdvertisementDataServiceUUIDsKey`.
     public var serviceUUIDs: [BluetoothUUID]
-    /// Keys of the dictionary that an app may not set: one is enough to refuse it all.
+    /// Keys of the dictionary that an app may not set: a single one makes the request fail.
     public var unsupportedKeys: [String]
 
     public init(localName: String? = nil, serviceUUIDs: [BluetoothUUID] = [], unsupportedKeys: [String] = []) {

@@ -1,4 +1,4 @@
-/// A line for the log of an app, most of them what Apple's framework says of its misuse (SPEC 2.3, 2.4).
+/// A line for the log of an app; most are Apple's messages about misuse of the framework (SPEC 2.3, 2.4).
 public enum LogMessage: Hashable, Codable, Sendable {
     /// A command below `poweredOn`; it was dropped.
     case notPoweredOn(ManagerRole)
@@ -14,17 +14,17 @@ public enum LogMessage: Hashable, Codable, Sendable {
     case restorationNotImplemented(ManagerRole)
     /// A method of a delegate that only a subclass of the conforming class has; the compiler has removed it.
     case delegateMethodRemoved(class: String, superclass: String, method: String)
-    /// As `delegateMethodRemoved`, where not even the class's methods are known.
+    /// As `delegateMethodRemoved`, if the methods of the class cannot be seen at all.
     case delegateMethodsUnseen(class: String, superclass: String, method: String)
-    /// The last reference to a peripheral went while it was connected or wanted (SPEC 2.3).
+    /// The last reference to a peripheral went while it was connected or connecting (SPEC 2.3).
     case unusedPeripheral(PeerIdentifier)
-    /// Each packet is told, and the main queue carries them all (SPEC 2.3).
+    /// Every packet is reported, and all reports go to the main queue (SPEC 2.3).
     case duplicatesOnMainQueue
-    /// A service that is in the database was added again (SPEC PER-7).
+    /// The app added a service that is already in the database (SPEC PER-7).
     case servicePublished
-    /// An attribute that does not exist, or not any more.
+    /// An attribute that does not exist, or no longer exists.
     case unknownAttribute
-    /// The manager was asked for something of the other role, or had not been made.
+    /// The manager received a request of the other role, or has not been created.
     case wrongManager
     /// A second answer to a request, or one that came too late (SPEC PER-16).
     case requestAlreadyAnswered
@@ -32,14 +32,14 @@ public enum LogMessage: Hashable, Codable, Sendable {
     case requestNotAnswered
     /// A key that an advertisement cannot have (SPEC PER-10).
     case advertisementKeyNotAllowed(String)
-    /// The configuration of a characteristic is written by `setNotifyValue` alone (SPEC 2.3).
+    /// An attempt to write the Client Characteristic Configuration, which only `setNotifyValue` may write (SPEC 2.3).
     case configurationDescriptorWritten
-    /// A background scan that names no service hears nothing (SPEC BGC-5).
+    /// A background scan without services discovers nothing (SPEC BGC-5).
     case backgroundScanWithoutServices
     /// The app overran its time in the background (SPEC BGX-5).
     case wakeBudgetExceeded(strikes: Int)
 
-    /// One line, without the name of the object that is complained of.
+    /// The text: one line, without the name of the object.
     public var text: String {
         switch self {
         case .notPoweredOn(let role):
@@ -87,10 +87,10 @@ public enum LogMessage: Hashable, Codable, Sendable {
 }
 
 extension ManagerRole {
-    /// The class that an app knows.
+    /// The class in the app's API.
     public var className: String { self == .central ? "CBCentralManager" : "CBPeripheralManager" }
 
-    /// As it stands in a manifest (SPEC BGX-1).
+    /// The name of the background mode in a manifest (SPEC BGX-1).
     public var backgroundModeName: String { self == .central ? "bluetooth-central" : "bluetooth-peripheral" }
 
     var restorationMethod: String {

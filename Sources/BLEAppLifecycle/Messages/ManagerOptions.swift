@@ -1,9 +1,9 @@
 import BLEHost
 import BLEPackets
 
-/// How a manager is made: the options of both initialisers (SPEC CEN-1, PER-1, SPR-1).
+/// The options of a new manager, central or peripheral (SPEC CEN-1, PER-1, SPR-1).
 public struct ManagerOptions: Hashable, Codable, Sendable {
-    /// The name under which the manager is preserved; `nil` for one that is not (SPEC SPR-1).
+    /// The name under which the manager is preserved; `nil` if it is not preserved (SPEC SPR-1).
     public var restoreIdentifier: String?
     /// Whether the user is alerted when Bluetooth is off.
     public var showsPowerAlert: Bool
@@ -18,9 +18,9 @@ public struct ManagerOptions: Hashable, Codable, Sendable {
 public struct ScanOptions: Hashable, Codable, Sendable {
     /// The services to scan for; empty for every device.
     public var services: [BluetoothUUID]
-    /// Whether every packet is reported instead of every device once (SPEC CEN-27).
+    /// Whether every packet is reported, instead of each device once (SPEC CEN-27).
     public var allowsDuplicates: Bool
-    /// Devices that look for one of these are reported too.
+    /// Devices that solicit one of these services are reported too.
     public var solicitedServices: [BluetoothUUID]
 
     public init(
@@ -34,13 +34,13 @@ public struct ScanOptions: Hashable, Codable, Sendable {
 
 /// The options of a connection (SPEC ALR-1 to ALR-3, 2.3).
 public struct ConnectOptions: Hashable, Codable, Sendable {
-    /// Whether the user is alerted when the link is made while the app is suspended (SPEC ALR-1).
+    /// Whether the user is alerted when the link is established while the app is suspended (SPEC ALR-1).
     public var notifiesOnConnection: Bool
     /// Whether the user is alerted when the link ends while the app is suspended (SPEC ALR-2).
     public var notifiesOnDisconnection: Bool
     /// Whether the user is alerted to every notification while the app is suspended (SPEC ALR-3).
     public var notifiesOnNotification: Bool
-    /// How long to wait before the connection is sought.
+    /// How long to wait before connecting.
     public var startDelayMilliseconds: Int64
     /// Whether a lost link is restored automatically.
     public var reconnectsAutomatically: Bool
@@ -57,12 +57,12 @@ public struct ConnectOptions: Hashable, Codable, Sendable {
     }
 }
 
-/// The connections of which an app is notified, made by any app: those to the named peers or to peers with one of the
-/// services; without either, none (SPEC 2.3 registerForConnectionEvents).
+/// The connection events that a manager receives, whichever app connects: those of the given peers and of peers with
+/// one of the services; if both are empty, none (SPEC 2.3 registerForConnectionEvents).
 public struct ConnectionEventFilter: Hashable, Codable, Sendable {
-    /// Devices that are named.
+    /// The devices.
     public var peripherals: [PeerIdentifier]
-    /// Services of which a device has to have one.
+    /// Services of which a device must have at least one.
     public var services: [BluetoothUUID]
 
     public init(peripherals: [PeerIdentifier] = [], services: [BluetoothUUID] = []) {

@@ -1,16 +1,16 @@
-/// `CBManagerState` (SPEC 2.1); the greater, the more can be done.
+/// `CBManagerState` (SPEC 2.1); a greater state allows more.
 public enum ManagerState: Int, Hashable, Comparable, Codable, Sendable {
     /// The state is not known yet; another state follows soon.
     case unknown = 0
-    /// The controller is being brought back.
+    /// The controller is being reset.
     case resetting = 1
-    /// There is no controller for LE.
+    /// No controller supports LE.
     case unsupported = 2
     /// The user does not allow this app to use Bluetooth.
     case unauthorized = 3
-    /// Bluetooth is off, or its controller is away.
+    /// Bluetooth is off, or its controller is missing.
     case poweredOff = 4
-    /// Bluetooth can be used.
+    /// Bluetooth is on.
     case poweredOn = 5
 
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }

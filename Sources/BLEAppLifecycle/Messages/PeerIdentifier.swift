@@ -1,8 +1,8 @@
 import BLEPackets
 
-/// The UUID by which one app knows one remote device, central or peripheral, across launches (SPEC REC-3, 5.6).
+/// The UUID that one app uses for one remote device, central or peripheral, across launches (SPEC REC-3, 5.6).
 ///
-/// Two apps know the same device by different identifiers. Sixteen octets, in textual order.
+/// Two apps have different identifiers for the same device. Sixteen octets, in textual order.
 public struct PeerIdentifier: Hashable, Comparable, Sendable {
     /// The first eight octets, most significant first.
     public let high: UInt64
@@ -14,6 +14,7 @@ public struct PeerIdentifier: Hashable, Comparable, Sendable {
         self.low = low
     }
 
+    /// Creates an identifier from its octets.
     /// - Parameter bytes: sixteen octets in textual order; `nil` for any other count.
     public init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }

@@ -1,52 +1,57 @@
 import BLEHost
 import BLEPackets
 
-/// What the delegate of one remote peripheral is told (SPEC CEN-11 to CEN-20).
+/// An event for the delegate of one remote peripheral (SPEC CEN-11 to CEN-20).
 public enum PeripheralEvent: Hashable, Codable, Sendable {
-    /// - Parameter services: all that have been discovered of this peripheral, in the order of their handles.
+    /// `didDiscoverServices`.
+    /// - Parameter services: all discovered services of this peripheral, in the order of their handles.
     case servicesDiscovered([RemoteService], ClientError?)
-    /// `didDiscoverIncludedServicesFor`: all that this service refers to.
+    /// `didDiscoverIncludedServicesFor`: all discovered services that this service includes.
     case includedServicesDiscovered(service: RemoteAttributeID, [RemoteService], ClientError?)
-    /// - Parameter characteristics: all that have been discovered of this service, in the order of their handles.
+    /// `didDiscoverCharacteristicsFor`.
+    /// - Parameter characteristics: all discovered characteristics of this service, in the order of their handles.
     case characteristicsDiscovered(service: RemoteAttributeID, [RemoteCharacteristic], ClientError?)
-    /// `didDiscoverDescriptorsFor`: all that have been discovered of this characteristic.
+    /// `didDiscoverDescriptorsFor`: all discovered descriptors of this characteristic.
     case descriptorsDiscovered(characteristic: RemoteAttributeID, [RemoteDescriptor], ClientError?)
-    /// A value that was read, or that the peripheral sent (SPEC CEN-13, CEN-17); `nil` with an error.
+    /// `didUpdateValueFor`: a value that was read, or that the peripheral sent (SPEC CEN-13, CEN-17); `nil` if there is
+    /// an error.
     case valueUpdated(characteristic: RemoteAttributeID, [UInt8]?, ClientError?)
-    /// `didUpdateValueFor` of a descriptor that was read; `nil` with an error.
+    /// `didUpdateValueFor` of a descriptor that was read; `nil` if there is an error.
     case descriptorValueUpdated(RemoteAttributeID, [UInt8]?, ClientError?)
-    /// `didWriteValueFor`: the device has answered a write.
+    /// `didWriteValueFor`: the device has responded to a write.
     case valueWritten(characteristic: RemoteAttributeID, ClientError?)
     /// `didWriteValueFor` of a descriptor.
     case descriptorWritten(RemoteAttributeID, ClientError?)
-    /// - Parameter isNotifying: as it is now, whatever was asked for (SPEC CEN-18).
+    /// `didUpdateNotificationStateFor`.
+    /// - Parameter isNotifying: the state now, whatever the request was (SPEC CEN-18).
     case notificationStateUpdated(characteristic: RemoteAttributeID, isNotifying: Bool, ClientError?)
+    /// `didReadRSSI`.
     /// - Parameter rssi: dBm; 127 when it is unknown.
     case rssiRead(rssi: Int8, ClientError?)
-    /// `peripheralDidUpdateName`; `nil` where the device has no name any more.
+    /// `peripheralDidUpdateName`; `nil` if the device no longer has a name.
     case nameUpdated(String?)
-    /// These services, and all that is in them, stand for nothing any more (SPEC 2.3).
+    /// `didModifyServices`: these services and everything in them are no longer valid (SPEC 2.3).
     case servicesModified(invalidated: [RemoteAttributeID])
-    /// Whether writes without response are taken now. From `false` to `true` is
+    /// Whether writes without response are accepted now. A change from `false` to `true` is
     /// `peripheralIsReady(toSendWriteWithoutResponse:)`.
     case writeWithoutResponseAvailable(Bool)
-    /// The limits changed with ATT_MTU; no delegate's call.
+    /// The limits changed with ATT_MTU; not a delegate call.
     case writeLimitsChanged(WriteLimits)
-    /// `didOpen`; no identifier with an error.
+    /// `didOpen`; the identifier is `nil` if there is an error.
     case channelOpened(L2CAPChannelID?, psm: UInt16, ClientError?)
 }
 
 /// A service of a remote peripheral.
 public struct RemoteService: Hashable, Codable, Sendable {
-    /// Names it as long as the device's database stays what it is.
+    /// Its identifier, valid as long as the device's database does not change.
     public var id: RemoteAttributeID
-    /// What kind of service it is.
+    /// The type of the service.
     public var uuid: BluetoothUUID
-    /// Whether it means something by itself, and not only in the services that include it.
+    /// Whether the service is a primary service.
     public var isPrimary: Bool
-    /// What has been discovered of it: `nil` where nobody asked.
+    /// The discovered included services; `nil` before discovery.
     public var includedServices: [RemoteAttributeID]?
-    /// `nil` where nobody asked.
+    /// The discovered characteristics; `nil` before discovery.
     public var characteristics: [RemoteCharacteristic]?
     /// The last handle of the service.
     package var endHandle: UInt16
@@ -66,15 +71,15 @@ public struct RemoteService: Hashable, Codable, Sendable {
 
 /// A characteristic of a remote peripheral.
 public struct RemoteCharacteristic: Hashable, Codable, Sendable {
-    /// Names it as long as the device's database stays what it is.
+    /// Its identifier, valid as long as the device's database does not change.
     public var id: RemoteAttributeID
-    /// What kind of characteristic it is.
+    /// The type of the characteristic.
     public var uuid: BluetoothUUID
-    /// The octet of the declaration, as `CBCharacteristicProperties` (SPEC 2.1).
+    /// The properties in the declaration, as `CBCharacteristicProperties` (SPEC 2.1).
     public var properties: UInt8
-    /// Whether this app is sent its values.
+    /// Whether this app is subscribed to the value.
     public var isNotifying: Bool
-    /// `nil` where nobody asked.
+    /// The discovered descriptors; `nil` before discovery.
     public var descriptors: [RemoteDescriptor]?
     package var valueHandle: UInt16
     package var endHandle: UInt16
@@ -98,9 +103,9 @@ public struct RemoteCharacteristic: Hashable, Codable, Sendable {
 
 /// A descriptor of a remote characteristic.
 public struct RemoteDescriptor: Hashable, Codable, Sendable {
-    /// Names it as long as the device's database stays what it is.
+    /// Its identifier, valid as long as the device's database does not change.
     public var id: RemoteAttributeID
-    /// What kind of descriptor it is.
+    /// The type of the descriptor.
     public var uuid: BluetoothUUID
 
     public init(id: RemoteAttributeID, uuid: BluetoothUUID) {

@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// A request to one remote peripheral. Each but `writeWithoutResponse` ends with one `PeripheralEvent` of the same
+/// A request to one remote peripheral. Each except `writeWithoutResponse` ends with one `PeripheralEvent` of the same
 /// attribute, in the order of the requests, unless the connection ends first (SPEC CEN-11 to CEN-22).
 public enum PeripheralRequest: Hashable, Codable, Sendable {
     /// Empty: all. Ends with `servicesDiscovered`.
@@ -18,9 +18,9 @@ public enum PeripheralRequest: Hashable, Codable, Sendable {
     case readDescriptor(RemoteAttributeID)
     /// Ends with `valueWritten`.
     case writeValue([UInt8], characteristic: RemoteAttributeID)
-    /// Reports nothing, not even a failure (SPEC CEN-20).
+    /// Sends no event, not even for a failure (SPEC CEN-20).
     case writeWithoutResponse([UInt8], characteristic: RemoteAttributeID)
-    /// Ends with `descriptorWritten`. The Client Characteristic Configuration is refused (SPEC 2.3).
+    /// Ends with `descriptorWritten`. The Client Characteristic Configuration is rejected (SPEC 2.3).
     case writeDescriptor([UInt8], RemoteAttributeID)
     /// Ends with `notificationStateUpdated` (SPEC CEN-15).
     case setNotify(Bool, characteristic: RemoteAttributeID)

@@ -1,11 +1,11 @@
 import BLEHost
 import BLEPackets
 
-/// What a central manager was at when its app ended (SPEC SPR-C1 to SPR-C3, SPR-12).
+/// The state of a central manager when its app ended (SPEC SPR-C1 to SPR-C3, SPR-12).
 public struct RestoredCentral: Hashable, Codable, Sendable {
-    /// Connected or connecting, in the order in which the app asked for them.
+    /// Connected or connecting peripherals, in the order of the app's requests.
     public var peripherals: [RestoredRemotePeripheral]
-    /// `nil` where it did not scan.
+    /// The scan; `nil` if there was none.
     public var scan: ScanOptions?
 
     public init(peripherals: [RestoredRemotePeripheral] = [], scan: ScanOptions? = nil) {
@@ -14,13 +14,13 @@ public struct RestoredCentral: Hashable, Codable, Sendable {
     }
 }
 
-/// A remote peripheral with what the app had discovered and subscribed to (SPEC SPR-15).
+/// A remote peripheral with the attributes and subscriptions of the app (SPEC SPR-15).
 public struct RestoredRemotePeripheral: Hashable, Codable, Sendable {
     /// The device, connected or connecting.
     public var description: PeripheralDescription
-    /// `nil` where nothing was discovered.
+    /// The discovered services; `nil` before discovery.
     public var services: [RemoteService]?
-    /// How long its writes may be.
+    /// The longest writes.
     public var writeLimits: WriteLimits
 
     public init(description: PeripheralDescription, services: [RemoteService]?, writeLimits: WriteLimits) {
@@ -30,11 +30,11 @@ public struct RestoredRemotePeripheral: Hashable, Codable, Sendable {
     }
 }
 
-/// What a peripheral manager was at when its app ended (SPEC SPR-P1 to SPR-P3, SPR-36).
+/// The state of a peripheral manager when its app ended (SPEC SPR-P1 to SPR-P3, SPR-36).
 public struct RestoredPeripheral: Hashable, Codable, Sendable {
-    /// Who had subscribed to one characteristic.
+    /// The centrals that were subscribed to one characteristic.
     public struct Subscription: Hashable, Codable, Sendable {
-        /// What they are sent.
+        /// The characteristic.
         public var characteristic: LocalAttributeID
         /// In the order in which they subscribed.
         public var centrals: [CentralDescription]
@@ -47,9 +47,9 @@ public struct RestoredPeripheral: Hashable, Codable, Sendable {
 
     /// In the order in which they were published.
     public var services: [LocalService]
-    /// Who had subscribed, by characteristic (SPEC SPR-36).
+    /// The subscriptions, by characteristic (SPEC SPR-36).
     public var subscriptions: [Subscription]
-    /// `nil` where it did not advertise.
+    /// The advertising; `nil` if there was none.
     public var advertisement: AdvertisementRequest?
 
     public init(services: [LocalService], subscriptions: [Subscription], advertisement: AdvertisementRequest?) {

@@ -1,5 +1,5 @@
-/// Unpredictable numbers, from 32 octets of entropy that are an input: the key stream of ChaCha20 (RFC 8439, 2.3). The
-/// same octets give the same numbers, in every process.
+/// A generator of unpredictable numbers from 32 octets of entropy: the key stream of ChaCha20 (RFC 8439, 2.3). The same
+/// entropy gives the same numbers, in every process.
 struct EntropySource {
     private let key: [UInt32]
     private var counter: UInt64 = 0

@@ -2,9 +2,9 @@ import BLEPackets
 
 /// The identifiers by which apps know devices, and the names of the devices (SPEC REC-3, 5.6).
 ///
-/// All of it is bounded: devices that an app has only heard of make room for others like them, the one that was heard
-/// longest ago first; those that it asked for make room for each other alone. An address that passes makes a device a
-/// new one each time (SPEC REC-5). Nothing here is walked through in the order of a dictionary.
+/// Everything is bounded. Devices that an app has only discovered replace other such devices, the least recently seen
+/// first; devices that an app has used replace only each other. With a temporary address, a device is a new one each
+/// time (SPEC REC-5). Nothing here depends on the order of a dictionary.
 struct IdentityMap {
     private struct Key: Hashable {
         var app: Int
@@ -34,7 +34,7 @@ struct IdentityMap {
 
     private let limit: Int
     private var entries: [Alias: Entry] = [:]
-    /// The current identifier of a device; older ones lead to it as well.
+    /// The current identifier of a device; older identifiers refer to the device as well.
     private var identifiers: [Key: PeerIdentifier] = [:]
     private var heard = Queue<Alias>()
     private var kept = Queue<Alias>()
@@ -64,7 +64,7 @@ struct IdentityMap {
         entries[alias] = Entry(
             address: address, isKept: isKept || old?.isKept ?? false, wasUsed: true, isWritten: isWritten)
         let key = Key(app: app, address: address)
-        // An older name of the device stays its name.
+        // An older identifier of the device stays current.
         if identifiers[key] == nil { identifiers[key] = identifier }
         if isKept, !(old?.isKept ?? false) {
             kept.append(alias)
@@ -73,7 +73,7 @@ struct IdentityMap {
         }
     }
 
-    /// An app sees a device again.
+    /// An app discovers a device again.
     mutating func use(_ identifier: PeerIdentifier, app: Int) {
         entries[Alias(app: app, identifier: identifier)]?.wasUsed = true
     }
@@ -90,7 +90,7 @@ struct IdentityMap {
         return true
     }
 
-    /// The identifier of a private address becomes that of the device.
+    /// The identifier of a private address becomes the identifier of the device.
     /// - Returns: `nil` if the app has none for the address.
     mutating func rebind(_ address: DeviceAddress, to identity: DeviceAddress, app: Int) -> PeerIdentifier? {
         guard let identifier = identifiers[Key(app: app, address: address)] else { return nil }
@@ -109,7 +109,7 @@ struct IdentityMap {
         of turns: WritableKeyPath<IdentityMap, Queue<Alias>>, isKept: Bool
     ) -> (alias: Alias, address: DeviceAddress)? {
         while self[keyPath: turns].count > limit, let alias = self[keyPath: turns].popFirst() {
-            // Forgotten, or among the others since.
+            // The device was forgotten, or is in the other group now.
             guard let entry = entries[alias], entry.isKept == isKept else { continue }
             self[keyPath: turns].append(alias)
             guard entry.wasUsed else { return (alias, entry.address) }
@@ -118,11 +118,11 @@ struct IdentityMap {
         return nil
     }
 
-    /// - Returns: whether the journal has it.
+    /// - Returns: whether it is in the journal.
     mutating func forget(_ alias: Alias) -> Bool {
         guard let entry = entries.removeValue(forKey: alias) else { return false }
         release(alias, entry.address)
-        // It may be the last one.
+        // The device may be the last one.
         if entry.isKept, kept.last == alias { _ = kept.popLast() }
         if !entry.isKept, heard.last == alias { _ = heard.popLast() }
         return entry.isWritten
@@ -162,7 +162,7 @@ struct IdentityMap {
         names[address, default: Name()].advertised = name
     }
 
-    /// - Returns: whether it is another than before.
+    /// - Returns: whether the name has changed.
     mutating func setDeviceName(_ name: String, of address: DeviceAddress) -> Bool {
         let address = address.withoutIdentityMark
         let before = self.name(of: address)
@@ -179,6 +179,6 @@ struct IdentityMap {
 }
 
 extension DeviceAddress {
-    /// Whether a device keeps this address from one day to the next (Core 5.4, Vol 6, Part B, 1.3).
+    /// Whether the address is permanent: public or static random (Core 5.4, Vol 6, Part B, 1.3).
     var isLasting: Bool { randomKind == nil || randomKind == .static }
 }

@@ -1,32 +1,32 @@
 import BLEHost
 import BLEPackets
 
-/// The identifiers by which apps know devices, and those that survive the process: of devices that an app has used, and
-/// of others while there is room (SPEC REC-3, REC-5, 5.6).
+/// The identifiers by which apps know devices. Identifiers of devices that an app has used survive the process, and
+/// others do while there is room (SPEC REC-3, REC-5, 5.6).
 ///
-///     heard ──written down, at once or with others──▶ remembered ──no room──▶ forgotten, the journal is told
-///       └──the app asks for it──▶ kept: written down at once ──no room for others asked for──▶ forgotten
+///     discovered ──written, at once or with others──▶ remembered ──no room──▶ forgotten, also in the journal
+///       └──used by the app──▶ kept: written at once ──no room for other used devices──▶ forgotten
 struct PeerDirectory {
-    /// How long the identifier of a device that was only seen waits until it is written, together with others.
+    /// How long the identifier of a device that was only discovered waits before it is written together with others.
     private static let writingPause = Microseconds.seconds(5)
-    /// How many are written at once in this time: the few devices of a quiet place survive a kill at any moment, and a
-    /// crowd costs no more.
+    /// How many are written at once in this time. With few devices around, all survive a kill at any moment; with many,
+    /// the cost stays bounded.
     private static let promptLimit = 16
-    /// The maximum number that wait.
+    /// The maximum number of waiting identifiers.
     private static let writingLimit = 256
 
     private var identities: IdentityMap
     private var entropy: EntropySource
-    /// Names of apps, by their index.
+    /// The names of apps by index.
     private var apps: [AppID] = []
-    /// Looked up only.
+    /// Only for lookup, never iterated.
     private var bonded: Set<DeviceAddress> = []
     /// Identifiers that have to be written to the journal or removed from it.
     private var unwritten: [IdentityMap.Alias] = []
     private var forgotten: [IdentityMap.Alias] = []
-    /// When they are written down.
+    /// When they are written.
     private(set) var writingDeadline: Instant?
-    /// How many were written at once, and until when they count.
+    /// How many were written at once, and the end of the time in which they count.
     private var promptWriting = (until: Instant.zero, count: 0)
 
     /// - Parameters:
@@ -37,7 +37,7 @@ struct PeerDirectory {
         entropy = EntropySource(seed: seed)
     }
 
-    /// There is another app; its index is the next.
+    /// Adds an app, with the next index.
     mutating func add(_ app: AppID) { apps.append(app) }
 
     // MARK: Looking up
@@ -54,7 +54,7 @@ struct PeerDirectory {
 
     // MARK: Learning
 
-    /// An app's identifier of a device: the same each time, a new one when the device is seen first (SPEC REC-3).
+    /// Returns an app's identifier of a device: the same each time, a new one for a new device (SPEC REC-3).
     /// - Returns: `isNew` if others may have to make room for it.
     mutating func identify(
         _ address: DeviceAddress, app: Int, into outputs: inout OutputQueue
@@ -70,7 +70,8 @@ struct PeerDirectory {
         return (identifier, true)
     }
 
-    /// An app uses a device: its identifier is written at once, and is not removed for devices that are only seen.
+    /// An app uses a device: its identifier is written at once and does not give way to devices that were only
+    /// discovered.
     /// - Returns: whether others may have to make room for it.
     mutating func keep(_ identifier: PeerIdentifier, app: Int, into outputs: inout OutputQueue) -> Bool {
         guard identities.keep(identifier, app: app), let address = identities.address(of: identifier, app: app)
@@ -96,7 +97,7 @@ struct PeerDirectory {
         identities.setAdvertisedName(name, of: address)
     }
 
-    /// - Returns: whether it is another than before.
+    /// - Returns: whether the name has changed.
     mutating func setDeviceName(_ name: String, of address: DeviceAddress) -> Bool {
         identities.setDeviceName(name, of: address)
     }
@@ -110,7 +111,7 @@ struct PeerDirectory {
             identity.identifier, identity.address, app: app, isKept: identity.isOnlyHeard != true, isWritten: true)
     }
 
-    /// Restores the identifier of a pending device with a private address.
+    /// Restores the identifier of a connecting device with a private address.
     mutating func restore(_ peripheral: PreservedManager.Peripheral, app: Int) {
         identities.insert(peripheral.identifier, peripheral.address, app: app, isKept: true)
     }
@@ -128,7 +129,8 @@ struct PeerDirectory {
 
     // MARK: The journal
 
-    /// An app sees a device for the first time. While these are few, each is written before the app gets the event.
+    /// Writes a device that an app has discovered for the first time. While there are few, each is written before the
+    /// app receives the event.
     private mutating func write(_ alias: IdentityMap.Alias, into outputs: inout OutputQueue) {
         unwritten.append(alias)
         guard unwritten.count == 1, promptWriting.count < Self.promptLimit else { return }

@@ -11,14 +11,14 @@ struct SharedLink: Equatable {
     var services: [BluetoothUUID] = []
     /// The handle of Service Changed's value, once it is known.
     var serviceChanged: AttributeHandle?
-    /// Managers that got a connection event for it.
+    /// Managers that received a connection event for it.
     var observers: [ClientID] = []
 }
 
-/// What the system asks of a new link: the device's name, and indications of changed services.
+/// What the system learns on a new link: the device's name, and changes of its services.
 ///
 ///     name ──▶ known
-///     attributeService ──▶ serviceChanged ──▶ configuration ──▶ subscription ──▶ changes are heard of
+///     attributeService ──▶ serviceChanged ──▶ configuration ──▶ subscription ──▶ indications of Service Changed
 ///     watchedServices ──▶ known
 enum LearningStep: Equatable {
     case name
@@ -30,8 +30,8 @@ enum LearningStep: Equatable {
     case watchedServices
 }
 
-/// The links that all apps share, in the order in which they were made, and what the system learns of each (SPEC 2.3,
-/// 5.5 rule 5).
+/// The links that all apps share, in the order in which they were established, and what the system learns on each (SPEC
+/// 2.3, 5.5 rule 5).
 struct SharedLinks {
     /// Something learned about a device.
     enum Finding: Equatable {
@@ -54,7 +54,7 @@ struct SharedLinks {
         guard information.role == .central, let watched else { return }
         learn(.readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all), on: link, .name, &effects)
         learn(.discoverServices(uuids: [BluetoothUUID(UInt16(0x1801))]), on: link, .attributeService, &effects)
-        // No app may ever discover these.
+        // An app may never discover these services.
         if !watched.isEmpty { learn(.discoverServices(uuids: watched), on: link, .watchedServices, &effects) }
     }
 

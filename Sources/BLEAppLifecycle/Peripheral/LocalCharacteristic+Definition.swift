@@ -2,7 +2,7 @@ import BLEHost
 import BLEPackets
 
 extension LocalCharacteristic {
-    /// As the engine publishes it (SPEC PER-2 to PER-5, 2.1).
+    /// The definition for the engine (SPEC PER-2 to PER-5, 2.1).
     var definition: GATTCharacteristicDefinition {
         var octet = CharacteristicProperties(rawValue: UInt8(truncatingIfNeeded: properties))
         if properties & 0x100 != 0 { octet.insert(.notify) }

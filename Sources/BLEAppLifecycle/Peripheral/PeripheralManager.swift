@@ -4,12 +4,12 @@ import BLEPackets
 /// The state of one peripheral manager: services, advertising, answers and values for remote centrals (SPEC PER-6 to
 /// PER-24).
 ///
-/// Services go into the engine's database one after the other, since each may include those before it:
+/// Services are published in the engine's database one after another, since each may include earlier ones:
 ///
 ///     added ──converge──▶ being published ──published──▶ told ──removed──▶ gone
 ///                              │ refused: told with the error, gone
 ///
-/// What is advertised follows what the app wants, as things stand:
+/// The advertising follows the app's request and the current standing:
 ///
 ///     nothing runs ──wanted, and allowed──▶ runs ──other content or place──▶ changed
 ///         ▲                                  │ not wanted, not allowed: cancelled
@@ -17,7 +17,7 @@ import BLEPackets
 struct PeripheralManager {
     struct Service: Equatable {
         var definition: LocalService
-        /// While it is being published.
+        /// Set while the service is being published.
         var token: CommandToken?
         var published: GATTPublishedService?
         /// Whether the app knows its result.
@@ -35,7 +35,7 @@ struct PeripheralManager {
         var isRead: Bool
     }
 
-    /// Write commands need no answer, so that their number must be bounded.
+    /// Write commands need no response, so their number must be bounded.
     private static let questionLimit = 256
 
     let client: ClientID
@@ -48,9 +48,9 @@ struct PeripheralManager {
     private(set) var runningAdvertisement: RunningAdvertisement?
     /// Whether the app waits for the result of `startAdvertising`.
     private var owesStart = false
-    /// Further calls of `startAdvertising`, which are refused once the first is answered.
+    /// Further calls of `startAdvertising`, which are rejected once the first is answered.
     private var refusedStarts = 0
-    /// In their order.
+    /// In the order in which they were made.
     private(set) var subscriptions: [Subscription] = []
     /// The requests that the app must answer, oldest first.
     private(set) var questions: [Question] = []
@@ -147,13 +147,13 @@ struct PeripheralManager {
         services[id]?.token = effects.submit(.server(.publish(definition)), from: client, for: .publish(client, id))
     }
 
-    /// The engine has answered a service.
+    /// The engine has published or rejected a service.
     mutating func published(
         _ id: LocalAttributeID, _ result: Result<HostResult, HostFailure>, _ standing: Standing,
         into effects: inout ManagerEffects
     ) {
         guard let isTold = services[id]?.isTold else {
-            // It was removed while it was being published.
+            // The service was removed while it was being published.
             if case .success(.published(let service)) = result {
                 effects.submit(.server(.removeService(service.range.first)), from: client)
             }
@@ -184,7 +184,7 @@ struct PeripheralManager {
         effects.needsJournal = true
     }
 
-    /// Removes all services from the database, those first that include others.
+    /// Removes all services from the database; services that include others go first.
     private mutating func withdrawServices(into effects: inout ManagerEffects) {
         for service in services.reversed() {
             guard let handle = service.published?.range.first else { continue }
@@ -231,12 +231,12 @@ struct PeripheralManager {
         self.advertisement = advertisement
         owesStart = true
         converge(standing, into: &effects)
-        // Others advertise already, or the app is in the background and will advertise when it is in the foreground
-        // again.
+        // Advertising is already on the air, or the app is in the background and will advertise when it returns to the
+        // foreground.
         if standing.isAdvertising || runningAdvertisement == nil { advertisingStarted(into: &effects) }
     }
 
-    /// The controller advertises.
+    /// The controller is advertising.
     mutating func advertisingStarted(into effects: inout ManagerEffects) {
         guard owesStart else { return }
         owesStart = false
@@ -244,7 +244,7 @@ struct PeripheralManager {
         refuseStarts(&effects)
     }
 
-    /// An app that starts twice gets the result of the first start first.
+    /// An app that starts twice receives the result of the first start first.
     private mutating func refuseStarts(_ effects: inout ManagerEffects) {
         guard !owesStart else { return }
         while refusedStarts > 0 {
@@ -337,7 +337,7 @@ struct PeripheralManager {
         effects.submit(.server(.respond(question.id, answer)), from: client, for: .respond(client))
     }
 
-    /// The engine has answered, because the app took too long.
+    /// The engine has responded itself, because the app took too long.
     /// - Returns: whether the request was the app's.
     mutating func expired(_ id: GATTRequestID, into effects: inout ManagerEffects) -> Bool {
         guard let place = questions.firstIndex(where: { $0.id == id }) else { return false }
@@ -346,7 +346,7 @@ struct PeripheralManager {
         return true
     }
 
-    /// The process has ended: requests that the next process does not get are refused.
+    /// The process has ended: requests that the next process does not receive are rejected.
     mutating func processEnded(isWaiting: (GATTRequestID) -> Bool, into effects: inout ManagerEffects) {
         for question in questions where !isWaiting(question.id) {
             effects.submit(.server(.respond(question.id, .failure(.unlikelyError))), from: client)
@@ -356,8 +356,7 @@ struct PeripheralManager {
 
     // MARK: Subscriptions
 
-    /// Whether a subscription is to a characteristic of this manager and not known. Another mode is no other
-    /// subscription.
+    /// Whether a subscription is new and to a characteristic of this manager. A different mode does not make it new.
     func isNew(_ subscription: GATTSubscription) -> Bool {
         guard let characteristic = characteristic(with: subscription.handle) else { return false }
         return !subscriptions.contains { $0.link == subscription.link && $0.characteristic == characteristic }
@@ -442,20 +441,20 @@ struct PeripheralManager {
         withdrawServices(into: &effects)
     }
 
-    /// All that it wanted ends.
+    /// Ends all activities of the manager.
     mutating func drop(into effects: inout ManagerEffects) {
         if let running = runningAdvertisement { effects.cancel(running.token) }
         withdrawServices(into: &effects)
     }
 
-    /// Opens what it keeps in the engine for others again.
+    /// Allows access to its remaining services in the engine again.
     func enableServices(into effects: inout ManagerEffects) {
         if isDisabled { effects.submit(.server(.disableServices(nil)), from: client) }
     }
 
     // MARK: Preservation
 
-    /// - Parameter identifier: how the app knows a central.
+    /// - Parameter identifier: returns the app's identifier of a central.
     func preserve(into kept: inout PreservedManager, identifier: (DeviceAddress) -> PeerIdentifier?) {
         kept.services = services.map(\.definition)
         kept.advertisement = advertisement
@@ -474,7 +473,7 @@ struct PeripheralManager {
 }
 
 extension PeripheralManagerRequest {
-    /// Whether the request changes the client's own state: below `poweredOn` the client drops it, but one that was
+    /// Whether the request changes the app's own state: below `poweredOn` the app drops it, but a request that was
     /// pending when Bluetooth went off counts on both sides.
     fileprivate var changesDatabase: Bool {
         switch self {

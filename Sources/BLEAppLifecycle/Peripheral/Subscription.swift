@@ -1,7 +1,7 @@
 import BLEHost
 import BLEPackets
 
-/// One remote central that is sent the values of one characteristic.
+/// The subscription of one remote central to one characteristic.
 struct Subscription: Equatable {
     let link: LinkID
     var address: DeviceAddress

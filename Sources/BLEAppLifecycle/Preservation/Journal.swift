@@ -5,7 +5,8 @@ public enum Journal {
     /// The longest payload that is read, in octets.
     public static let longestPayload = 16 << 20
 
-    /// - Parameter payload: an entry in a form without line breaks, such as JSON.
+    /// Creates a line.
+    /// - Parameter payload: an entry in a format without line breaks, such as JSON.
     public static func line(_ payload: [UInt8]) -> [UInt8] {
         digits(checksum(payload[...])) + [UInt8(ascii: " ")] + payload + [UInt8(ascii: "\n")]
     }
@@ -13,7 +14,7 @@ public enum Journal {
     /// The payloads of all valid lines, in order.
     public static func payloads(in journal: [UInt8]) -> [[UInt8]] { lines(in: journal).compactMap(\.self) }
 
-    /// The payload of each line, in order; `nil` for one that is damaged, or was not written to its end.
+    /// The payload of each line, in order; `nil` for a damaged or incomplete line.
     public static func lines(in journal: [UInt8]) -> [[UInt8]?] {
         journal.split(separator: UInt8(ascii: "\n")).map { line in
             guard line.count > 9, line.count <= longestPayload, line[line.startIndex + 8] == UInt8(ascii: " ") else {

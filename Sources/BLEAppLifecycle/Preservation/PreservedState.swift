@@ -5,21 +5,21 @@ import BLEPackets
 public struct PreservedManager: Hashable, Codable, Sendable {
     /// A remote peripheral that is connected or connecting.
     public struct Peripheral: Hashable, Codable, Sendable {
-        /// By which the app knows it.
+        /// The app's identifier of the device.
         public var identifier: PeerIdentifier
         /// The address for connecting again; the identity address, if known.
         public var address: DeviceAddress
         /// The options of the connection.
         public var options: ConnectOptions
-        /// Whether the link stood.
+        /// Whether the manager was connected.
         public var isConnected: Bool
         /// The discovered services; `nil` before discovery.
         public var services: [RemoteService]?
     }
 
-    /// Whose manager it is.
+    /// The app of the manager.
     public var app: AppID
-    /// Of which kind the manager is.
+    /// The role of the manager.
     public var role: ManagerRole
     /// The name under which it is preserved.
     public var restoreIdentifier: String
@@ -31,7 +31,7 @@ public struct PreservedManager: Hashable, Codable, Sendable {
     public var services: [LocalService] = []
     /// The advertising; `nil` if there is none.
     public var advertisement: AdvertisementRequest?
-    /// Who has subscribed to its characteristics.
+    /// The centrals that are subscribed to its characteristics.
     public var subscriptions: [RestoredPeripheral.Subscription] = []
 
     init(app: AppID, role: ManagerRole, restoreIdentifier: String) {
@@ -40,7 +40,7 @@ public struct PreservedManager: Hashable, Codable, Sendable {
         self.restoreIdentifier = restoreIdentifier
     }
 
-    /// Whether the system has anything to continue (SPEC SPR-7, SPR-31).
+    /// Whether the system has anything to continue for the manager (SPEC SPR-7, SPR-31).
     public var hasTasks: Bool { scan != nil || !peripherals.isEmpty || !services.isEmpty || advertisement != nil }
 
     func isSame(_ app: AppID, _ role: ManagerRole, _ identifier: String) -> Bool {
@@ -52,11 +52,11 @@ public struct PreservedManager: Hashable, Codable, Sendable {
 public enum JournalEntry: Hashable, Codable, Sendable {
     /// The current state of a manager; replaces its earlier entry.
     case manager(PreservedManager)
-    /// A manager is preserved no more.
+    /// A manager is no longer preserved.
     case managerRemoved(AppID, ManagerRole, restoreIdentifier: String)
     /// An app knows a device by an identifier (SPEC REC-3).
     case identity(AppID, PeerIdentifier, DeviceAddress)
-    /// Identifiers of devices, usually of those that were only seen.
+    /// Identifiers of devices, usually of those that were only discovered.
     case identities([PreservedState.Identity])
     /// Identifiers of devices that were forgotten.
     case identitiesForgotten([PreservedState.Name])
@@ -66,23 +66,23 @@ public enum JournalEntry: Hashable, Codable, Sendable {
 public struct PreservedState: Hashable, Codable, Sendable {
     /// One app's identifier of one device.
     public struct Identity: Hashable, Codable, Sendable {
-        /// Who calls it so.
+        /// The app.
         public var app: AppID
-        /// The app's own name of the device.
+        /// The app's identifier of the device.
         public var identifier: PeerIdentifier
         /// The device.
         public var address: DeviceAddress
-        /// `true` if the app has only seen the device: these are forgotten first.
+        /// `true` if the app has only discovered the device: such devices are forgotten first.
         public var isOnlyHeard: Bool?
 
         fileprivate var name: Name { Name(app: app, identifier: identifier) }
     }
 
-    /// By what one app knows a device.
+    /// The app's identifier of a device, without the device.
     public struct Name: Hashable, Codable, Sendable {
-        /// Who calls it so.
+        /// The app.
         public var app: AppID
-        /// The app's own name of the device.
+        /// The app's identifier of the device.
         public var identifier: PeerIdentifier
     }
 
