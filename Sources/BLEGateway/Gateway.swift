@@ -2,13 +2,14 @@ import BLEHost
 import BLEPackets
 import BLESensors
 
-/// From what the radio hears to what the broker is told: a machine without I/O, clock and threads.
+/// Turns packets from the radio into messages for the broker: a machine without I/O, clock and threads.
 ///
 ///     heard ──content changed──▶ decode ──news──▶ wait for the interval ──▶ document
 ///       │                                                                     ▲
 ///       └──same content──▶ signal, presence ──refresh, strength moved─────────┘
 ///
-/// Packets and time go in, messages come out, in order. Memory is bounded by `GatewayConfiguration.deviceLimit`.
+/// Inputs are packets and the time; outputs are messages, in order. `GatewayConfiguration.deviceLimit` bounds the
+/// memory.
 public struct Gateway: Sendable {
     public private(set) var configuration: GatewayConfiguration
     public internal(set) var counters = GatewayCounters()
@@ -24,15 +25,15 @@ public struct Gateway: Sendable {
     private let encrypt: SensorKeys.Encrypt?
 
     var messages: [GatewayMessage] = []
-    /// Slots of devices whose document is due later.
+    /// The slots of devices whose documents wait.
     private var pending: [Int] = []
     private var nextDue: Instant?
     private var nextSweep: Instant?
 
-    /// Documents that become due within this time go out together.
+    /// Documents that are due within this time are sent together, in microseconds.
     private static let grain: Int64 = 20_000
 
-    /// - Parameter encrypt: AES-128, with which encrypted sensors and private addresses are read; `nil`: they are not.
+    /// - Parameter encrypt: AES-128, to decrypt sensor data and resolve private addresses; `nil`: neither is done.
     public init(configuration: GatewayConfiguration, encrypt: SensorKeys.Encrypt? = nil) {
         self.configuration = configuration
         self.encrypt = encrypt
@@ -51,10 +52,10 @@ public struct Gateway: Sendable {
         }
     }
 
-    /// The number of devices that are remembered.
+    /// The number of remembered devices.
     public var deviceCount: Int { devices.count - free.count }
 
-    /// Takes over other settings. What is known of devices stays, unless identities changed.
+    /// Replaces the configuration. The gateway keeps its devices unless the identities have changed.
     public mutating func configure(_ configuration: GatewayConfiguration) {
         let old = self.configuration
         self.configuration = configuration
@@ -70,20 +71,20 @@ public struct Gateway: Sendable {
         for slot in devices.indices where devices[slot].isInUse {
             devices[slot].settings = settingsOfAddress[devices[slot].address.value]
             devices[slot].announced.removeAll()
-            // Keys, names and filters may be others: what was heard last is read again with its next packet.
+            // Keys, names and filters may have changed: decode the next packet even if it is the same.
             devices[slot].advertisement = []
             devices[slot].publishedValues = [:]
         }
         nextSweep = .zero
     }
 
-    /// Names the transports of the adapters; sightings refer to their places. A place never changes its meaning.
+    /// Sets the transports of the adapters; sightings refer to their indexes. An index must keep its adapter.
     public mutating func setAdapters(_ names: [String]) { adapters = names }
 
-    /// Tells Home Assistant of every entity again with the next document of its device.
+    /// Announces every entity to Home Assistant again with the next document of its device.
     public mutating func announceAgain() {
         for slot in devices.indices { devices[slot].announced.removeAll() }
-        // Not a minute later: Home Assistant has just started and knows nothing.
+        // Home Assistant has just started and knows nothing: do not wait for the next refresh.
         for slot in devices.indices where devices[slot].isInUse { devices[slot].lastPublished = nil }
     }
 
@@ -95,13 +96,13 @@ public struct Gateway: Sendable {
 
     // MARK: Time
 
-    /// When `advance` has something to do; `nil`: never without a packet before.
+    /// When to call `advance`; `nil`: not before the next packet.
     public var nextDeadline: Instant? {
         let due = nextDue.map { Instant(microseconds: ($0.microseconds + Self.grain - 1) / Self.grain * Self.grain) }
         return earliest(due, nextSweep)
     }
 
-    /// Sends what is due.
+    /// Creates the messages that are due.
     public mutating func advance(to now: Instant) {
         if let next = nextDue, next <= now {
             nextDue = nil
@@ -123,7 +124,7 @@ public struct Gateway: Sendable {
 
     private mutating func schedule(_ slot: Int, due: Instant, at now: Instant) {
         if due <= now {
-            // A document that waited contains less than this one.
+            // The waiting document would contain less than this one.
             devices[slot].due = nil
             return publish(slot, at: now)
         }
@@ -136,8 +137,10 @@ public struct Gateway: Sendable {
 
     // MARK: Hearing
 
-    /// Takes a packet of a device.
-    /// - Parameter unix: the same moment in microseconds since 1970.
+    /// Handles a packet of a device.
+    /// - Parameters:
+    ///   - now: the time on the engine's clock.
+    ///   - unix: the same time in microseconds since 1970.
     public mutating func hear(_ sighting: Sighting, at now: Instant, unix: Int64) {
         counters.reports += 1
         let isWeak = configuration.filter.minimumRSSI.map { sighting.rssi < $0 } ?? false
@@ -180,8 +183,8 @@ public struct Gateway: Sendable {
         devices[slot].signals.append(SignalTrack(adapter: sighting.adapter, rssi: sighting.rssi, at: now))
     }
 
-    /// Reads the packet if it is not the one before it.
-    /// - Returns: whether it says something new.
+    /// Decodes the packet unless it is the same as the previous one.
+    /// - Returns: whether it contains anything new.
     private mutating func readContent(_ slot: Int, _ sighting: Sighting, at now: Instant) -> Bool {
         if devices[slot].advertisement == sighting.advertisement,
             devices[slot].scanResponse == sighting.scanResponse
@@ -202,7 +205,7 @@ public struct Gateway: Sendable {
         let isUnreadable = reports.contains { $0.encryption == .needsKey || $0.encryption == .wrongKey }
         if isUnreadable { counters.unreadableReports += 1 }
         if data.localName != oldName, data.localName != nil { return true }
-        // What is encrypted differs in each packet.
+        // Encrypted data differs in each packet.
         if devices[slot].values.isEmpty { return !isUnreadable }
         return devices[slot].differs(thresholds: configuration.pace.thresholds)
     }
@@ -217,7 +220,7 @@ public struct Gateway: Sendable {
         if let slot = slotOfKey[key] {
             let isCurrent = devices[slot].identity == nil || Self.key(devices[slot].address) == key
             if isCurrent { return slot }
-            // An identity went on to another address and is back.
+            // The identity has used another address in between.
             return adopt(key, slot)
         }
         let identity = resolver.identity(of: address)
@@ -244,7 +247,7 @@ public struct Gateway: Sendable {
         return slot
     }
 
-    /// Lets an identity go on under another address.
+    /// Continues an identity under its new address.
     private mutating func adopt(_ key: UInt64, _ slot: Int) -> Int {
         slotOfKey[Self.key(devices[slot].address)] = nil
         slotOfKey[key] = slot
@@ -259,7 +262,8 @@ public struct Gateway: Sendable {
         free.append(slot)
     }
 
-    /// Makes room: a sixteenth of the devices goes, those that were silent longest and that nobody named.
+    /// Makes room: removes a sixteenth of the devices, those that were silent longest. Devices that the configuration
+    /// names go last.
     private mutating func evict() {
         let candidates = devices.indices.filter { devices[$0].isInUse }
             .sorted {
@@ -290,7 +294,7 @@ public struct Gateway: Sendable {
         messages.append(presenceMessage(devices[slot]))
     }
 
-    /// Reports who left, and forgets who has been silent for long.
+    /// Reports devices that have become absent, and forgets devices that were silent for too long.
     private mutating func sweep(at now: Instant) {
         nextSweep = nil
         for slot in devices.indices where devices[slot].isInUse {
@@ -305,7 +309,7 @@ public struct Gateway: Sendable {
                 nextSweep = earliest(nextSweep, end)
             }
         }
-        // Most of those that would end sooner are heard again.
+        // Most devices whose time would end sooner send again before that.
         if let next = nextSweep { nextSweep = max(next, now.advanced(by: .seconds(1))) }
     }
 
@@ -341,7 +345,7 @@ public struct Gateway: Sendable {
 }
 
 extension DeviceAddress {
-    /// Whether the device changes the address from time to time.
+    /// Whether the device changes this address from time to time.
     var isPrivate: Bool {
         guard kind == .random else { return false }
         return randomKind == .resolvablePrivate || randomKind == .nonResolvablePrivate

@@ -1,13 +1,13 @@
 /// A message for the broker.
 public struct GatewayMessage: Equatable, Sendable {
-    /// What a message is about.
+    /// The kind of a message.
     public enum Kind: Sendable { case document, presence, discovery }
 
     public var kind: Kind
     public var topic: String
-    /// UTF-8.
+    /// The text in UTF-8.
     public var payload: [UInt8]
-    /// Whether the broker keeps it for those who subscribe later.
+    /// Whether the broker retains it for later subscribers.
     public var isRetained: Bool
 
     public init(kind: Kind, topic: String, payload: [UInt8], isRetained: Bool) {
@@ -18,23 +18,23 @@ public struct GatewayMessage: Equatable, Sendable {
     }
 }
 
-/// What a gateway has done since it began.
+/// The counters of a gateway since its start.
 public struct GatewayCounters: Equatable, Sendable {
-    /// Packets of devices.
+    /// All packets of devices.
     public var reports: UInt64 = 0
-    /// Packets that were too weak, of anonymous devices, or of private addresses that are dropped.
+    /// Packets that were too weak, from anonymous devices, or from private addresses that are dropped.
     public var ignoredReports: UInt64 = 0
-    /// Packets of devices that the filter does not let through.
+    /// Packets of devices that the filter excludes.
     public var filteredReports: UInt64 = 0
-    /// Packets whose content was other than that of the packet before it.
+    /// Packets whose content differed from the previous packet of the device.
     public var changedReports: UInt64 = 0
-    /// Documents of devices.
+    /// Documents of devices that were sent.
     public var documents: UInt64 = 0
-    /// Changes that went into a later document, because the device may not be reported so often.
+    /// Changes that waited for a later document because of the shortest time between documents.
     public var heldChanges: UInt64 = 0
-    /// Devices forgotten because there was no room.
+    /// Devices that were forgotten because there was no room.
     public var evictedDevices: UInt64 = 0
-    /// Packets whose values are encrypted with a key that is missing or wrong.
+    /// Packets with encrypted values whose key is missing or wrong.
     public var unreadableReports: UInt64 = 0
 
     public init() {}

@@ -3,7 +3,7 @@ import BLE
 import BLEGateway
 import Glibc
 
-/// The program's arguments. Its help and its manual page come from here.
+/// The program's arguments. Its help and its manual page are generated from here.
 struct GatewayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jelling-gateway",

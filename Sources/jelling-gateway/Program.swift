@@ -1,11 +1,11 @@
 import ArgumentParser
 import Glibc
 
-/// Where the program begins and ends: 0 done, 1 failed, 2 wrong usage or settings.
+/// The entry point. Exit status: 0 success, 1 failure, 2 wrong arguments or settings.
 @main
 enum Program {
     static func main() async {
-        // The queue and its log tell where devices are: they are for this user only.
+        // The queue and its log reveal where devices are: only this user may read them.
         umask(0o077)
         do {
             guard var command = try GatewayCommand.parseAsRoot() as? any AsyncParsableCommand else { return }

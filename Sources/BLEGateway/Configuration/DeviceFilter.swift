@@ -1,24 +1,24 @@
 import BLEPackets
 
-/// Which devices are reported: those that an allow rule names, or all if there is none, unless a deny rule names them.
+/// Selects the devices to report: those that match an allow rule, or all if there is none, unless a deny rule matches.
 public struct DeviceFilter: Equatable, Sendable {
-    /// What happens to devices with private addresses that no identity explains.
+    /// How devices with private addresses are treated if no identity resolves them.
     public enum PrivateAddresses: String, CaseIterable, Sendable {
         /// They are reported like others.
         case publish
-        /// They are reported if what they say is decoded.
+        /// They are reported if a decoder recognizes their data.
         case decoded
         /// They are not reported.
         case drop
     }
 
-    /// A device that fits one of these is reported; empty: every device.
+    /// A device that matches one of these is reported; empty: every device.
     public var allow: [DeviceRule] = []
-    /// A device that fits one of these is not reported.
+    /// A device that matches one of these is not reported.
     public var deny: [DeviceRule] = []
-    /// Resolvable and non-resolvable private addresses.
+    /// Devices with resolvable and non-resolvable private addresses.
     public var privateAddresses = PrivateAddresses.publish
-    /// Packets below this strength are not heard, in dBm.
+    /// Packets with a weaker signal are ignored, in dBm; `nil`: none.
     public var minimumRSSI: Int8?
 
     public init() {}
@@ -37,29 +37,29 @@ public struct DeviceFilter: Equatable, Sendable {
     }
 }
 
-/// A description of devices: all that is given has to be true of a device.
+/// A description of devices: everything that is set must match.
 public struct DeviceRule: Equatable, Sendable {
     /// The whole address.
     public var address: UInt64?
-    /// The first digits of the address, such as those of a maker.
+    /// The first octets of the address, such as those of a manufacturer.
     public var prefix: AddressPrefix?
-    /// The name of an identity.
+    /// The name of a known identity.
     public var identity: String?
-    /// The name of the device, with `*` and `?`.
+    /// A pattern for the device's name, with `*` and `?`.
     public var name: NamePattern?
-    /// A company among its manufacturer data.
+    /// A company identifier in its manufacturer data.
     public var company: UInt16?
     /// A service that it lists or sends data for.
     public var service: BluetoothUUID?
-    /// A format that decodes what it says: one of `decoders`, or with its version, such as `Eddystone TLM`. Upper and
-    /// lower case are the same.
+    /// The format of the device's data: one of `decoders`, or with its version, such as `Eddystone TLM`. Case is
+    /// ignored.
     public var decoder: String?
-    /// The least signal strength, smoothed, in dBm.
+    /// The minimum smoothed signal strength, in dBm.
     public var rssi: Double?
 
     public init() {}
 
-    /// The formats that can be named, without versions.
+    /// The formats that a rule can name, without versions.
     public static let decoders = [
         "Apple", "ATC", "BTHome", "Eddystone", "Govee", "iBeacon", "Inkbird", "MiBeacon", "Microsoft", "pvvx",
         "RuuviTag", "SwitchBot", "Xiaomi scale",
@@ -75,7 +75,7 @@ public struct DeviceRule: Equatable, Sendable {
         return format == name || format.hasPrefix(name + " ")
     }
 
-    /// What is known of a device.
+    /// A device as rules see it.
     struct Subject {
         var address: UInt64
         var isPrivate: Bool
@@ -108,7 +108,7 @@ public struct AddressPrefix: Equatable, Sendable {
     private let value: UInt64
     private let mask: UInt64
 
-    /// One to six octets, separated by colons.
+    /// Parses one to six octets, separated by colons.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (1...6).contains(parts.count) else { return nil }
@@ -125,18 +125,18 @@ public struct AddressPrefix: Equatable, Sendable {
     func matches(_ address: UInt64) -> Bool { address & mask == value }
 }
 
-/// A name in which `*` stands for any characters and `?` for one.
+/// A pattern for names: `*` stands for any characters, `?` for one.
 public struct NamePattern: Equatable, Sendable {
     private let pattern: [Character]
 
     public init(_ text: String) { pattern = Array(text) }
 
-    /// Whether the whole name fits. The time grows with the product of both lengths at most.
+    /// Whether the pattern matches the whole name. The time is at most proportional to the product of both lengths.
     public func matches(_ name: String) -> Bool {
         let name = Array(name)
         var place = 0
         var position = 0
-        // Where to go on if what follows the last star does not fit.
+        // Where to continue if the text after the last `*` does not match.
         var star: (place: Int, position: Int)?
         while position < name.count {
             if place < pattern.count, pattern[place] == "*" {

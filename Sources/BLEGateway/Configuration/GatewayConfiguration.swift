@@ -1,29 +1,30 @@
 import BLEHost
 import BLEPackets
 
-/// What a gateway reports, of whom, how often and under which topics. Durations are in microseconds of the engine's clock.
+/// The configuration of a gateway: what it reports, about which devices, how often and under which topics. Durations
+/// are in microseconds of the engine's clock.
 public struct GatewayConfiguration: Equatable, Sendable {
-    /// The gateway's name, in topics and documents.
+    /// The gateway's name in topics and documents.
     public var name: String
-    /// Where messages go.
+    /// The topics of messages.
     public var topics = GatewayTopics()
-    /// Which devices are reported.
+    /// The devices to report.
     public var filter = DeviceFilter()
-    /// When a device is reported again.
+    /// How often a device is reported.
     public var pace = ReportPace()
     /// How signal strength is smoothed.
     public var smoothing = SignalSmoothing()
     /// When known devices count as present; `nil`: presence is not reported.
     public var presence: PresenceRule?
-    /// Devices that have settings of their own.
+    /// Devices with settings of their own.
     public var devices: [KnownDevice] = []
-    /// Identities behind private addresses.
+    /// Identities for private addresses.
     public var identities: [KnownIdentity] = []
     /// Discovery for Home Assistant; `nil`: none.
     public var homeAssistant: HomeAssistantSettings?
-    /// Whether documents of devices are retained by the broker.
+    /// Whether the broker retains documents of devices.
     public var retainsDocuments = false
-    /// The devices that are remembered; beyond that the ones that were silent longest are forgotten.
+    /// The maximum number of remembered devices; beyond it, those that were silent longest are forgotten.
     public var deviceLimit = 16384
     /// How long a silent device is remembered.
     public var memory: Microseconds = .seconds(3600)
@@ -31,17 +32,17 @@ public struct GatewayConfiguration: Equatable, Sendable {
     public init(name: String) { self.name = name }
 }
 
-/// When a device is reported again.
+/// How often a device is reported.
 public struct ReportPace: Equatable, Sendable {
-    /// The shortest time between two documents of a device; events such as presses of buttons do not wait.
+    /// The shortest time between two documents of a device; events such as button presses do not wait.
     public var interval: Microseconds = .seconds(1)
-    /// A device that is heard, but says nothing new, is reported again after this time.
+    /// A device whose data does not change is reported again after this time.
     public var refresh: Microseconds = .seconds(60)
-    /// How far the smoothed signal strength has to move to be news, in dB; `nil`: it never is.
+    /// The change of the smoothed signal strength that causes a document, in dB; `nil`: none does.
     public var rssiChange: Double?
-    /// How far a value has to move to be news, by its name; any change of other values is.
+    /// The change that causes a document, by the name of the value; for other values, any change does.
     public var thresholds: [String: Double] = [:]
-    /// How long a value that a device does not repeat stays in its document.
+    /// How long a value stays in the documents if the device does not repeat it.
     public var valueLifetime: Microseconds = .seconds(600)
 
     public init() {}
@@ -49,9 +50,9 @@ public struct ReportPace: Equatable, Sendable {
 
 /// How signal strength is smoothed: a first-order low-pass, separately for each device and adapter.
 public struct SignalSmoothing: Equatable, Sendable {
-    /// Of a packet that comes `t` after the one before it, the share `t / (t + timeConstant)` enters the smoothed value.
+    /// The weight of a packet that arrives `t` after the previous one is `t / (t + timeConstant)`.
     public var timeConstant: Microseconds = .seconds(5)
-    /// How long an adapter that does not hear a device any more counts when the best one is chosen.
+    /// How long an adapter that no longer receives a device is considered when the best adapter is chosen.
     public var adapterTimeout: Microseconds = .seconds(10)
 
     public init() {}
@@ -59,37 +60,37 @@ public struct SignalSmoothing: Equatable, Sendable {
 
 /// When a known device counts as present.
 public struct PresenceRule: Equatable, Sendable {
-    /// A device is absent when it has been silent, or too weak, for this time.
+    /// A device becomes absent after it has been silent, or too weak, for this time.
     public var timeout: Microseconds = .seconds(60)
-    /// An absent device becomes present with this smoothed strength, in dBm.
+    /// The smoothed signal strength with which an absent device becomes present, in dBm.
     public var enter: Double = -127
-    /// A present device has to be heard with this smoothed strength to stay so, in dBm.
+    /// The smoothed signal strength below which a present device counts as silent, in dBm.
     public var leave: Double = -127
 
     public init() {}
 }
 
-/// A device that has settings of its own.
+/// A device with settings of its own.
 public struct KnownDevice: Equatable, Sendable {
-    /// Its address; a public and a random one with the same digits are the same here.
+    /// Its address; public and random addresses with the same digits are not distinguished.
     public var address: UInt64
-    /// What it is called in documents, instead of the name that it sends.
+    /// Its name in documents, instead of the one that it sends; `nil`: that one.
     public var name: String?
-    /// The bind key with which it encrypts, 12 or 16 octets.
+    /// The bind key of its encrypted data, 12 or 16 octets.
     public var key: [UInt8]?
-    /// The shortest time between two of its documents; `nil`: that of all.
+    /// The shortest time between two of its documents; `nil`: `ReportPace.interval`.
     public var interval: Microseconds?
 
     public init(address: UInt64) { self.address = address }
 }
 
-/// An identity that is recognized behind private addresses.
+/// An identity that uses private addresses.
 public struct KnownIdentity: Equatable, Sendable {
-    /// What it is called.
+    /// Its name in documents.
     public var name: String
     /// The identity resolving key, most significant octet first.
     public var irk: [UInt8]
-    /// The identity address, where it is known.
+    /// The identity address, if known.
     public var address: UInt64?
 
     public init(name: String, irk: [UInt8]) {
@@ -98,11 +99,11 @@ public struct KnownIdentity: Equatable, Sendable {
     }
 }
 
-/// How Home Assistant learns about devices.
+/// The settings for Home Assistant's MQTT discovery.
 public struct HomeAssistantSettings: Equatable, Sendable {
-    /// The first part of the topics of discovery.
+    /// The first level of the discovery topics.
     public var prefix = "homeassistant"
-    /// After how many seconds without a document a value counts as unavailable; 0: never.
+    /// The number of seconds without a document after which a value counts as unavailable; 0: never.
     public var expireAfter = 300
 
     public init() {}

@@ -1,32 +1,32 @@
 /// The topics of a gateway.
 public struct GatewayTopics: Equatable, Sendable {
-    /// Where the documents of a device go.
+    /// The topic of a device's documents.
     public var device = TopicTemplate(unchecked: "jelling/{gateway}/devices/{address}")
-    /// Where the gateway says `online` and `offline`.
+    /// The topic of the gateway's status, `online` or `offline`.
     public var status = TopicTemplate(unchecked: "jelling/{gateway}/status")
-    /// Where the presence of a device goes.
+    /// The topic of a device's presence.
     public var presence = TopicTemplate(unchecked: "jelling/{gateway}/presence/{address}")
 
     public init() {}
 }
 
-/// A topic with names in braces that are replaced.
+/// A topic with placeholders in braces.
 public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
-    /// A name in braces.
+    /// A placeholder.
     public enum Placeholder: String, CaseIterable, Sendable {
         /// The gateway's name.
         case gateway
-        /// The address of the device with colons, or the name of an identity whose address is not known.
+        /// The address of the device with colons, or the name of its identity if that has no known address.
         case address
-        /// The same in lower case without colons.
+        /// The same in lower case, without colons.
         case id
-        /// The name of the device, or its address while it has none.
+        /// The name of the device, or its address if it has none.
         case name
-        /// The transport of the adapter that hears the device best.
+        /// The transport of the adapter that receives the device best.
         case adapter
     }
 
-    /// Why a text is no template.
+    /// Why a text is not a template.
     public enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
         case empty
         case tooLong
@@ -57,7 +57,8 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
     public let description: String
     private let pieces: [Piece]
 
-    /// - Parameter perDevice: whether devices have to be told apart by it.
+    /// Parses a template.
+    /// - Parameter perDevice: whether the topic must differ between devices.
     /// - Throws: `Problem`.
     public init(_ text: String, perDevice: Bool) throws(Problem) {
         guard !text.isEmpty else { throw .empty }
@@ -98,7 +99,7 @@ public struct TopicTemplate: Equatable, Sendable, CustomStringConvertible {
         pieces = [.text(text)]
     }
 
-    /// The topic with every placeholder replaced; what a topic cannot hold becomes `_`.
+    /// The topic with every placeholder replaced; characters that a topic cannot contain become `_`.
     public func topic(_ value: (Placeholder) -> String) -> String {
         var topic = ""
         for piece in pieces {

@@ -3,14 +3,14 @@ import BLEPackets
 import BLESensors
 
 extension HeardDevice {
-    /// Whether the configuration names it, itself or its identity.
+    /// Whether the configuration has settings for the device or knows its identity.
     var isNamed: Bool { settings != nil || identity != nil }
 
     var valuesByName: [String: SensorValue] {
         Dictionary(values.map { ($0.field.name, $0.field.value) }, uniquingKeysWith: { _, last in last })
     }
 
-    /// Takes over what a packet says. Devices say different values in turn, so that those before stay for a while.
+    /// Adds the values of a packet. Devices send different values in turn, so older values stay for a while.
     mutating func merge(_ reports: [SensorReport], lifetime: Microseconds, at now: Instant) {
         values.removeAll { isEvent($0.field.name) || $0.heard.advanced(by: lifetime) < now }
         for report in reports {
@@ -25,10 +25,10 @@ extension HeardDevice {
         }
     }
 
-    /// Removes what happened and has been reported.
+    /// Removes events that have been reported.
     mutating func dropEvents() { values.removeAll { isEvent($0.field.name) } }
 
-    /// Whether a value has moved by its threshold since the last document.
+    /// Whether a value has changed by its threshold since the last document.
     func differs(thresholds: [String: Double]) -> Bool {
         if saysEvent { return true }
         for value in values where !isCounter(value.field.name) {

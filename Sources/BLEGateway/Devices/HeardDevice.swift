@@ -2,20 +2,20 @@ import BLEHost
 import BLEPackets
 import BLESensors
 
-/// What the gateway knows of a device.
+/// The state of a device in the gateway.
 struct HeardDevice {
-    /// A value and when it was said last.
+    /// A value and the time when it was last received.
     struct Value {
         var field: SensorField
         var format: String
         var heard: Instant
     }
 
-    /// As it is on the air now.
+    /// The current address on the air.
     var address: DeviceAddress
-    /// The place of its identity in the configuration.
+    /// The index of its identity in the configuration.
     var identity: Int?
-    /// The place of its settings in the configuration.
+    /// The index of its settings in the configuration.
     var settings: Int?
     var isConnectable = false
     var advertisement: [UInt8] = []
@@ -25,7 +25,7 @@ struct HeardDevice {
     var values: [Value] = []
     var signals: [SignalTrack] = []
     var lastHeard: Instant
-    /// When it was heard, in microseconds since 1970.
+    /// When it was last received, in microseconds since 1970.
     var heardUnix: Int64 = 0
     var isAllowed = true
     var lastPublished: Instant?
@@ -33,13 +33,13 @@ struct HeardDevice {
     /// The values of the last document, to compare with thresholds.
     var publishedValues: [String: SensorValue] = [:]
     var sequence: UInt64 = 0
-    /// When a document is due that waits.
+    /// When the next document is due; `nil`: none waits.
     var due: Instant?
-    /// Presence as it was reported; `nil`: never.
+    /// The presence as last reported; `nil`: never reported.
     var isPresent: Bool?
-    /// When it was last heard as strong as presence asks for.
+    /// When it was last received with the signal strength that presence requires.
     var lastStrong: Instant?
-    /// Entities that Home Assistant has been told of.
+    /// Entities that Home Assistant knows.
     var announced: Set<String> = []
     /// Whether the slot is in use.
     var isInUse = true
@@ -49,7 +49,7 @@ struct HeardDevice {
         lastHeard = now
     }
 
-    /// The strongest signal among the adapters that still hear it.
+    /// The strongest signal among the adapters that still receive the device.
     func best(timeout: Microseconds) -> SignalTrack? {
         var best: SignalTrack?
         for signal in signals where signal.heard.advanced(by: timeout) >= lastHeard {
@@ -59,16 +59,16 @@ struct HeardDevice {
         return best ?? signals.first
     }
 
-    /// Whether one of its values is an event, which happens and does not last.
+    /// Whether one of its values is an event.
     var saysEvent: Bool { reports.contains { $0.fields.contains { isEvent($0.name) } } }
 }
 
-/// Values that happen at a moment: they stand only in the document that reports them.
+/// Whether a value is an event: it belongs to a moment, and only one document contains it.
 func isEvent(_ name: String) -> Bool {
     for event in ["button", "dimmer", "command", "lock_action"]
     where name == event || name.hasPrefix(event + "_") { return true }
     return false
 }
 
-/// Values that count packets: that they change says nothing.
+/// Whether a value counts packets: its change is not news.
 func isCounter(_ name: String) -> Bool { name == "packet_id" || name == "sequence" || name == "advertising_count" }

@@ -11,7 +11,7 @@ struct IdentityResolver: Sendable {
         self.encrypt = encrypt
     }
 
-    /// The place of the identity whose key made the address.
+    /// The index of the identity whose key resolves the address; `nil` if there is none.
     func identity(of address: DeviceAddress) -> Int? {
         guard let encrypt, address.randomKind == .resolvablePrivate else { return nil }
         let random = (0..<3).map { UInt8(truncatingIfNeeded: address.value >> UInt64(40 - 8 * $0)) }

@@ -1,19 +1,19 @@
 import BLEHost
 import BLEPackets
 
-/// A packet of a device, heard by one of the gateway's adapters.
+/// A packet of a device, received by one of the gateway's adapters.
 public struct Sighting: Sendable {
-    /// The place of the adapter in the list of `Gateway.setAdapters`.
+    /// The index of the adapter in the list of `Gateway.setAdapters`.
     public var adapter: Int
-    /// Who was heard: the identity where its keys are known; `nil` for an anonymous advertisement.
+    /// The sender: the identity address if its keys are known; `nil` for an anonymous advertisement.
     public var address: DeviceAddress?
-    /// In dBm; 127 when it is unknown.
+    /// The signal strength in dBm; 127 when it is unknown.
     public var rssi: Int8
     /// Whether the device accepts connections.
     public var isConnectable: Bool
-    /// Advertising data as received.
+    /// The advertising data as received.
     public var advertisement: [UInt8]
-    /// The scan response, empty while none has been heard.
+    /// The scan response; empty if none has been received.
     public var scanResponse: [UInt8]
 
     public init(

@@ -4,7 +4,7 @@ import BLEPackets
 /// The signal of one device at one adapter.
 struct SignalTrack {
     var adapter: Int
-    /// Of the last packet, in dBm.
+    /// The signal strength of the last packet, in dBm.
     var last: Int8
     var smoothed: Double
     var heard: Instant

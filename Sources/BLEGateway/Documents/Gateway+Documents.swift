@@ -4,7 +4,7 @@ import BLEPackets
 import BLESensors
 
 extension Gateway {
-    /// What a device is called: in the configuration, or by itself.
+    /// The name of a device: from the configuration, or its own.
     func name(of device: HeardDevice) -> String? {
         if let name = device.settings.flatMap({ configuration.devices[$0].name }) { return name }
         if let identity = device.identity { return configuration.identities[identity].name }
@@ -12,14 +12,14 @@ extension Gateway {
         return name
     }
 
-    /// The address under which a device is reported: that of its identity where it is known.
+    /// The address in documents: the identity address if it is known.
     func addressText(of device: HeardDevice) -> String {
         guard let identity = device.identity else { return device.address.addressText }
         let known = configuration.identities[identity]
         return known.address.map { DeviceAddress(value: $0, kind: .public).addressText } ?? known.name
     }
 
-    /// The same in lower case, with nothing but letters, digits and `_`.
+    /// The same in lower case, with only letters, digits and `_`.
     func identifier(of device: HeardDevice) -> String {
         var text = ""
         for character in addressText(of: device).lowercased() where character != ":" {
@@ -141,7 +141,7 @@ extension Gateway {
 }
 
 extension SensorValue {
-    /// Numbers, texts and truth values as such; `null` for what the device does not know.
+    /// Numbers, texts and Boolean values as such; `null` for values that the device does not know.
     var documentValue: JSONValue {
         switch self {
         case .number(let number): number.documentValue
@@ -159,7 +159,8 @@ extension DecimalNumber {
 }
 
 extension Array where Element: Equatable {
-    /// Each element once, at its first place. The arrays here have a few elements.
+    /// The elements without repetitions, in the order of their first occurrence. The arrays here have only a few
+    /// elements.
     fileprivate var unique: [Element] {
         var result: [Element] = []
         for element in self where !result.contains(element) { result.append(element) }
@@ -179,12 +180,12 @@ func hexadecimal(_ octets: [UInt8]) -> String {
     return String(decoding: text, as: UTF8.self)
 }
 
-/// A moment in UTC, `2026-11-22T09:24:09.123Z` (RFC 3339).
+/// A time in UTC, `2026-11-22T09:24:09.123Z` (RFC 3339).
 func timestamp(unixMicroseconds: Int64) -> String {
     let milliseconds = unixMicroseconds / 1000
     let days = Int((milliseconds / 86_400_000))
     var rest = Int(milliseconds % 86_400_000)
-    // Days since 1 March of year 0, in cycles of 400 years.
+    // The days since 1 March of year 0, in cycles of 400 years.
     let shifted = days + 719_468
     let cycle = shifted / 146_097
     let dayOfCycle = shifted % 146_097

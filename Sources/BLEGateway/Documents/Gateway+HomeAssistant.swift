@@ -2,7 +2,7 @@ import BLEJSON
 import BLESensors
 
 extension Gateway {
-    /// Tells Home Assistant of the entities of a device that it does not know.
+    /// Announces the entities of a device that Home Assistant does not know yet.
     mutating func announce(_ slot: Int) {
         guard let settings = configuration.homeAssistant else { return }
         let device = devices[slot]
@@ -22,7 +22,7 @@ extension Gateway {
         _ entity: HomeAssistantEntity, _ device: HeardDevice, _ settings: HomeAssistantSettings
     ) -> GatewayMessage {
         let identifier = identifier(of: device)
-        // Several gateways may hear the same device; each has entities of its own.
+        // Several gateways may receive the same device; each has entities of its own.
         let node = "jelling_\(plain(configuration.name))_\(identifier)"
         let object = plain(entity.key)
         let words = String(entity.key.map { $0 == "_" ? " " : $0 })
@@ -55,7 +55,7 @@ extension Gateway {
             payload: payload, isRetained: true)
     }
 
-    /// What Home Assistant takes as a part of a topic of discovery.
+    /// The text with only the characters that Home Assistant accepts in discovery topics.
     private func plain(_ text: String) -> String {
         String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }

@@ -3,7 +3,7 @@ import BLESensors
 
 /// An entity of Home Assistant: one value of a device.
 struct HomeAssistantEntity {
-    /// Its kind, which is part of the topic of discovery.
+    /// The type of the entity, a part of the discovery topic.
     enum Component: String {
         case sensor
         case binarySensor = "binary_sensor"

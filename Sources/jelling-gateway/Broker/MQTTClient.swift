@@ -3,22 +3,22 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A session with a broker, by libmosquitto, on a thread of its own.
+/// A session with a broker, through libmosquitto, on its own thread.
 ///
 ///     waiting ──connect──▶ opened ──CONNACK──▶ greeted ──status acknowledged──▶ connected
 ///        ▲                   │                    │                                │
 ///        └────── backoff ────┴────────────────────┴───────── lost, refused ────────┘
 ///
-/// After a loss libmosquitto sends what was not acknowledged again, in its order, when the broker has accepted the
-/// session. The acknowledgement of the status message comes after that, so that nothing new can overtake it.
+/// After a reconnection, libmosquitto first sends the unacknowledged messages again, in order. The acknowledgement of
+/// the status message comes after them; waiting for it ensures that no new message overtakes them.
 ///
-/// `@unchecked`: libmosquitto locks its own state; the handle never changes, and everything else is behind a mutex.
+/// `@unchecked`: libmosquitto locks its own state, the handle never changes, and a mutex protects everything else.
 @safe final class MQTTClient: @unchecked Sendable {
-    /// What the client tells; on its thread.
+    /// Receives the client's events, on the client's thread.
     protocol Delegate: AnyObject, Sendable {
         func connected(_ client: MQTTClient)
         func disconnected(_ client: MQTTClient, _ reason: String)
-        /// - Parameter problem: why the broker did not take the message.
+        /// - Parameter problem: why the broker rejected the message; `nil` if it accepted it.
         func acknowledged(_ client: MQTTClient, _ message: Int32, problem: String?)
         func received(topic: String, payload: [UInt8])
     }
@@ -28,7 +28,7 @@ import Synchronization
         var isConnected = false
         var statusMessage: Int32?
         var failure: String?
-        /// What OpenSSL or libmosquitto said last of an error.
+        /// The last error of OpenSSL or libmosquitto.
         var lastError: String?
         var connections = 0
     }
@@ -44,7 +44,7 @@ import Synchronization
 
     private static let isLibraryReady: Bool = mosquitto_lib_init() == 0
 
-    /// - Throws: `MQTTProblem` for files and settings that libmosquitto refuses.
+    /// - Throws: `MQTTProblem` for files and settings that libmosquitto rejects.
     init(
         _ settings: BrokerSettings, clientID: String, statusTopic: String, subscriptions: [String],
         delegate: any Delegate
@@ -124,7 +124,7 @@ import Synchronization
 
     /// Whether messages can be sent now.
     var isConnected: Bool { state.withLock { $0.isConnected } }
-    /// Sessions that the broker accepted.
+    /// The number of sessions that the broker has accepted.
     var connections: Int { state.withLock { $0.connections } }
 
     // MARK: Life
@@ -134,7 +134,7 @@ import Synchronization
         thread.async { self.run() }
     }
 
-    /// Says `offline` and ends the session; waits for it for a short time.
+    /// Publishes `offline` and ends the session; waits a short time for that.
     func stop() {
         let wasConnected = state.withLock { state in
             state.isStopped = true
@@ -143,7 +143,7 @@ import Synchronization
         if wasConnected {
             let offline = Array("offline".utf8)
             unsafe mosquitto_publish(handle, nil, statusTopic, Int32(offline.count), offline, 1, true)
-            // Behind everything that waits to be written.
+            // After everything that waits to be written.
             unsafe mosquitto_disconnect(handle)
         }
         wakeUp.signal()
@@ -161,7 +161,7 @@ import Synchronization
             if code == 0 {
                 let before = connections
                 var result: Int32 = 0
-                // libmosquitto returns for keep-alive by itself; a message wakes it up.
+                // libmosquitto returns for keep-alive by itself; a new message wakes it.
                 repeat { result = unsafe mosquitto_loop(handle, 60_000, 1) } while result == 0
                 if connections > before { attempt = 0 }
                 lost(result)
@@ -171,7 +171,7 @@ import Synchronization
             if isStopped { break }
             attempt += 1
             let longest = min(settings.longestBackoff, Double(1 << min(attempt - 1, 12)))
-            // Some of the gateways of a house lose their broker at the same moment.
+            // Random, because several gateways may lose their broker at the same moment.
             _ = wakeUp.wait(timeout: .now() + .milliseconds(Int(longest * .random(in: 500...1000))))
         }
         ended.signal()
@@ -256,7 +256,7 @@ import Synchronization
         delegate?.disconnected(self, reason ?? text(of: code))
     }
 
-    /// What a code of libmosquitto means, for people.
+    /// A description of an error code of libmosquitto.
     private func text(of code: Int32) -> String {
         let system = errno
         let said = state.withLock { $0.lastError }
@@ -277,8 +277,8 @@ import Synchronization
 
     // MARK: Sending
 
-    /// Sends a message, or lets libmosquitto keep it until it is acknowledged.
-    /// - Returns: its number; `nil` if it was not sent and is not kept.
+    /// Sends a message, or lets libmosquitto keep it until it can be sent.
+    /// - Returns: its identifier; `nil` if it was not sent and is not kept.
     func publish(
         topic: String, payload: [UInt8], qualityOfService: Int, isRetained: Bool
     ) throws(MQTTProblem) -> Int32? {
@@ -287,8 +287,8 @@ import Synchronization
             handle, &message, topic, Int32(clamping: payload.count), payload, Int32(qualityOfService), isRetained)
         switch mosq_err_t(rawValue: code) {
         case MOSQ_ERR_NO_CONN, MOSQ_ERR_CONN_LOST, MOSQ_ERR_ERRNO, MOSQ_ERR_TLS:
-            // The session has just been lost. libmosquitto has taken over what has to be acknowledged, and sends it in
-            // the next one.
+            // The session has just been lost. libmosquitto keeps messages that need an acknowledgement and sends them
+            // in the next session.
             return qualityOfService > 0 ? message : nil
         default:
             try check(code, "message for \(topic)")
@@ -297,13 +297,13 @@ import Synchronization
     }
 }
 
-/// Why a session or a message is not possible.
+/// Why a session cannot start or a message cannot be sent.
 struct MQTTProblem: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// What the C library says of an error.
+/// The C library's description of an error.
 func systemText(_ code: Int32) -> String {
     var buffer = [CChar](repeating: 0, count: 256)
     guard unsafe strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }

@@ -1,4 +1,4 @@
-/// Metrics in the text format of Prometheus, version 0.0.4: the lines of one metric stand together.
+/// Metrics in the text format of Prometheus, version 0.0.4: the lines of one metric must be consecutive.
 struct MetricsText {
     private var order: [String] = []
     private var heads: [String: String] = [:]

@@ -1,7 +1,7 @@
 import BLEGateway
 import BLEJSON
 
-/// What the gateway says of itself.
+/// The gateway's health and metrics.
 struct StatusReport: Sendable {
     let name: String
     let core: GatewayCore
@@ -9,7 +9,7 @@ struct StatusReport: Sendable {
     let delivery: Delivery?
     let started = ContinuousClock.now
 
-    /// Whether every part works, and a JSON object that says which does not, and why.
+    /// Whether every part works, and a JSON object that names the parts that do not, with the reasons.
     func health() -> (isHealthy: Bool, body: String) {
         var isHealthy = true
         let adapters = pool.runners.map { runner -> JSONValue in

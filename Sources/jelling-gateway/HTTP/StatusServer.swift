@@ -5,14 +5,14 @@ import Foundation
 import Logging
 import ServiceLifecycle
 
-/// Health and metrics over HTTP.
+/// Serves health and metrics over HTTP.
 struct StatusServer: Service {
     let settings: HTTPSettings
     let report: StatusReport
     let logger: Logger
 
     func run() async throws {
-        // The address may be in use, or not be there yet: nothing else stops for it.
+        // The address may be in use or not exist yet: the rest of the gateway must not stop for that.
         await cancelWhenGracefulShutdown {
             var lastProblem: String?
             while !Task.isCancelled {
@@ -63,14 +63,15 @@ struct StatusServer: Service {
         return HTTPResponse(statusCode: .unauthorized, headers: headers)
     }
 
-    /// Whether a request carries the token, if there is one. The file is read each time: a token can be changed.
+    /// Whether a request has the token, if one is required. The file is read each time, so that the token can be
+    /// changed.
     private func isAllowed(_ request: HTTPRequest) -> Bool {
         guard let path = settings.tokenFile else { return true }
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return false }
         let token = Array("Bearer \(text.trimmingCharacters(in: .whitespacesAndNewlines))".utf8)
         let given = Array((request.headers[.authorization] ?? "").utf8)
         guard token.count > 7, token.count == given.count else { return false }
-        // In a time that tells nothing about where they differ.
+        // The time of the comparison does not depend on where the tokens differ.
         return zip(token, given).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

@@ -2,11 +2,11 @@ import BLEGateway
 import Glibc
 import Synchronization
 
-/// Prints documents on standard output, one in a line.
+/// Prints documents to standard output, one per line.
 final class DocumentPrinter: Sendable {
     private let printed = Mutex(0)
     private let limit: Int?
-    /// Called when enough was printed, or nobody reads it.
+    /// Called when enough documents were printed, or standard output is closed.
     private let onEnd: @Sendable () -> Void
 
     init(limit: Int?, onEnd: @escaping @Sendable () -> Void) {

@@ -2,7 +2,7 @@ import BLEText
 import Glibc
 import Logging
 
-/// Lines on standard error, as the other programs of this project write them; systemd takes the level from `<N>`.
+/// Writes log lines to standard error, like the other programs of this project; systemd reads the level from `<N>`.
 struct StandardErrorLog: LogHandler {
     var metadata = Logger.Metadata()
     var logLevel = Logger.Level.info

@@ -3,25 +3,26 @@ import Dispatch
 import Logging
 import Synchronization
 
-/// From the gateway to the broker, by way of the queue on disk.
+/// Delivers the gateway's messages to the broker, through the queue on disk.
 ///
 ///     enqueued ──commit──▶ on disk ──window──▶ on the way ──acknowledged──▶ removed
 ///
-/// A message is committed before it is sent, several in one transaction while others are being written. It is removed
-/// when the broker has acknowledged it, so that the end of the process or the loss of the broker repeats messages, but
-/// loses none. While the disk cannot be written, messages wait in memory, bounded, and are sent from there.
+/// A message is committed before it is sent; while one transaction is being written, messages collect for the next. A
+/// message is removed after the broker has acknowledged it. So if the process ends or the broker is lost, messages may
+/// be repeated but not lost. While the disk cannot be written, messages wait in memory, bounded, and are sent from
+/// there.
 ///
-/// Messages with quality of service 0 are sent if the broker is there, and dropped otherwise.
+/// Messages with quality of service 0 are sent if the broker is connected, and otherwise dropped.
 final class Delivery: MQTTClient.Delegate {
-    /// Counted since the start.
+    /// Counters since the start.
     struct Counters {
         var enqueued: UInt64 = 0
         var sent: UInt64 = 0
         var acknowledged: UInt64 = 0
         var refused: UInt64 = 0
-        /// Dropped because the queue was full.
+        /// Messages dropped because the queue was full.
         var dropped: UInt64 = 0
-        /// With quality of service 0, while the broker was away.
+        /// Messages with quality of service 0 dropped while the broker was away.
         var unsent: UInt64 = 0
         var storeFailures: UInt64 = 0
         var disconnections: UInt64 = 0
@@ -30,12 +31,13 @@ final class Delivery: MQTTClient.Delegate {
     private struct State {
         var incoming: [QueuedMessage] = []
         var acknowledged: [Int64] = []
-        /// Places of messages on the way, by the numbers of libmosquitto; 0 for those that are not on disk.
+        /// The queue positions of messages in flight, by libmosquitto's identifiers; 0 for messages that are not on
+        /// disk.
         var onTheWay: [Int32: Int64] = [:]
         var client: MQTTClient?
         var isConnected = false
         var isScheduled = false
-        /// Whether what is on the way has to be sent again, by another client.
+        /// Whether messages in flight must be sent again, by another client.
         var startsAgain = false
         var counters = Counters()
         var depth = 0
@@ -50,30 +52,30 @@ final class Delivery: MQTTClient.Delegate {
     private let logger: Logger
     private let settings: QueueSettings
     private let path: String?
-    /// Called for every message of the topics that were subscribed to.
+    /// Called for every message of the subscribed topics.
     private let onMessage: @Sendable (String, [UInt8]) -> Void
 
-    /// Messages in memory that wait for the disk.
+    /// The maximum number of messages in memory that wait for the disk.
     private static let memoryLimit = 20_000
-    /// Messages read from disk at once.
+    /// The maximum number of messages that are read from disk at once.
     private static let windowLimit = 512
     private static let retryPause = DispatchTimeInterval.seconds(5)
 
-    /// What only the worker uses; the lock is never waited for.
+    /// State that only the worker uses; nothing ever waits for its lock.
     private struct Worker {
         var store: MessageStore?
         var window: [QueuedMessage] = []
-        /// The place behind which the window ends.
+        /// The queue position of the last message in the window.
         var windowEnd: Int64 = 0
-        /// The last message that was sent.
+        /// The queue position of the last message that was sent.
         var lastSent: Int64 = 0
-        /// Whether the disk has messages behind the window.
+        /// Whether the disk has messages after the window.
         var hasMore = false
     }
 
     private let own = Mutex(Worker())
 
-    /// - Parameter path: of the queue; `nil`: in memory.
+    /// - Parameter path: the file of the queue; `nil`: in memory.
     init(
         settings: QueueSettings, path: String?, logger: Logger,
         onMessage: @escaping @Sendable (String, [UInt8]) -> Void
@@ -88,19 +90,19 @@ final class Delivery: MQTTClient.Delegate {
     // MARK: From all threads
 
     var counters: Counters { state.withLock { $0.counters } }
-    /// Messages on disk.
+    /// The number of messages on disk.
     var depth: Int { state.withLock { $0.depth } }
-    /// Messages in memory that are not on disk yet.
+    /// The number of messages in memory that are not on disk yet.
     var unwritten: Int { state.withLock { $0.incoming.count + $0.beingWritten } }
     var onTheWay: Int { state.withLock { $0.onTheWay.count } }
     var isConnected: Bool { state.withLock { $0.isConnected } }
-    /// Why the disk cannot be written.
+    /// Why the disk cannot be written; `nil` if it can.
     var storeProblem: String? { state.withLock { $0.storeProblem } }
-    /// Why the broker is away.
+    /// Why the broker is away; `nil` while it is connected.
     var brokerProblem: String? { state.withLock { $0.isConnected ? nil : $0.lastBrokerProblem } }
     var connections: Int { state.withLock { $0.client }?.connections ?? 0 }
 
-    /// Adds messages, in order.
+    /// Adds messages to the queue, in order.
     func enqueue(_ messages: [QueuedMessage]) {
         guard !messages.isEmpty else { return }
         state.withLock { state in
@@ -115,7 +117,7 @@ final class Delivery: MQTTClient.Delegate {
         schedule()
     }
 
-    /// Goes on with another session; `nil`: none. What is on the way is sent again.
+    /// Switches to another session; `nil`: none. Messages in flight are sent again.
     func use(_ client: MQTTClient?) {
         let old = state.withLock { state in
             defer {
@@ -131,10 +133,10 @@ final class Delivery: MQTTClient.Delegate {
         schedule()
     }
 
-    /// Writes what waits, and ends the session.
+    /// Writes waiting messages to disk and ends the session.
     func finish() {
         let client = state.withLock { $0.client }
-        // What has come by now is committed and, if the broker is there, sent.
+        // Everything received so far is committed and, if the broker is connected, sent.
         worker.sync { work() }
         let end = DispatchTime.now() + 2
         while client?.isConnected == true, onTheWay > 0 || !state.withLock({ $0.incoming.isEmpty }),
@@ -153,7 +155,7 @@ final class Delivery: MQTTClient.Delegate {
         }
     }
 
-    /// Whether the worker gets around to something within a time.
+    /// Whether the worker responds within this time, in seconds.
     func answers(within seconds: Double) -> Bool {
         let done = DispatchSemaphore(value: 0)
         worker.async { done.signal() }
@@ -277,14 +279,14 @@ final class Delivery: MQTTClient.Delegate {
         }
     }
 
-    /// Writes what came in, and removes what was acknowledged.
+    /// Writes new messages, and removes acknowledged ones.
     private func commit(_ own: inout Worker) {
         guard let store = own.store else {
             if path == nil { state.withLock { $0.acknowledged.removeAll() } }
             return
         }
         let taken = state.withLock { state -> (incoming: [QueuedMessage], acknowledged: [Int64])? in
-            // More acknowledgements are on their way: they go into one transaction.
+            // More acknowledgements will follow: collect them for one transaction.
             let isEarly = state.acknowledged.count < 32 && !state.onTheWay.isEmpty
             guard !state.retryIsScheduled, !state.incoming.isEmpty || !(state.acknowledged.isEmpty || isEarly) else {
                 return nil
@@ -357,7 +359,7 @@ final class Delivery: MQTTClient.Delegate {
         }
     }
 
-    /// While the disk cannot be written, and where there is none.
+    /// Sends from memory: while the disk cannot be written, or if there is no queue on disk.
     private func sendFromMemory(_ room: Int) {
         guard path == nil || state.withLock({ $0.retryIsScheduled }) else { return }
         let messages = state.withLock { state in
@@ -371,7 +373,7 @@ final class Delivery: MQTTClient.Delegate {
         }
     }
 
-    /// How many messages may be sent; `nil` while there is no session.
+    /// How many messages may be sent now; `nil` while there is no session.
     private func room() -> Int? {
         state.withLock { state in
             guard state.isConnected, let client = state.client else { return nil }
@@ -383,7 +385,7 @@ final class Delivery: MQTTClient.Delegate {
         let problem = state.withLock { state -> MQTTProblem?? in
             guard state.isConnected, let client = state.client else { return .some(nil) }
             do throws(MQTTProblem) {
-                // The acknowledgement waits for this lock.
+                // The lock delays the acknowledgement until the message is registered.
                 let number = try client.publish(
                     topic: message.topic, payload: message.payload, qualityOfService: message.qualityOfService,
                     isRetained: message.isRetained)
@@ -401,7 +403,7 @@ final class Delivery: MQTTClient.Delegate {
         case .none: return true
         case .some(.none): return false
         case .some(.some(let problem)):
-            // It would fail for ever: it must not hold up those behind it.
+            // The message would always fail, and must not block those after it.
             logger.error("\(problem); the message was dropped")
             return true
         }
@@ -409,6 +411,6 @@ final class Delivery: MQTTClient.Delegate {
 }
 
 private func usleepShortly() {
-    // At the end of the program only.
+    // Only at the end of the program.
     _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(20))
 }

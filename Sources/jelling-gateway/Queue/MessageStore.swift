@@ -2,25 +2,25 @@ import BLEStateFiles
 import Foundation
 import GRDB
 
-/// The queue on disk: what the broker has not acknowledged, in order.
+/// The queue on disk: messages that the broker has not acknowledged, in order.
 ///
-/// Written ahead (WAL) with `synchronous = NORMAL`: what a transaction has written survives the end of the process, however
-/// it ends; the last transactions before a power cut may be lost.
+/// It uses a write-ahead log (WAL) with `synchronous = NORMAL`: committed messages survive the end of the process,
+/// however it ends; a power failure may lose the last transactions.
 final class MessageStore {
     private let database: DatabaseQueue
     let limit: Int
     let overflow: QueueSettings.Overflow
     private(set) var count: Int
 
-    /// Opens the queue; a file that is no database is put aside.
-    /// - Throws: the error of SQLite.
+    /// Opens the queue; a file that is not a database is moved aside.
+    /// - Throws: an error of SQLite.
     init(path: String, limit: Int, overflow: QueueSettings.Overflow) throws {
         self.limit = limit
         self.overflow = overflow
         var configuration = Configuration()
         configuration.busyMode = .timeout(2)
         configuration.prepareDatabase { database in
-            // One gateway a queue; it also spares the shared memory of the log.
+            // Only one gateway may use a queue; this mode also avoids shared memory for the log.
             try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
             try database.execute(sql: "PRAGMA journal_mode = WAL")
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
@@ -50,11 +50,11 @@ final class MessageStore {
         return database
     }
 
-    /// What a commit did.
+    /// The result of a commit.
     struct Outcome {
-        /// The messages with their places.
+        /// The messages with their queue positions.
         var messages: [QueuedMessage]
-        /// How many were removed because the queue was full.
+        /// The number of messages that were removed because the queue was full.
         var dropped = 0
     }
 
@@ -109,7 +109,7 @@ final class MessageStore {
         return dropped
     }
 
-    /// The next messages behind a place.
+    /// The next messages after a queue position.
     func messages(after id: Int64, limit: Int) throws -> [QueuedMessage] {
         try database.read { database in
             let statement = try database.cachedStatement(

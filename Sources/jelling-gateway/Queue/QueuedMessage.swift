@@ -1,6 +1,6 @@
-/// A message on its way to the broker.
+/// A message for the broker.
 struct QueuedMessage: Equatable, Sendable {
-    /// Its place in the queue on disk; `nil` while it is in memory only.
+    /// Its queue position on disk; `nil` while it is only in memory.
     var id: Int64?
     var topic: String
     var payload: [UInt8]

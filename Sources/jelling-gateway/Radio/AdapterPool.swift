@@ -2,7 +2,7 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// The adapters of the gateway: each runs by itself, and they can change while the others go on.
+/// The adapters of the gateway. Each runs independently, and some can change while the others continue.
 final class AdapterPool: Service {
     private struct Running {
         var runner: AdapterRunner
@@ -22,7 +22,7 @@ final class AdapterPool: Service {
 
     var runners: [AdapterRunner] { running.withLock { $0.map(\.runner) } }
 
-    /// Starts and ends adapters so that these run.
+    /// Starts and stops adapters so that exactly these run.
     func set(_ adapters: [AdapterSettings], watchdog: WatchdogSettings) async {
         let (ending, kept) = running.withLock { running in
             let kept = running.filter { adapters.contains($0.runner.settings) }

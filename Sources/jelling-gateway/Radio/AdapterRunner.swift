@@ -9,20 +9,20 @@ import Synchronization
 ///     opening ──▶ scanning ──error, silence──▶ waiting ──▶ opening
 ///        └──────────────error────────────────────▲
 final class AdapterRunner: Sendable {
-    /// What an adapter does, for health and metrics.
+    /// The state of an adapter, for health and metrics.
     struct Status: Sendable {
         enum Phase: String { case opening, scanning, waiting }
         var phase = Phase.opening
         var problem: String?
         var openings: UInt64 = 0
         var failures: UInt64 = 0
-        /// Reopenings because nothing was heard.
+        /// How often the adapter was reopened because it received nothing.
         var silences: UInt64 = 0
-        /// Silences in a row.
+        /// The current number of silences in a row.
         var silencesInARow = 0
-        /// Discoveries that were not taken in time.
+        /// The number of discoveries that were dropped because they were not handled in time.
         var dropped: UInt64 = 0
-        /// Of the engine, while it is open and of those before.
+        /// The counters of the engine, current and previous ones together.
         var counters = HostCounters()
         var lastReport: ContinuousClock.Instant?
     }
@@ -33,7 +33,7 @@ final class AdapterRunner: Sendable {
     private let logger: Logger
     private let state = Mutex(Status())
     private let adapter = Mutex<Adapter?>(nil)
-    /// Called when silence lasts in spite of reopenings.
+    /// Called if the adapter stays silent although it was reopened.
     private let giveUp: @Sendable (String) -> Void
 
     init(
@@ -49,14 +49,14 @@ final class AdapterRunner: Sendable {
 
     var status: Status { state.withLock { $0 } }
 
-    /// Asks the engine's thread for its counters; it returns when that thread has answered.
+    /// Reads the counters from the engine's thread; returns when that thread has responded.
     func refreshCounters() async {
         guard let adapter = adapter.withLock({ $0 }) else { return }
         let counters = await adapter.counters
         state.withLock { $0.counters = counters }
     }
 
-    /// Runs until the task is cancelled; the controller is then handed back.
+    /// Runs until the task is cancelled, then releases the controller.
     func run() async {
         var pause = Duration.seconds(1)
         while !Task.isCancelled {
@@ -115,7 +115,7 @@ final class AdapterRunner: Sendable {
         if isNews { logger.error("\(settings.transport): \(problem); trying again") }
     }
 
-    /// Closes an adapter that hears nothing: it is then opened again.
+    /// Closes an adapter that receives nothing, so that it is opened again.
     private func watch(_ adapter: Adapter) async {
         var heard: UInt64 = 0
         var wasWorking = false

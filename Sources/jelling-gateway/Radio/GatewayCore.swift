@@ -4,7 +4,7 @@ import BLESecurity
 import Dispatch
 import Synchronization
 
-/// The machine of the gateway, its clock and its timer.
+/// The gateway's machine with its clock and its timer.
 final class GatewayCore: Sendable {
     private struct State {
         var gateway: Gateway
@@ -14,7 +14,7 @@ final class GatewayCore: Sendable {
 
     private let state: Mutex<State>
     private let timer = DispatchQueue(label: "timer")
-    /// Takes messages in their order; called under a lock: it must not wait.
+    /// Receives messages in order. It is called under a lock, so it must not wait.
     private let deliver: @Sendable ([GatewayMessage]) -> Void
 
     init(_ configuration: GatewayConfiguration, deliver: @escaping @Sendable ([GatewayMessage]) -> Void) {
@@ -30,7 +30,7 @@ final class GatewayCore: Sendable {
 
     private static var now: Instant { Instant(microseconds: Int64(EventLoop.nowMicroseconds)) }
 
-    /// The place of an adapter in documents.
+    /// The index of an adapter in sightings.
     func index(ofAdapter name: String) -> Int {
         state.withLock { state in
             if let index = state.adapters.firstIndex(of: name) { return index }

@@ -1,7 +1,7 @@
 import Logging
 import ServiceLifecycle
 
-/// Keeps the session with the broker until the program ends; then everything is written and the gateway says `offline`.
+/// Keeps the session with the broker until the program ends; then writes all messages and publishes `offline`.
 struct BrokerService: Service {
     let delivery: Delivery
 

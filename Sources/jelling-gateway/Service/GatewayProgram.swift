@@ -5,7 +5,7 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// The parts of the gateway, put together and run until the program is told to end.
+/// Creates the parts of the gateway and runs them until the program ends.
 final class GatewayProgram: Sendable {
     private let source: SettingsSource
     private let options: Options
@@ -22,7 +22,7 @@ final class GatewayProgram: Sendable {
         var duration: Double?
     }
 
-    /// How the program ends by itself.
+    /// Ends the program from within.
     private final class Ending: Sendable {
         private struct State {
             var group: ServiceGroup?
@@ -42,7 +42,7 @@ final class GatewayProgram: Sendable {
             if isRequested { Task { await group.triggerGracefulShutdown() } }
         }
 
-        /// - Parameter reason: what went wrong; `nil`: nothing did.
+        /// - Parameter reason: the error; `nil`: a normal end.
         func request(_ reason: String? = nil) {
             let group = state.withLock { state -> ServiceGroup? in
                 state.isRequested = true
@@ -92,7 +92,7 @@ final class GatewayProgram: Sendable {
 
     private let quality: SharedQuality
 
-    /// Home Assistant says `online` when it starts.
+    /// Handles a start of Home Assistant, which then publishes `online`.
     private final class Restart: Sendable {
         let core = Mutex<GatewayCore?>(nil)
         func happened() { core.withLock { $0 }?.announceAgain() }
@@ -108,10 +108,10 @@ final class GatewayProgram: Sendable {
         }
     }
 
-    /// - Returns: whether it ended as it should.
+    /// - Returns: whether the program ended normally.
     func run() async -> Bool {
         signal(SIGPIPE, SIG_IGN)
-        // A full quota of files sizes is an error of a write.
+        // Exceeding the limit of file sizes becomes an error of the write.
         signal(SIGXFSZ, SIG_IGN)
         let first = settings.withLock { $0 }
         do throws(MQTTProblem) { try connect(first) } catch {
@@ -196,7 +196,7 @@ final class GatewayProgram: Sendable {
         logger.info("the settings were loaded again")
     }
 
-    /// Where the queue is; `nil`: in memory.
+    /// The path of the queue; `nil`: in memory.
     private static func queuePath(_ settings: GatewaySettings, _ logger: Logger) -> String? {
         if settings.queue.isInMemory { return nil }
         if let path = settings.queue.path { return path }

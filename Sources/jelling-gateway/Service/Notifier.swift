@@ -1,9 +1,9 @@
 import Glibc
 
-/// Tells systemd what the service does, in the protocol of sd_notify(3): datagrams to the socket in `NOTIFY_SOCKET`.
+/// Notifies systemd with the protocol of sd_notify(3): datagrams to the socket in `NOTIFY_SOCKET`.
 struct Notifier: Sendable {
     private let path: String?
-    /// How often systemd wants to hear from the service; `nil`: never.
+    /// How often systemd expects a notification; `nil`: never.
     let watchdogInterval: Duration?
 
     init() {
@@ -27,7 +27,7 @@ struct Notifier: Sendable {
         address.sun_family = sa_family_t(AF_UNIX)
         var name = Array(path.utf8)
         guard !name.isEmpty, name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
-        // The abstract name space.
+        // An abstract socket address.
         if name[0] == UInt8(ascii: "@") { name[0] = 0 }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
         let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)

@@ -5,9 +5,9 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Reads the file of settings again when it has changed, and at SIGHUP.
+/// Reads the settings file again when it has changed, and on SIGHUP.
 ///
-/// The folder is watched, not the file: editors and package managers put a new file into the place of the old one.
+/// It watches the folder instead of the file, because editors and package managers replace the file.
 final class ReloadService: Service {
     private let path: String
     private let logger: Logger
@@ -30,7 +30,7 @@ final class ReloadService: Service {
         signal.resume()
         await cancelWhenGracefulShutdown {
             for await _ in changes {
-                // What writes a file may do so in several steps.
+                // A program may write the file in several steps.
                 try? await Task.sleep(for: .milliseconds(100))
                 self.notifier.notify("RELOADING=1")
                 await self.reload()
@@ -65,7 +65,7 @@ final class ReloadService: Service {
         return (folder.isEmpty ? "/" : String(folder), String(path[path.index(after: slash)...]))
     }
 
-    /// The files that something happened to.
+    /// The names of the files that changed.
     private static func names(_ descriptor: Int32) -> [String] {
         var names: [String] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -73,7 +73,7 @@ final class ReloadService: Service {
             let count = unsafe read(descriptor, &buffer, buffer.count)
             guard count > 0 else { return names }
             var position = 0
-            // wd, mask, cookie and length, of four octets each; then the name, filled up with zeros.
+            // Each event has wd, mask, cookie and length, four octets each, then the name, padded with zeros.
             while position + 16 <= count {
                 let length = (0..<4).reduce(0) { $0 | Int(buffer[position + 12 + $1]) << (8 * $1) }
                 let end = min(position + 16 + length, count)

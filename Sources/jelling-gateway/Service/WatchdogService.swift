@@ -1,6 +1,6 @@
 import ServiceLifecycle
 
-/// Feeds systemd's watchdog as long as the threads of the engines and of the queue answer.
+/// Notifies systemd's watchdog as long as the threads of the engines and of the queue respond.
 struct WatchdogService: Service {
     let notifier: Notifier
     let pool: AdapterPool
@@ -14,7 +14,7 @@ struct WatchdogService: Service {
                 return
             }
             while !Task.isCancelled {
-                // A thread that hangs lets this wait, and systemd ends the service.
+                // If a thread hangs, this waits, and systemd ends the service.
                 for runner in pool.runners { await runner.refreshCounters() }
                 if delivery?.answers(within: 5) ?? true { notifier.notify("WATCHDOG=1") }
                 try? await Task.sleep(for: interval / 3)

@@ -1,6 +1,6 @@
-/// Reads `mqtt://[USER[:PASSWORD]@]HOST[:PORT]` and `mqtts://…`.
+/// Parses `mqtt://[USER[:PASSWORD]@]HOST[:PORT]` and `mqtts://…`.
 enum BrokerURL {
-    /// Why a text is no such URL.
+    /// Why a text is not such a URL.
     struct Problem: Error, CustomStringConvertible {
         let description = "expected mqtt://HOST:PORT, or mqtts://HOST:PORT for TLS"
     }
@@ -32,7 +32,7 @@ enum BrokerURL {
         return settings
     }
 
-    /// `HOST`, `HOST:PORT`, `[IPV6]:PORT`.
+    /// Parses `HOST`, `HOST:PORT` and `[IPV6]:PORT`.
     static func hostAndPort(_ text: String) -> (host: String, port: UInt16?)? {
         var host = text[...]
         var port: UInt16?

@@ -1,16 +1,16 @@
 import BLE
 import BLEGateway
 
-/// Everything that the program is told: by its arguments, its environment and its file.
+/// All settings of the program: from its arguments, its environment and its file.
 struct GatewaySettings: Equatable, Sendable {
     var gateway = GatewayConfiguration(name: "jelling")
     var adapters: [AdapterSettings] = []
-    /// `nil`: documents go nowhere but to standard output.
+    /// `nil`: documents only go to standard output.
     var broker: BrokerSettings?
     var queue = QueueSettings()
     var http: HTTPSettings?
     var watchdog = WatchdogSettings()
-    /// Where queue, bonds and addresses are kept; `nil`: the usual place.
+    /// The folder for the queue, bonds and addresses; `nil`: the default.
     var state: String?
 }
 
@@ -18,25 +18,25 @@ struct GatewaySettings: Equatable, Sendable {
 struct AdapterSettings: Equatable, Sendable {
     /// `user:0`, `unix:PATH` and so on.
     var transport: String
-    /// Whether scan responses are not asked for.
+    /// Whether the adapter scans passively, without requesting scan responses.
     var isPassive = false
 }
 
-/// Where messages go.
+/// The broker and the session with it.
 struct BrokerSettings: Equatable, Sendable {
-    /// The version of the protocol.
+    /// The version of MQTT.
     enum Version: String, CaseIterable {
         case v311 = "3.1.1"
         case v5 = "5"
     }
 
-    /// Transport Layer Security.
+    /// The files for Transport Layer Security.
     struct Security: Equatable, Sendable {
-        /// The authorities that are trusted; `nil`: those of the system.
+        /// The file of trusted certificate authorities; `nil`: those of the system.
         var authorities: String?
-        /// The certificate of this client.
+        /// The file of the client certificate.
         var certificate: String?
-        /// The key of the certificate.
+        /// The file of the certificate's private key.
         var key: String?
     }
 
@@ -46,16 +46,16 @@ struct BrokerSettings: Equatable, Sendable {
     var security: Security?
     var username: String?
     var password: String?
-    /// Read at every connection, so that a password can be changed.
+    /// Read for every connection, so that the password can be changed.
     var passwordFile: String?
     var clientID: String?
-    /// In seconds.
+    /// The keep-alive interval in seconds.
     var keepAlive = 30
-    /// Of documents; presence, discovery and status are of 1.
+    /// The quality of service of documents; presence, discovery and status use 1.
     var qualityOfService = 1
-    /// The longest pause between attempts to connect, in seconds.
+    /// The longest delay between attempts to connect, in seconds.
     var longestBackoff = 60.0
-    /// Messages on the way that have not been acknowledged.
+    /// The maximum number of unacknowledged messages in flight.
     var inFlightLimit = 100
 
     init(host: String, port: UInt16) {
@@ -64,36 +64,36 @@ struct BrokerSettings: Equatable, Sendable {
     }
 }
 
-/// The queue of what the broker has not acknowledged.
+/// The queue of messages that the broker has not acknowledged.
 struct QueueSettings: Equatable, Sendable {
-    /// What goes first when the queue is full.
+    /// Which message is removed first when the queue is full.
     enum Overflow: String, CaseIterable {
         /// The oldest message.
         case oldest
-        /// The oldest message whose topic has a newer one: every device keeps its last state.
+        /// The oldest message that a newer one on the same topic replaces: every device keeps its last state.
         case superseded
     }
 
-    /// `nil`: in the folder of state.
+    /// The file; `nil`: in the state folder.
     var path: String?
-    /// Whether messages are kept in memory only, and lost with the process.
+    /// Whether messages are only in memory, and lost when the process ends.
     var isInMemory = false
     var limit = 100_000
     var overflow = Overflow.oldest
 }
 
-/// Where health and metrics are told.
+/// The HTTP server for health and metrics.
 struct HTTPSettings: Equatable, Sendable {
     var host = "127.0.0.1"
     var port: UInt16
-    /// The file with the token that requests have to carry.
+    /// The file with the token that requests must have; `nil`: none.
     var tokenFile: String?
 }
 
-/// What happens to adapters that hear nothing.
+/// What happens if adapters receive nothing.
 struct WatchdogSettings: Equatable, Sendable {
-    /// How many seconds without a report are silence; 0: none are.
+    /// The number of seconds without a report that count as silence; 0: disabled.
     var silence = 120.0
-    /// Reopenings in a row after which the program ends, for systemd to start it again; 0: never.
+    /// The number of reopenings in a row after which the program ends, so that systemd restarts it; 0: never.
     var attempts = 0
 }

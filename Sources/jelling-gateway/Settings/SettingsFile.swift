@@ -2,14 +2,14 @@ import BLE
 import BLEGateway
 import Yams
 
-/// Reads the file of settings: YAML, and therefore JSON too.
+/// Reads the settings file: YAML, which includes JSON.
 enum SettingsFile {
     static let keys = [
         "name", "adapters", "mqtt", "topics", "queue", "publish", "filters", "presence", "smoothing", "devices",
         "identities", "homeAssistant", "http", "watchdog", "state",
     ]
 
-    /// - Parameter base: what holds where the file is silent.
+    /// - Parameter base: the settings for everything that the file does not set.
     static func read(
         _ text: String, named file: String, over base: GatewaySettings = GatewaySettings()
     ) throws(SettingsProblem) -> GatewaySettings {
@@ -97,7 +97,7 @@ enum SettingsFile {
         }
     }
 
-    /// A name becomes a part of topics and of files.
+    /// Whether a text can be a name: it becomes a part of topics and file names.
     static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) } && text.first != "."

@@ -1,7 +1,7 @@
 import BLE
 import Yams
 
-/// A mapping of a file of settings, read key by key; what is wrong is told with its line and key.
+/// A mapping in a settings file, read key by key; errors name the line and the key.
 struct SettingsObject {
     let file: String
     let path: String
@@ -33,7 +33,7 @@ struct SettingsObject {
         SettingsProblem(file: file, line: node(key)?.mark?.line, key: place(key), message: message)
     }
 
-    /// `nil` where the key is missing or has no value.
+    /// The value of a key; `nil` if the key is missing or has no value.
     func node(_ key: String) -> Node? {
         guard let node = members.first(where: { $0.key == key })?.value else { return nil }
         if case .scalar(let scalar) = node, scalar.style == .plain, ["", "~", "null"].contains(scalar.string) {
@@ -81,7 +81,7 @@ struct SettingsObject {
         return Int(number)
     }
 
-    /// Seconds, of which there may be fractions.
+    /// A duration in seconds, which may have a fraction.
     func span(_ key: String, in range: ClosedRange<Double>) throws(SettingsProblem) -> Microseconds? {
         try number(key, in: range, "seconds").map { .microseconds(Int64($0 * 1e6)) }
     }
@@ -115,7 +115,7 @@ struct SettingsObject {
             octets.append(octet)
         }
         guard octets.count * 2 == digits.count, counts.contains(octets.count) else {
-            // What stands there is a secret: it is not repeated.
+            // The value is a secret: do not repeat it in the message.
             throw problem(key, "expected \(counts.map { "\($0 * 2)" }.joined(separator: " or ")) hexadecimal digits")
         }
         return octets
@@ -140,7 +140,7 @@ struct SettingsObject {
         return objects
     }
 
-    /// Names with numbers, in the order of the file.
+    /// A mapping from names to numbers, in the order of the file.
     func numbers(_ key: String, in range: ClosedRange<Double>) throws(SettingsProblem) -> [String: Double]? {
         guard let node = node(key) else { return nil }
         guard case .mapping(let mapping) = node else { throw problem(key, "expected names and numbers") }

@@ -1,9 +1,9 @@
-/// What is wrong with a file of settings.
+/// An error in a settings file.
 struct SettingsProblem: Error, Equatable, CustomStringConvertible {
     var file: String
-    /// Counted from 1; `nil`: the whole file.
+    /// The line, counted from 1; `nil`: the whole file.
     var line: Int?
-    /// Such as `filters.allow[0].rssi`; empty for the whole file.
+    /// The key, such as `filters.allow[0].rssi`; empty for the whole file.
     var key = ""
     var message: String
 

@@ -2,9 +2,9 @@ import BLE
 import BLEGateway
 import Glibc
 
-/// Puts the settings together: arguments win over the environment, and both over the file.
+/// Combines the settings: arguments override the environment, and both override the file.
 struct SettingsSource: Sendable {
-    /// The file, if there is one.
+    /// The settings file, if there is one.
     let path: String?
     private let transports: [String]
     private let broker: String?
@@ -44,7 +44,7 @@ struct SettingsSource: Sendable {
             settings.adapters = transports.map { AdapterSettings(transport: $0) }
         }
         if settings.adapters.isEmpty {
-            // One that comes later is as good.
+            // If there is no adapter yet, use the first one that appears.
             let index = (try? AdapterList.first().index) ?? 0
             settings.adapters = [AdapterSettings(transport: "user:\(index)")]
         }
