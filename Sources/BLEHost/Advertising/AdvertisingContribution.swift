@@ -45,8 +45,8 @@ public struct AdvertisingPackerSettings: Hashable, Sendable {
     public enum OverflowEmission: Hashable, Sendable {
         /// Services that do not fit are only reported, not advertised.
         case off
-        /// - Parameter company: the company identifier before the mask; readers recognise the mask by Apple's (SPEC
-        ///   3.6).
+        /// - Parameter company: the company identifier before the mask; readers recognise the mask by Apple's
+        ///   (SPEC 3.6).
         case on(company: UInt16)
     }
 

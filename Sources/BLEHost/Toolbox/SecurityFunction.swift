@@ -1,7 +1,7 @@
 import BLEPackets
 
-/// A function of the Security Manager in progress: what to ask the toolbox next, and what to do with its answer (Core
-/// 5.4, Vol 3, Part H, 2.2).
+/// One of the Security Manager's functions in progress: what to ask the toolbox next, and what to do with its answer
+/// (Core 5.4, Vol 3, Part H, 2.2).
 ///
 ///     var function = SecurityFunction.c1(…)
 ///     ask(function.request) ── octets ──▶ function.take(octets) ── .ask ──▶ ask(function.request) …
