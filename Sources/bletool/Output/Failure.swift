@@ -85,6 +85,8 @@ struct Failure: Error, Equatable {
             self.init(error.description)
             attError = code
             self.handle = handle
+        case .host(.security(let failure)), .host(.gatt(.security(let failure))):
+            self.init(error.description + (failure.commands.map { " (\($0))" } ?? ""))
         default: self.init(error.description)
         }
     }
@@ -113,4 +115,17 @@ struct Failure: Error, Equatable {
 extension CaptureError {
     /// Whether the file could not be opened at all.
     var isUnopened: Bool { if case .cannotOpen = reason { true } else { false } }
+}
+
+extension SecurityFailure {
+    /// The commands and options that carry out the remedy of the description.
+    fileprivate var commands: String? {
+        switch self {
+        case .keyMissingAtPeer, .wouldReplaceBond, .encryptionFailed:
+            "bletool pair PEER --replace, or bletool unpair PEER"
+        case .keyTooWeak: "--mitm, --min-key-size, --secure-connections-only"
+        case .tooManyBonds: "bletool unpair PEER"
+        default: nil
+        }
+    }
 }
