@@ -47,6 +47,7 @@ let package = Package(
         .target(name: "BLEJSON", dependencies: ["BLEText"], swiftSettings: strict),
         // Opens every file of state, and those that users name for output; imports nothing of ours.
         .target(name: "BLEStateFiles", swiftSettings: strict),
+        .target(name: "BLEServiceManager", swiftSettings: strict),
         .target(name: "BLECapture", dependencies: ["BLEPackets", "BLEStateFiles"], swiftSettings: strict),
         // Names of numbers, apart from BLEPackets so that firmware need not carry them.
         .target(name: "BLEAssignedNumbers", swiftSettings: strict),
@@ -113,7 +114,8 @@ let package = Package(
         .executableTarget(
             name: "bled",
             dependencies: [
-                "BLE", "BLEAppState", "BLEDaemon", "BLEDaemonClient", "BLESecurity", "BLETransport",
+                "BLE", "BLEAppState", "BLEDaemon", "BLEDaemonClient", "BLESecurity", "BLEServiceManager",
+                "BLETransport",
                 "BLEVirtualTransports", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -238,8 +240,8 @@ if Context.environment["JELLING_GATEWAY"] == "1" {
         .executableTarget(
             name: "jelling-gateway",
             dependencies: [
-                "BLE", "BLEGateway", "BLEJSON", "BLESecurity", "BLEStateFiles", "BLEText", "BLEVirtualTransports",
-                "CMosquitto",
+                "BLE", "BLEGateway", "BLEJSON", "BLESecurity", "BLEServiceManager", "BLEStateFiles", "BLEText",
+                "BLEVirtualTransports", "CMosquitto",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),

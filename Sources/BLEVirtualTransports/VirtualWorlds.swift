@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// One transport at a time: the one before must have ended.
 package final class VirtualWorlds: Sendable {
-    /// The air is used by the transport that is open, and by none between two of them.
     private struct World: @unchecked Sendable {
+        // @unchecked Sendable holds because only the open transport uses the air, and only one is open at a time.
         var address: TransportAddress
         var air: SimulatedAir
         var controller: SimulatedControllerID

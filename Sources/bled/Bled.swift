@@ -4,6 +4,7 @@ import BLEAppState
 import BLEDaemon
 import BLEDaemonClient
 import BLESecurity
+import BLEServiceManager
 import BLETransport
 import BLEVirtualTransports
 import Foundation
@@ -62,10 +63,10 @@ struct Bled: ParsableCommand {
         unsafe sigaddset(&signals, SIGTERM)
         unsafe sigaddset(&signals, SIGHUP)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-        let manager = ServiceManager(ProcessInfo.processInfo.environment)
+        let manager = ServiceManager()
         let loop = try EventLoop(name: "bled")
+        // Safe: once the loop has started, only the loop uses the daemon; this thread just waits.
         nonisolated(unsafe) let daemon = try Daemon(configuration(manager), on: loop)
-        // From here on only the loop uses the daemon; this thread just waits.
         unsafe daemon.onStopped = { loop.stop() }
         try loop.start()
         manager.notify("READY=1")

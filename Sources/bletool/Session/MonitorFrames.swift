@@ -28,8 +28,9 @@ final class MonitorFrames: Sendable {
         start(SocketBox(socket), adapter)
     }
 
-    /// Hands the socket to the thread, which alone uses it from then on.
+    /// Hands the socket to the thread.
     private final class SocketBox: @unchecked Sendable {
+        // @unchecked Sendable holds because only the thread uses the socket once it has the box.
         let socket: MonitorSocket
         init(_ socket: consuming MonitorSocket) { self.socket = socket }
     }

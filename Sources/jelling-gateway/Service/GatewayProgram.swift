@@ -1,4 +1,5 @@
 import BLEGateway
+import BLEServiceManager
 import BLEStateFiles
 import Glibc
 import Logging
@@ -119,7 +120,7 @@ final class GatewayProgram: Sendable {
             return false
         }
         await pool.set(first.adapters, watchdog: first.watchdog)
-        let notifier = Notifier()
+        let manager = ServiceManager()
         var services: [any Service] = []
         if let delivery { services.append(BrokerService(delivery: delivery)) }
         if let http = first.http {
@@ -128,9 +129,9 @@ final class GatewayProgram: Sendable {
         }
         services.append(pool)
         if let path = source.path {
-            services.append(ReloadService(path: path, logger: logger, notifier: notifier) { await self.reload() })
+            services.append(ReloadService(path: path, logger: logger, manager: manager) { await self.reload() })
         }
-        services.append(WatchdogService(notifier: notifier, pool: pool, delivery: delivery))
+        services.append(WatchdogService(manager: manager, pool: pool, delivery: delivery))
         if let duration = options.duration {
             let ending = ending
             Task {

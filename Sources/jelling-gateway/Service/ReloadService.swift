@@ -1,4 +1,5 @@
 import BLEGateway
+import BLEServiceManager
 import Dispatch
 import Glibc
 import Logging
@@ -11,13 +12,13 @@ import Synchronization
 final class ReloadService: Service {
     private let path: String
     private let logger: Logger
-    private let notifier: Notifier
+    private let manager: ServiceManager
     private let reload: @Sendable () async -> Void
 
-    init(path: String, logger: Logger, notifier: Notifier, reload: @escaping @Sendable () async -> Void) {
+    init(path: String, logger: Logger, manager: ServiceManager, reload: @escaping @Sendable () async -> Void) {
         self.path = path
         self.logger = logger
-        self.notifier = notifier
+        self.manager = manager
         self.reload = reload
     }
 
@@ -32,9 +33,9 @@ final class ReloadService: Service {
             for await _ in changes {
                 // A program may write the file in several steps.
                 try? await Task.sleep(for: .milliseconds(100))
-                self.notifier.notify("RELOADING=1")
+                self.manager.notify("RELOADING=1")
                 await self.reload()
-                self.notifier.notify("READY=1")
+                self.manager.notify("READY=1")
             }
         }
         signal.cancel()
