@@ -20,7 +20,7 @@ extension Host {
             while let (handle, count) = try handles.next() {
                 guard let link = links[handle] else { continue }
                 effects.data.completed(Int(count), of: link, at: now)
-                link.packetsConfirmed(into: &effects)
+                link.packetsConfirmed(at: now, into: &effects)
             }
         case .commandComplete:
             let event = try CommandCompleteView(decoding: &reader)

@@ -74,14 +74,18 @@ extension Link {
         state = .closing(deadline: now.advanced(by: .microseconds(timeout)))
         // The bond that the pairing would create is no longer wanted.
         security.pairingLost(&attempts, at: now, into: &effects)
-        if hasUnconfirmedPackets, security.holdDisconnect(reason: reason, isAsked: isAsked, at: now) { return }
+        if security.holdDisconnect(
+            reason: reason, isAsked: isAsked, hasUnconfirmedPackets: hasUnconfirmedPackets, at: now)
+        {
+            return
+        }
         effects.commands.append(
             Disconnect(connectionHandle: id.handle, reason: reason), purpose: .link(id, .disconnect))
     }
 
     /// The controller has confirmed packets of this link.
-    func packetsConfirmed(into effects: inout Effects) {
-        guard security.hasGivenKeys || security.heldDisconnect != nil, !hasUnconfirmedPackets else { return }
-        security.lastPacketGone(into: &effects)
+    func packetsConfirmed(at now: Instant, into effects: inout Effects) {
+        guard security.waitsForConfirmation, !hasUnconfirmedPackets else { return }
+        security.lastPacketGone(at: now, into: &effects)
     }
 }

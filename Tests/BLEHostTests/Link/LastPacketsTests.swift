@@ -1,4 +1,5 @@
 import BLEPackets
+import TestSupport
 import Testing
 
 @testable import BLEHost
@@ -50,5 +51,34 @@ struct LastPacketsTests {
         confirm(rig)
         rig.submit(.link(link, .disconnect))
         #expect(rig.count(of: Disconnect.opcode) == 1)
+    }
+
+    @Test("a link that is closed directly after pairing stays until the peer had time to store its bond")
+    func bondStorage() throws {
+        let two = TwoHosts()
+        two.connect()
+        let link = try #require(two.link(.central))
+        let pairing = two.submit(.security(.pair(link, nil)), by: .central)
+        var disconnects = 0
+        two.change = { side, packet in
+            // HCI_Disconnect.
+            if side == .central, packet.starts(with: [1, 0x06, 0x04]) { disconnects += 1 }
+            return packet
+        }
+        two.run(for: .seconds(20)) { two.result(of: pairing, .central) != nil }
+        let paired = two.now
+        two.submit(.link(link, .disconnect), by: .central)
+        two.run(for: .milliseconds(200))
+        #expect(disconnects == 0)
+        two.run(for: .seconds(2)) { disconnects > 0 }
+        #expect(disconnects == 1)
+        #expect(two.now < paired.advanced(by: .milliseconds(500)))
+        // Later on, a link ends without delay.
+        two.run(for: .seconds(1))
+        two.connect()
+        let next = try #require(two.link(.central))
+        two.run(for: .seconds(1))
+        two.submit(.link(next, .disconnect), by: .central)
+        #expect(disconnects == 2)
     }
 }

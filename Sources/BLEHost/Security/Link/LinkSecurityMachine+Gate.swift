@@ -177,20 +177,39 @@ extension LinkSecurityMachine {
     /// How long the end of a link is delayed until the controller has sent what was queued.
     private static let lastPacketsTimeout: Microseconds = .seconds(2)
 
+    /// How long the end of a link is delayed after the peer has received the last keys. Some hosts store a bond in a
+    /// task of its own, and cancel the task when the link ends: the peer would have no bond, and refuse the next link.
+    private static let bondStorageTime: Microseconds = .milliseconds(250)
+
     /// Whether the link must stay until its last packets have been sent, because a controller may drop them at
     /// Disconnect: if a link were closed directly after pairing, the peer would have half a bond, and a write command
     /// that was reported as written could be lost.
-    /// - Parameter isAsked: whether a client asked for the end of the link.
-    mutating func holdDisconnect(reason: HCIStatus, isAsked: Bool, at now: Instant) -> Bool {
-        guard isAsked || hasGivenKeys else { return false }
-        heldDisconnect = (reason, now.advanced(by: Self.lastPacketsTimeout))
+    /// - Parameters:
+    ///   - isAsked: whether a client asked for the end of the link.
+    ///   - hasUnconfirmedPackets: whether the controller may not yet have sent all packets of the link.
+    mutating func holdDisconnect(
+        reason: HCIStatus, isAsked: Bool, hasUnconfirmedPackets: Bool, at now: Instant
+    ) -> Bool {
+        let deadline: Instant
+        switch lastKeys {
+        case .delivered(let storedAt) where now < storedAt && !hasUnconfirmedPackets: deadline = storedAt
+        case .none where !isAsked, .delivered where !isAsked: return false
+        case .none, .queued, .delivered:
+            guard hasUnconfirmedPackets else { return false }
+            deadline = now.advanced(by: Self.lastPacketsTimeout)
+        }
+        heldDisconnect = (reason, deadline)
         return true
     }
 
     /// The controller has confirmed the last packet of the link.
-    mutating func lastPacketGone(into effects: inout Effects) {
-        hasGivenKeys = false
-        disconnectAfterLastPackets(into: &effects)
+    mutating func lastPacketGone(at now: Instant, into effects: inout Effects) {
+        if case .queued = lastKeys { lastKeys = .delivered(storedAt: now.advanced(by: Self.bondStorageTime)) }
+        if case .delivered(let storedAt) = lastKeys, now < storedAt {
+            heldDisconnect?.deadline = storedAt
+        } else {
+            disconnectAfterLastPackets(into: &effects)
+        }
     }
 
     mutating func disconnectAfterLastPackets(into effects: inout Effects) {

@@ -307,7 +307,7 @@ extension LinkSecurityMachine {
     ) {
         pairing = .none
         isBondRefused = false
-        hasGivenKeys = true
+        lastKeys = .queued
         // In pairing without a question to the user, any device succeeds.
         guard outcome.isAuthenticated else { return }
         attempts.failures.succeeded(peer.withoutIdentityMark)

@@ -111,8 +111,16 @@ struct LinkSecurityMachine {
     /// The options for a pairing once the bond's key has encrypted the link, if that key is not enough.
     var heldPairing: PairingOptions?
 
-    /// Pairing has ended, and the last keys that this side distributed may still wait for the controller.
-    var hasGivenKeys = false
+    /// Pairing has ended: where the last keys that this side distributed are.
+    enum LastKeys {
+        case none
+        /// They may still wait for the controller.
+        case queued
+        /// The peer has them, and may store them until then.
+        case delivered(storedAt: Instant)
+    }
+
+    var lastKeys = LastKeys.none
     /// Disconnect waits for what was queued before it, because a controller drops what it has not sent.
     var heldDisconnect: (reason: HCIStatus, deadline: Instant)?
 
@@ -186,6 +194,12 @@ struct LinkSecurityMachine {
 
     /// Whether something is in progress that may make the link more secure.
     var isBusy: Bool { isPairing || isChanging || request != nil }
+
+    /// Whether it matters when the controller has sent the last packet of the link.
+    var waitsForConfirmation: Bool {
+        if heldDisconnect != nil { return true }
+        return if case .queued = lastKeys { true } else { false }
+    }
 
     /// Whether the key in use meets what this side requested from the central. A central may encrypt with its existing
     /// key before it pairs for a better one.
