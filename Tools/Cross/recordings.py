@@ -45,6 +45,8 @@ def engine(name, c):
     pairing = security.get('pairing', {})
     if c.get('hasToolbox'):
         flags |= 1
+    if c.get('usesControllerResolution'):
+        flags |= 4
     company = 0
     if overflow := c['advertising']['overflow'].get('on'):
         flags, company = flags | 8, overflow['company']
@@ -146,6 +148,8 @@ def command(at, what):
         if answer == 'value':
             return ['value', at, first, octets(value['_0'])]
         return ['written', at, first] if answer == 'success' else ['refuse', at, first, value['_0']]
+    if verb == 'nameBond':
+        return ['name', at, first, text(v['_1'])]
     if verb == 'answerPairing':
         answer, value = next(iter(v['_1'].items()))
         return [answer, at, first, int(value['_0'])]

@@ -256,6 +256,10 @@ static jelling_status run(void) {
     if (IS("confirm")) return jelling_answer_confirm(engine, (uint64_t)number(2), (uint32_t)number(3), now, NULL);
     if (IS("passkey")) return jelling_answer_passkey(engine, (uint64_t)number(2), (uint32_t)number(3), now, NULL);
     if (IS("restore")) return restore(now);
+    if (IS("name")) {
+        jelling_address identity = address(2);
+        return jelling_name_bond(engine, &identity, text(3), now, NULL);
+    }
     die("no such call");
     return JELLING_OK;
 }
