@@ -35,6 +35,11 @@ struct Effects {
         events.append(.completed(operation, result))
     }
 
+    /// Ends the operations that wait for an answer of the toolbox.
+    mutating func endQuestions(with failure: HostFailure) {
+        for operation in desk.cancelAll() { complete(operation, .failure(failure)) }
+    }
+
     /// A command was refused. Command Disallowed (0x0C) means that our picture of the controller was wrong.
     mutating func note(_ status: HCIStatus) {
         if status == .commandDisallowed { counters.desynchronisations &+= 1 }

@@ -139,6 +139,7 @@ extension Host {
         case .giveUp:
             session.phase = .failed
             radio.endRequests(with: .controllerUnresponsive, into: &effects)
+            effects.endQuestions(with: .controllerUnresponsive)
             effects.events.append(.failed(.controllerUnresponsive))
             finishStopping(at: now)
         }

@@ -3,11 +3,24 @@ extension Host {
     /// Removes and returns the oldest request; pass its result to `answer(_:with:at:)`.
     public mutating func nextToolboxQuestion() -> ToolboxQuestion? { effects.desk.next() }
 
-    /// Takes the result of a request. An answer to an unknown or answered question is ignored.
+    /// Takes the result of a request. An answer to a question that is unknown, answered or older than 20 s is ignored.
     ///
     /// - Parameter question: `ToolboxQuestion.id`.
     public mutating func answer(_ question: UInt64, with result: ToolboxResult, at now: Instant) {
         guard let purpose = effects.desk.take(question) else { return }
+        answered(purpose, with: result, at: now)
+        settle(at: now)
+    }
+
+    /// Requests that the owner did not answer in time have failed.
+    mutating func advanceToolbox(to now: Instant) {
+        while let purpose = effects.desk.takeExpired(at: now) {
+            effects.counters.toolboxTimeouts &+= 1
+            answered(purpose, with: .failure(.unavailable), at: now)
+        }
+    }
+
+    private mutating func answered(_ purpose: ToolboxDesk.Purpose, with result: ToolboxResult, at now: Instant) {
         switch purpose {
         case .databaseHash(let revision):
             var octets: [UInt8]?
@@ -38,6 +51,5 @@ extension Host {
             pairings.attempts.outOfBand.confirmComputed(
                 result, for: operation, random: random, privateKey: privateKey, publicKey: publicKey, into: &effects)
         }
-        settle(at: now)
     }
 }

@@ -60,11 +60,12 @@ public struct Host: ~Copyable {
     /// The transport is gone. Links end; scans and pending connections do too, unless the transport is being reopened.
     public mutating func transportClosed(at now: Instant) {
         let isReopening = phase == .awaitingTransport
-        defer { noteDeadline() }
+        defer { noteDeadline(at: now) }
         loseController(at: now)
         if isReopening { return }
         session.phase = .closed
         radio.endRequests(with: .controllerLost, into: &effects)
+        effects.endQuestions(with: .controllerLost)
         finishStopping(at: now)
     }
 
@@ -125,6 +126,7 @@ public struct Host: ~Copyable {
     /// Time has passed; timers that are due fire.
     public mutating func advance(to now: Instant) {
         advanceController(to: now)
+        advanceToolbox(to: now)
         radio.advance(
             to: now, isReady: isReady, identityResolvingKey: pairings.settings.identityResolvingKey, into: &effects)
         advanceLinks(to: now)
@@ -140,12 +142,14 @@ public struct Host: ~Copyable {
     /// Stored at the end of each input, so that reading it does not copy the engine.
     public private(set) var nextDeadline: Instant?
 
-    private mutating func noteDeadline() {
+    private mutating func noteDeadline(at now: Instant) {
         links.noteDeadlines()
+        effects.desk.startTime(at: now)
         var deadline = effects.commands.nextDeadline
         deadline = earliest(deadline, radio.nextDeadline(isReady: isReady))
         deadline = earliest(deadline, server.nextDeadline)
         deadline = earliest(deadline, links.nextDeadline)
+        deadline = earliest(deadline, effects.desk.nextDeadline)
         if case .stopping(let limit) = phase { deadline = earliest(deadline, limit) }
         nextDeadline = deadline
     }
@@ -197,7 +201,7 @@ public struct Host: ~Copyable {
         }
         effects.sendCommands(at: now)
         if case .stopping = phase, isQuiet { finishStopping(at: now) }
-        noteDeadline()
+        noteDeadline(at: now)
         effects.counters.droppedValues = effects.events.droppedValues
         effects.counters.missedUpdates = server.counters.missedUpdates
     }
@@ -298,6 +302,7 @@ public struct Host: ~Copyable {
         // Do not wait any longer for what the controller did not confirm in time.
         loseController(at: now)
         radio.endRequests(with: .cancelled, into: &effects)
+        effects.endQuestions(with: .cancelled)
         effects.events.append(.stopped)
         for operation in stopOperations { effects.complete(operation, .success(.done)) }
         stopOperations.removeAll()

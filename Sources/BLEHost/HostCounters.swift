@@ -36,6 +36,8 @@ public struct HostCounters: Hashable, Sendable {
     /// Unencrypted PDUs of peers that had not yet proved that they hold the key of their bond; all were dropped.
     public var refusedCleartext: UInt64 = 0
 
+    /// Requests to the toolbox that were not answered within 20 s.
+    public var toolboxTimeouts: UInt64 = 0
     /// Discoveries that the owner did not take in time.
     public var droppedDiscoveries: UInt64 = 0
     /// Values of notifications and write commands, and malformed packets, that the owner did not take in time.

@@ -159,7 +159,8 @@ public final class Peripheral: Sendable {
 
     /// Discovers services with all their contents (SPEC MOD-6).
     /// - Parameter uuids: only these services; empty: all primary ones, and the secondary ones that they include.
-    /// - Throws: `AdapterError.host(.gatt(.discoveryTooLong))` if the device reports more than 8192 attributes.
+    /// - Throws: `AdapterError.host(.gatt(.discoveryTooLong))` if the device reports more than 8192 attributes, or
+    ///   takes more than 20 minutes for one search.
     public func discoverContents(_ uuids: [BluetoothUUID] = []) async throws(AdapterError) -> [ServiceContents] {
         var discovery = DatabaseDiscovery(peripheral: self)
         return try await discovery.run(uuids)

@@ -42,6 +42,8 @@ struct GATTClient {
         var isRetry = false
         /// How many requests were sent.
         var requests = 0
+        /// When the first request was sent.
+        var start: Instant
         /// The operation to repeat; `nil` if no client started it.
         var operation: GATTOperation?
 
@@ -282,7 +284,7 @@ struct GATTClient {
         while end == nil, running == nil, suspended == nil, !waiting.isEmpty {
             let next = waiting.removeFirst()
             guard let procedure = prepare(next) else { continue }
-            running = Running(id: next.id, client: next.client, procedure: procedure, isRetry: next.isRetry)
+            running = Running(id: next.id, client: next.client, procedure: procedure, isRetry: next.isRetry, start: now)
             if case .operation(let operation) = next.work { running?.operation = operation }
             let mtu = mtu
             guard let step = running?.procedure.begin(mtu: mtu) else { continue }
@@ -297,7 +299,7 @@ struct GATTClient {
             if running?.isAbandoned == true {
                 guard let pdu = running?.procedure.cleanUp() else { return finish(.failure(.cancelled)) }
                 sendRequest(pdu, now)
-            } else if exceedsDiscovery() {
+            } else if exceedsDiscovery(now) {
                 finish(.failure(.discoveryTooLong))
             } else {
                 sendRequest(pdu, now)
@@ -307,12 +309,14 @@ struct GATTClient {
         }
     }
 
-    /// Whether a server prolongs a discovery beyond the size of any real database. Each answer makes progress, but
-    /// there are 65,535 handles.
-    private mutating func exceedsDiscovery() -> Bool {
-        guard let found = running?.procedure.discoveredCount, let requests = running?.requests else { return false }
+    /// Whether a server prolongs a discovery beyond the size of any real database, or beyond all patience. Each answer
+    /// makes progress, but there are 65,535 handles, and each answer may take almost 30 s.
+    private mutating func exceedsDiscovery(_ now: Instant) -> Bool {
+        guard let found = running?.procedure.discoveredCount, let requests = running?.requests,
+            let limit = running?.start.advanced(by: settings.discoveryTimeout)
+        else { return false }
         running?.requests += 1
-        return requests >= settings.discoveryRequestLimit || found > settings.discoveredAttributeLimit
+        return requests >= settings.discoveryRequestLimit || found > settings.discoveredAttributeLimit || now >= limit
     }
 
     mutating func sendRequest(_ pdu: [UInt8], _ now: Instant) {

@@ -10,6 +10,9 @@ public struct GATTClientSettings: Equatable, Sendable {
     public var operationLimit = 1024
     /// How many requests one discovery may take; real databases need a few hundred.
     public var discoveryRequestLimit = 4096
+    /// How long one discovery may take: after that it sends no further request. A discovery of a few hundred requests
+    /// on the slowest usual link (an interval of 2 s) takes less.
+    public var discoveryTimeout = Microseconds.seconds(1200)
     /// How many attributes one discovery may find.
     public var discoveredAttributeLimit = 8192
     /// How many write commands may wait for the controller.

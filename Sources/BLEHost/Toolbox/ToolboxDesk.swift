@@ -1,7 +1,14 @@
 import BLEPackets
 
 /// The open questions to the toolbox, with the purpose of each answer.
+///
+///     asked ──next──▶ with the owner ──take──▶ answered
+///       └───────────────┴── 20 s, or `stop` ──▶ failed; an answer that comes later is ignored
 struct ToolboxDesk {
+    /// How long the owner has for an answer. Peers give up after 30 s (Core 5.4, Vol 3, Part F, 3.3.3; Part H, 3.4):
+    /// those that wait for the answer get an error before that.
+    static let timeout: Microseconds = .seconds(20)
+
     /// The purpose of an answer.
     enum Purpose: Equatable {
         case databaseHash(revision: UInt64)
@@ -25,6 +32,8 @@ struct ToolboxDesk {
     private var questions = Queue<ToolboxQuestion>()
     /// In ascending order of their numbers.
     private var open: [(id: UInt64, purpose: Purpose)] = []
+    /// The deadlines of the first open questions; the others were asked during this input.
+    private var deadlines: [Instant] = []
     private var lastID: UInt64 = 0
 
     mutating func ask(_ request: ToolboxRequest, for purpose: Purpose) {
@@ -33,14 +42,59 @@ struct ToolboxDesk {
         open.append((lastID, purpose))
     }
 
+    /// The input has been handled: the time for the questions that it led to begins.
+    mutating func startTime(at now: Instant) {
+        while deadlines.count < open.count { deadlines.append(now.advanced(by: Self.timeout)) }
+    }
+
+    /// When the first open question fails; they fail in the order in which they were asked.
+    var nextDeadline: Instant? { deadlines.first }
+
+    /// Removes and returns the purpose of a question that was not answered in time.
+    mutating func takeExpired(at now: Instant) -> Purpose? {
+        guard let deadline = deadlines.first, deadline <= now else { return nil }
+        deadlines.removeFirst()
+        return open.removeFirst().purpose
+    }
+
+    /// Gives up the question of this operation.
+    /// - Returns: how the operation ends; `nil` if it waits for no answer.
+    mutating func cancel(_ operation: OperationID) -> HostFailure? {
+        guard let index = open.firstIndex(where: { $0.purpose.operation?.id == operation }) else { return nil }
+        return remove(at: index).operation?.cancelled
+    }
+
+    /// Gives up the questions of all operations.
+    /// - Returns: the operations.
+    mutating func cancelAll() -> [OperationID] {
+        let ended = open.compactMap { $0.purpose.operation?.id }
+        for operation in ended { _ = cancel(operation) }
+        return ended
+    }
+
+    private mutating func remove(at index: Int) -> Purpose {
+        if index < deadlines.count { deadlines.remove(at: index) }
+        return open.remove(at: index).purpose
+    }
+
     mutating func next() -> ToolboxQuestion? { questions.popFirst() }
 
     /// Removes and returns the purpose of an answer; `nil` if there was no such question or it was already answered.
     mutating func take(_ id: UInt64) -> Purpose? {
         guard let index = open.firstIndex(where: { $0.id == id }) else { return nil }
-        return open.remove(at: index).purpose
+        return remove(at: index)
     }
+}
 
-    /// Whether a question is still unanswered.
-    var isWaiting: Bool { !open.isEmpty }
+extension ToolboxDesk.Purpose {
+    /// The client's operation that waits for the answer, and how it ends if it is cancelled; `nil` if none does.
+    var operation: (id: OperationID, cancelled: HostFailure)? {
+        switch self {
+        case .signature(_, let operation, _, _, _): (operation, .gatt(.cancelled))
+        case .outOfBandKeyPair(let operation), .outOfBandRandom(let operation, _, _),
+            .outOfBandConfirm(let operation, _, _, _):
+            (operation, .cancelled)
+        case .databaseHash, .pairing, .verification, .resolution, .ownAddressRandom, .ownAddressHash: nil
+        }
+    }
 }

@@ -34,7 +34,7 @@ public enum ToolboxResult: Equatable, Sendable {
 public enum ToolboxFailure: Error, Hashable, Sendable {
     /// The peer's public key is not a point on the curve.
     case invalidPublicKey
-    /// The request has octets of a wrong length, or the toolbox does not support it.
+    /// The request has octets of a wrong length, the toolbox does not support it, or it did not answer within 20 s.
     case unavailable
 }
 

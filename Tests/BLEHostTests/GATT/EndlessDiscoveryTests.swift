@@ -63,6 +63,24 @@ struct EndlessDiscoveryTests {
         #expect(found.result == .failure(.discoveryTooLong))
     }
 
+    @Test("a server that takes almost 30 s for each answer is given up after 20 minutes")
+    func slowly() {
+        var bench = ClientBench()
+        bench.start(.discoverDescriptors(.all))
+        var answers: UInt16 = 0
+        while bench.takeSent().count == 1, answers < 1000 {
+            bench.now = bench.now.advanced(by: .seconds(29))
+            answers += 1
+            bench.receive([0x05, 0x01] + octets(answers) + [0x02, 0x29])
+        }
+        #expect(answers == 42)
+        #expect(bench.takeResults() == [.failure(.discoveryTooLong)])
+        bench.start(.read(3))
+        bench.receive("0b01")
+        #expect(bench.takeResults() == [.success(.value([1]))])
+        #expect(bench.disconnects == 0)
+    }
+
     @Test("the link lives, and the next operation works")
     func goesOn() {
         var settings = GATTClientSettings()
