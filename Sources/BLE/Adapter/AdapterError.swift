@@ -100,7 +100,8 @@ extension GATTFailure: CustomStringConvertible {
             "the device received a different value for handle \(hexadecimal(handle.rawValue, digits: 4)); nothing was "
                 + "written"
         case .discoveryTooLong:
-            "the device reports more attributes than any real device has, or too slowly; specify the service or the handle instead"
+            "the device reports more attributes than any real device has, or too slowly; specify the service or the "
+                + "handle instead"
         case .notSubscribed: "there is no subscription to end"
         case .security(let failure): failure.description
         }

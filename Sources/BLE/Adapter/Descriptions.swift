@@ -90,7 +90,7 @@ extension ATTError {
     }
 }
 
-extension GATTFailure.InvalidResponse: CustomStringConvertible {
+extension ATTInvalidResponse: CustomStringConvertible {
     public var description: String {
         switch self {
         case .malformed(let error): "a malformed PDU (\(error))"

@@ -66,7 +66,7 @@ extension WireFailure {
         }
     }
 
-    private mutating func set(_ detail: GATTFailure.InvalidResponse) {
+    private mutating func set(_ detail: ATTInvalidResponse) {
         switch detail {
         case .malformed(.truncated(let needed, let remaining)):
             reason = .gattTruncated

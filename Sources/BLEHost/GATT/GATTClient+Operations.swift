@@ -85,7 +85,7 @@ extension GATTClient {
         pump(now)
     }
 
-    mutating func broken(_ detail: GATTFailure.InvalidResponse, _ now: Instant) {
+    mutating func broken(_ detail: ATTInvalidResponse, _ now: Instant) {
         if let step = running?.procedure.broken(detail) { apply(step, now) }
         pump(now)
     }

@@ -5,7 +5,7 @@ public enum GATTFailure: Error, Equatable, Sendable {
     /// The server refused; the handle is the one in its Error Response.
     case att(ATTError, handle: AttributeHandle)
     /// The server's response does not match the request.
-    case invalidResponse(InvalidResponse)
+    case invalidResponse(ATTInvalidResponse)
     /// A request was not answered for 30 s; the bearer is dead and the link must end (Core 5.4, Vol 3, Part F, 3.3.3).
     case transactionTimeout
     /// The link is gone, for the reason that the controller gave.
@@ -31,7 +31,4 @@ public enum GATTFailure: Error, Equatable, Sendable {
     case notSubscribed
     /// The link lacks the security that the operation needs, and could not be secured.
     case security(SecurityFailure)
-
-    /// What is wrong with a response.
-    public typealias InvalidResponse = ATTInvalidResponse
 }

@@ -23,11 +23,11 @@ struct CreditBasedChannels {
     }
 
     /// How long the peer may take to respond (RTX, Core 5.4, Vol 3, Part A, 6.2.1).
-    private static let responseTimeout: Microseconds = .seconds(30)
+    fileprivate static let responseTimeout: Microseconds = .seconds(30)
     /// How long a closed channel may take to send what it accepted before.
     private static let drainTimeout: Microseconds = .seconds(30)
     /// How many frames of one channel may wait for the controller.
-    private static let unsentFrameLimit = 8
+    fileprivate static let unsentFrameLimit = 8
     /// How many units of one channel may wait for credits.
     static let unitLimit = 64
     /// The maximum number of channels of one link.
@@ -89,13 +89,13 @@ struct CreditBasedChannels {
             return actions.append(.completed(operation, .failure(.noResources)))
         }
         channels[index].units.append(.init(operation: operation, octets: octets))
-        pump(index)
+        channels[index].sendFrames(into: &actions)
     }
 
     mutating func consume(_ count: Int, on number: UInt32, identifiers: inout SignallingIdentifiers) {
         guard let index = index(of: number) else { return }
         channels[index].consume(count)
-        grant(index, &identifiers)
+        channels[index].returnCredits(&identifiers, into: &actions)
     }
 
     /// Closes a channel for its client at once; the peer is told after it has everything that was sent before.
@@ -115,7 +115,7 @@ struct CreditBasedChannels {
             if let operation { operations.append(operation) }
             channels[index].state = .draining(operations: operations, deadline: deadline)
         case .open where channels[index].isDrained:
-            disconnect(index, .closedLocally, operation, &identifiers, now)
+            channels[index].disconnect(.closedLocally, operation, &identifiers, at: now, into: &actions)
         case .open:
             channels[index].state = .draining(
                 operations: operation.map { [$0] } ?? [], deadline: now.advanced(by: Self.drainTimeout))
@@ -126,7 +126,7 @@ struct CreditBasedChannels {
     /// Closes all channels of a client; what it sent and the controller does not have yet is dropped.
     mutating func closeAll(of client: ClientID, identifiers: inout SignallingIdentifiers, at now: Instant) {
         for index in channels.indices where channels[index].client == client && channels[index].sends {
-            disconnect(index, .closedLocally, nil, &identifiers, now)
+            channels[index].disconnect(.closedLocally, nil, &identifiers, at: now, into: &actions)
         }
     }
 
@@ -151,7 +151,7 @@ struct CreditBasedChannels {
     mutating func advance(to now: Instant, identifiers: inout SignallingIdentifiers) {
         for index in channels.indices {
             guard case .draining(_, let limit) = channels[index].state, limit <= now else { continue }
-            disconnect(index, .closedLocally, nil, &identifiers, now)
+            channels[index].disconnect(.closedLocally, nil, &identifiers, at: now, into: &actions)
         }
         for channel in channels {
             switch channel.state {
@@ -180,10 +180,10 @@ struct CreditBasedChannels {
             let sum = channels[index].credits + Int(indication.credits)
             // More than 65535 credits end the channel (Core 5.4, Vol 3, Part A, 4.24); zero is ignored.
             guard sum <= 65535 else {
-                return disconnect(index, .protocolViolation, nil, &identifiers, now)
+                return channels[index].disconnect(.protocolViolation, nil, &identifiers, at: now, into: &actions)
             }
             channels[index].credits = sum
-            pump(index)
+            channels[index].sendFrames(into: &actions)
         case .disconnectionRequest(let request):
             guard let channel = channel(request) else {
                 return actions.append(.signal(.noSuchChannel(request), identifier: identifier))
@@ -213,9 +213,9 @@ struct CreditBasedChannels {
         // What the peer sent before it knew that the channel is closed is dropped.
         guard channels[index].isOpen else { return true }
         switch channels[index].receive(payload) {
-        case .incomplete: grant(index, &identifiers)
+        case .incomplete: channels[index].returnCredits(&identifiers, into: &actions)
         case .unit(let octets): actions.append(.received(number: channels[index].number, octets))
-        case .violation: disconnect(index, .protocolViolation, nil, &identifiers, now)
+        case .violation: channels[index].disconnect(.protocolViolation, nil, &identifiers, at: now, into: &actions)
         }
         return true
     }
@@ -224,9 +224,9 @@ struct CreditBasedChannels {
     mutating func frameGone(_ number: UInt32, identifiers: inout SignallingIdentifiers, at now: Instant) {
         guard let index = index(of: number) else { return }
         if let operation = channels[index].frameGone() { actions.append(.completed(operation, .success(nil))) }
-        pump(index)
+        channels[index].sendFrames(into: &actions)
         if channels[index].isDraining, channels[index].isDrained {
-            disconnect(index, .closedLocally, nil, &identifiers, now)
+            channels[index].disconnect(.closedLocally, nil, &identifiers, at: now, into: &actions)
         }
     }
 
@@ -297,32 +297,12 @@ struct CreditBasedChannels {
         channels[index].sendMTU = response.maximumTransmissionUnit
         channels[index].sendMPS = response.maximumPayloadSize
         channels[index].credits = Int(response.initialCredits)
-        guard let operation else { return disconnect(index, nil, nil, &identifiers, now) }
+        guard let operation else { return channels[index].disconnect(nil, nil, &identifiers, at: now, into: &actions) }
         actions.append(.completed(operation, .success(terms(channels[index]))))
     }
 
     private mutating func fail(_ operation: OperationID?, _ failure: ChannelFailure) {
         if let operation { actions.append(.completed(operation, .failure(failure))) }
-    }
-
-    /// - Parameter end: what the client is told; `nil` if it never knew of the channel. A client that closed it was
-    ///   told already.
-    private mutating func disconnect(
-        _ index: Int, _ end: ChannelEnd?, _ operation: OperationID?, _ identifiers: inout SignallingIdentifiers,
-        _ now: Instant
-    ) {
-        let identifier = identifiers.next()
-        let channel = channels[index]
-        for unsent in channels[index].takeUnsentOperations() { fail(unsent, .notOpen) }
-        var operations = operation.map { [$0] } ?? []
-        if case .draining(let closing, _) = channel.state { operations = closing + operations }
-        channels[index].state = .closing(
-            operations: operations, identifier: identifier, deadline: now.advanced(by: Self.responseTimeout))
-        actions.append(
-            .signal(
-                .disconnectionRequest(.init(destination: channel.remote, source: channel.local)),
-                identifier: identifier))
-        if let end, !channel.isDraining { actions.append(.closed(number: channel.number, end)) }
     }
 
     private mutating func remove(_ number: UInt32, _ end: ChannelEnd) {
@@ -340,20 +320,6 @@ struct CreditBasedChannels {
         case .draining(let operations, _), .closing(let operations, _, _):
             for operation in operations { actions.append(.completed(operation, .success(nil))) }
         }
-    }
-
-    private mutating func pump(_ index: Int) {
-        while let frame = channels[index].nextFrame(limit: Self.unsentFrameLimit) {
-            actions.append(.frame(channels[index].remote, frame, number: channels[index].number))
-        }
-    }
-
-    private mutating func grant(_ index: Int, _ identifiers: inout SignallingIdentifiers) {
-        guard let credits = channels[index].takeOwedCredits() else { return }
-        actions.append(
-            .signal(
-                .flowControlCreditIndication(.init(channelIdentifier: channels[index].local, credits: credits)),
-                identifier: identifiers.next()))
     }
 
     // MARK: Lookups
@@ -383,6 +349,46 @@ struct CreditBasedChannels {
         Terms(
             number: channel.number, spsm: channel.spsm, sendMTU: channel.sendMTU,
             receiveMTU: channel.settings.maximumTransmissionUnit)
+    }
+}
+
+extension CreditBasedChannel {
+    /// Sends what the peer has granted credits for.
+    fileprivate mutating func sendFrames(into actions: inout Queue<CreditBasedChannels.Action>) {
+        while let frame = nextFrame(limit: CreditBasedChannels.unsentFrameLimit) {
+            actions.append(.frame(remote, frame, number: number))
+        }
+    }
+
+    /// Returns credits to the peer if it is time.
+    fileprivate mutating func returnCredits(
+        _ identifiers: inout SignallingIdentifiers, into actions: inout Queue<CreditBasedChannels.Action>
+    ) {
+        guard let credits = takeOwedCredits() else { return }
+        actions.append(
+            .signal(
+                .flowControlCreditIndication(.init(channelIdentifier: local, credits: credits)),
+                identifier: identifiers.next()))
+    }
+
+    /// Asks the peer to end the channel.
+    /// - Parameter end: what the client is told; `nil` if it never knew of the channel. A client that closed it was
+    ///   told already.
+    fileprivate mutating func disconnect(
+        _ end: ChannelEnd?, _ operation: OperationID?, _ identifiers: inout SignallingIdentifiers, at now: Instant,
+        into actions: inout Queue<CreditBasedChannels.Action>
+    ) {
+        let identifier = identifiers.next()
+        let isKnown = !isDraining
+        for unsent in takeUnsentOperations() { actions.append(.completed(unsent, .failure(.notOpen))) }
+        var operations = operation.map { [$0] } ?? []
+        if case .draining(let closing, _) = state { operations = closing + operations }
+        state = .closing(
+            operations: operations, identifier: identifier,
+            deadline: now.advanced(by: CreditBasedChannels.responseTimeout))
+        actions.append(
+            .signal(.disconnectionRequest(.init(destination: remote, source: local)), identifier: identifier))
+        if let end, isKnown { actions.append(.closed(number: number, end)) }
     }
 }
 

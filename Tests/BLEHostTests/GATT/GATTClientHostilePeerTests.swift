@@ -7,7 +7,7 @@ import Testing
 struct GATTClientHostilePeerTests {
     /// Starts an operation, gives it one answer and checks that it fails, and that the next one works.
     private func expect(
-        _ detail: GATTFailure.InvalidResponse, _ operation: GATTOperation, answered answer: String,
+        _ detail: ATTInvalidResponse, _ operation: GATTOperation, answered answer: String,
         _ location: SourceLocation = #_sourceLocation
     ) {
         var bench = ClientBench()
@@ -30,7 +30,7 @@ struct GATTClientHostilePeerTests {
 
     @Test("09 00 01 ends the discovery with an error, and the link lives (pain 16)")
     func zeroLengthType() {
-        let malformed = GATTFailure.InvalidResponse.malformed(.invalidValue(0, field: .elementLength))
+        let malformed = ATTInvalidResponse.malformed(.invalidValue(0, field: .elementLength))
         expect(malformed, .discoverCharacteristics(.all, uuids: []), answered: "090001")
         expect(malformed, .discoverIncludedServices(.all), answered: "090001")
         expect(malformed, .readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all), answered: "090001")

@@ -4,7 +4,7 @@ import Testing
 @testable import BLEHost
 
 /// One link with the rooms that it needs, and no engine.
-private struct Bench {
+private final class Bench {
     let link: Link
     var pairings: Pairings
     var links = LinkTable(limit: 4)
@@ -40,7 +40,7 @@ private struct Bench {
     }
 
     /// What is left for the end of the input, in order.
-    mutating func wishes() -> [String] {
+    func wishes() -> [String] {
         var wishes: [String] = []
         while let (link, wish) = effects.wishes.popFirst() {
             #expect(link === self.link)
@@ -49,20 +49,20 @@ private struct Bench {
         return wishes
     }
 
-    mutating func events() -> [HostEvent] {
+    func events() -> [HostEvent] {
         var events: [HostEvent] = []
         while let event = effects.events.popFirst() { events.append(event) }
         return events
     }
 
     /// Channels and payloads of what waits for the controller's buffers.
-    mutating func frames() -> [(L2CAPChannelIdentifier, [UInt8])] {
+    func frames() -> [(L2CAPChannelIdentifier, [UInt8])] {
         var frames: [(L2CAPChannelIdentifier, [UInt8])] = []
         while let frame = link.queue.popFirst() { frames.append((frame.channel, frame.payload)) }
         return frames
     }
 
-    mutating func encryptionEnded(isOn: Bool, _ status: HCIStatus = .success) {
+    func encryptionEnded(isOn: Bool, _ status: HCIStatus = .success) {
         link.encryptionEnded(
             isOn: isOn, status: status, &pairings, &links, &server, at: now, into: &effects)
     }
@@ -74,7 +74,7 @@ struct LinkSecurityTests {
 
     @Test("a pairing that is asked for is carried out when the input ends, and then sends its request")
     func pairs() {
-        var bench = Bench()
+        let bench = Bench()
         bench.link.pair(
             nil, operation: operation, &bench.pairings, &bench.links, at: bench.now, into: &bench.effects)
         #expect(bench.link.security.isPairing && bench.link.queue.isEmpty)
@@ -91,7 +91,7 @@ struct LinkSecurityTests {
 
     @Test("a pairing that cannot begin ends its operation with the reason")
     func refused() {
-        var bench = Bench()
+        let bench = Bench()
         bench.link.security.isBlocked = true
         bench.link.pair(
             nil, operation: operation, &bench.pairings, &bench.links, at: bench.now, into: &bench.effects)
@@ -103,7 +103,7 @@ struct LinkSecurityTests {
 
     @Test("an operation on a bonded link has the bond's key tried first; the frame goes when that fits")
     func proof() {
-        var bench = Bench(bond: Bench.bond())
+        let bench = Bench(bond: Bench.bond())
         #expect(bench.link.security.isGated)
         bench.link.perform(
             .read(AttributeHandle(rawValue: 3)), operation: operation, client: .local, &bench.pairings, at: bench.now,
@@ -120,7 +120,7 @@ struct LinkSecurityTests {
 
     @Test("a bond's key that the peer has lost ends what waits, and nothing is sent to the stranger")
     func lostKey() {
-        var bench = Bench(bond: Bench.bond())
+        let bench = Bench(bond: Bench.bond())
         bench.link.perform(
             .read(AttributeHandle(rawValue: 3)), operation: operation, client: .local, &bench.pairings, at: bench.now,
             into: &bench.effects)
@@ -134,7 +134,7 @@ struct LinkSecurityTests {
 
     @Test("a link that loses its encryption ends before anything else goes over it")
     func doubt() {
-        var bench = Bench(bond: Bench.bond())
+        let bench = Bench(bond: Bench.bond())
         bench.link.encrypt(operation: operation, &bench.pairings, at: bench.now, into: &bench.effects)
         bench.encryptionEnded(isOn: true)
         _ = bench.wishes()
@@ -148,7 +148,7 @@ struct LinkSecurityTests {
 
     @Test("a signed write without a signing key fails; on an encrypted link it is an ordinary write command")
     func signs() {
-        var bench = Bench()
+        let bench = Bench()
         let handle = AttributeHandle(rawValue: 5)
         bench.link.writeSigned(
             handle, [1], operation: operation, client: .local, &bench.pairings.bonds, at: bench.now,
@@ -165,7 +165,7 @@ struct LinkSecurityTests {
 
     @Test("the server knows what protects the link")
     func server() {
-        var bench = Bench(.peripheral, bond: Bench.bond())
+        let bench = Bench(.peripheral, bond: Bench.bond())
         bench.link.tellServerOfSecurity(&bench.server, &bench.pairings)
         #expect(!bench.server.security(of: bench.link.id).isEncrypted)
         bench.link.security.encryption = .on(Bench.bond().keyProperties)

@@ -121,13 +121,13 @@ struct AttributeSearch {
     /// The result of an answer: the last handle that it covers, or what is wrong with it.
     private enum Found {
         case upTo(AttributeHandle)
-        case invalid(GATTFailure.InvalidResponse)
+        case invalid(ATTInvalidResponse)
     }
 
     /// Why `handle` must not follow `previous` in an answer; `nil` if it may.
     private func objection(
         to handle: AttributeHandle, after previous: AttributeHandle
-    ) -> GATTFailure.InvalidResponse? {
+    ) -> ATTInvalidResponse? {
         if !range.contains(handle) { return .handleOutOfRange(handle) }
         return handle > previous ? nil : .handleOutOfOrder(handle)
     }

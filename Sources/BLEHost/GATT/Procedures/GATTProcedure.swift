@@ -134,7 +134,7 @@ enum GATTProcedure {
     }
 
     /// The answer to the last request is invalid.
-    mutating func broken(_ detail: GATTFailure.InvalidResponse) -> GATTStep {
+    mutating func broken(_ detail: ATTInvalidResponse) -> GATTStep {
         guard case .preparedWrite(var write) = self else { return .invalid(detail) }
         let step = write.failed(.invalidResponse(detail))
         self = .preparedWrite(write)

@@ -7,5 +7,5 @@ enum GATTStep: Equatable {
     case done(GATTResult)
     case failed(GATTFailure)
 
-    static func invalid(_ detail: GATTFailure.InvalidResponse) -> GATTStep { .failed(.invalidResponse(detail)) }
+    static func invalid(_ detail: ATTInvalidResponse) -> GATTStep { .failed(.invalidResponse(detail)) }
 }

@@ -29,7 +29,7 @@ extension GATTServer {
 
     /// Why a client may not read an attribute; `nil` if it may.
     @inline(__always)
-    func refusal(readingAt position: Int, _ slot: Int) -> ATTError? {
+    func refusal(readingAt position: Int, _ client: ServerClient) -> ATTError? {
         let permissions = database.table.permissions(at: position)
         if !disabledOwners.isEmpty, let error = disabled(position) { return error }
         guard permissions.contains(.readable) else { return .readNotPermitted }
@@ -37,12 +37,13 @@ extension GATTServer {
         return refusal(
             encryption: permissions.contains(.readEncryption),
             authentication: permissions.contains(.readAuthentication),
-            authorization: permissions.contains(.readAuthorization), position, slot)
+            authorization: permissions.contains(.readAuthorization), position, client)
     }
 
     /// Why a client may not write an attribute; `nil` if it may.
     @inline(__always)
-    func refusal(writingAt position: Int, isCommand: Bool, isSigned: Bool = false, _ slot: Int) -> ATTError? {
+    func refusal(writingAt position: Int, isCommand: Bool, isSigned: Bool = false, _ client: ServerClient) -> ATTError?
+    {
         let permissions = database.table.permissions(at: position)
         if !disabledOwners.isEmpty, let error = disabled(position) { return error }
         let isPermitted =
@@ -52,20 +53,20 @@ extension GATTServer {
                 permissions.contains(.signedWriteable)
             } else {
                 permissions.contains(.commandWriteable)
-                    || permissions.contains(.signedWriteable) && clients[slot].security.isEncrypted
+                    || permissions.contains(.signedWriteable) && client.security.isEncrypted
             }
         guard isPermitted else { return .writeNotPermitted }
         guard !permissions.isDisjoint(with: .writeSecurity) else { return nil }
         return refusal(
             encryption: permissions.contains(.writeEncryption),
             authentication: permissions.contains(.writeAuthentication),
-            authorization: permissions.contains(.writeAuthorization), position, slot)
+            authorization: permissions.contains(.writeAuthorization), position, client)
     }
 
     private func refusal(
-        encryption: Bool, authentication: Bool, authorization: Bool, _ position: Int, _ slot: Int
+        encryption: Bool, authentication: Bool, authorization: Bool, _ position: Int, _ client: ServerClient
     ) -> ATTError? {
-        let security = clients[slot].security
+        let security = client.security
         if encryption || authentication {
             if security.keys == .none, !security.isEncrypted {
                 return authentication ? .insufficientAuthentication : settings.errorWithoutKeys
@@ -81,17 +82,17 @@ extension GATTServer {
     }
 
     /// The value of an attribute as this client sees it.
-    func held(at position: Int, _ slot: Int) -> Held {
+    func held(at position: Int, _ client: ServerClient) -> Held {
         switch database.table.attributes[position].value {
         case .stored(let octets): return .octets(octets)
         case .dynamic: return .app
         case .clientConfiguration(let configuration):
             let handle = database.table.attributes[position].handle
-            let entry = clients[slot].configurations[handle]
+            let entry = client.configurations[handle]
             if let octets = entry?.octets { return .octets(octets) }
             let bits = (entry?.modes ?? configuration.initial).rawValue
             return .octets([UInt8(truncatingIfNeeded: bits), UInt8(truncatingIfNeeded: bits >> 8)])
-        case .clientSupportedFeatures: return .octets([clients[slot].features])
+        case .clientSupportedFeatures: return .octets([client.features])
         case .databaseHash: return database.hash.map { .octets($0) } ?? .unknownHash
         }
     }

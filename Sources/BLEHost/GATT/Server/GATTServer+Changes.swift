@@ -23,7 +23,7 @@ extension GATTServer {
     /// - Throws: `GATTPublishError.unknownService` and `.isIncluded`.
     public mutating func remove(_ handle: AttributeHandle, at now: Instant) throws(GATTPublishError) {
         let range = try database.remove(handle)
-        for slot in clients.indices { forget(range, slot, now) }
+        for client in clients { forget(range, client, now) }
         changed(range, now)
     }
 
@@ -83,66 +83,66 @@ extension GATTServer {
     private mutating func changed(_ range: AttributeHandleRange, _ now: Instant) {
         let configuration = database.table.handles(of: .serviceChanged).first.flatMap { database.table[$0] }?
             .configuration
-        for slot in clients.indices where !clients[slot].isDead {
-            clients[slot].awareness = .unaware
-            if let configuration { announce(range, configuration, slot, now) }
-            takeUpAbsent(range, slot)
+        for client in clients where !client.isDead {
+            client.awareness = .unaware
+            if let configuration { announce(range, configuration, client, now) }
+            takeUpAbsent(range, client)
         }
         announceReadiness(now)
     }
 
     /// Tells only clients that subscribed to Service Changed.
     private mutating func announce(
-        _ range: AttributeHandleRange, _ configuration: AttributeHandle, _ slot: Int, _ now: Instant
+        _ range: AttributeHandleRange, _ configuration: AttributeHandle, _ client: ServerClient, _ now: Instant
     ) {
-        guard clients[slot].configurations[configuration]?.modes.contains(.indications) == true else { return }
-        let known = clients[slot].changedRange ?? range
-        clients[slot].changedRange = AttributeHandleRange(min(known.first, range.first), max(known.last, range.last))
-        pumpIndications(slot, now)
+        guard client.configurations[configuration]?.modes.contains(.indications) == true else { return }
+        let known = client.changedRange ?? range
+        client.changedRange = AttributeHandleRange(min(known.first, range.first), max(known.last, range.last))
+        pumpIndications(client, now)
     }
 
     /// Drops everything pending that refers to removed attributes.
-    private mutating func forget(_ range: AttributeHandleRange, _ slot: Int, _ now: Instant) {
-        clients[slot].configurations.remove(range)
-        clients[slot].indications.keep { !range.contains($0.handle) }
+    private mutating func forget(_ range: AttributeHandleRange, _ client: ServerClient, _ now: Instant) {
+        client.configurations.remove(range)
+        client.indications.keep { !range.contains($0.handle) }
         announceReadiness(now)
-        guard let transaction = clients[slot].transaction, transaction.question != nil,
+        guard let transaction = client.transaction, transaction.question != nil,
             range.contains(transaction.handle)
         else { return }
-        clients[slot].transaction = nil
-        refuse(transaction.request, transaction.handle, .invalidHandle, slot)
-        pump(slot, now)
+        client.transaction = nil
+        refuse(transaction.request, transaction.handle, .invalidHandle, client)
+        pump(client, now)
     }
 
     // MARK: Robust caching
 
     /// Refuses, once, a request of a client that does not know of the change; its next request shows that it does (Core
     /// 5.4, Vol 3, Part G, 2.5.2.1).
-    mutating func refusesOutOfSync(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int) -> Bool {
-        if clients[slot].awareness == .told {
-            clients[slot].awareness = .aware
+    mutating func refusesOutOfSync(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClient) -> Bool {
+        if client.awareness == .told {
+            client.awareness = .aware
             return false
         }
         if opcode == .readByTypeRequest, let request = try? ATTReadByTypeRequest(pdu), request.type == .databaseHash {
-            clients[slot].awareness = .told
+            client.awareness = .told
             return false
         }
-        guard clients[slot].hasRobustCaching, opcode.kind == .request else { return false }
-        clients[slot].awareness = .told
+        guard client.hasRobustCaching, opcode.kind == .request else { return false }
+        client.awareness = .told
         var handle = AttributeHandle.none
         if opcode != .executeWriteRequest, let low = pdu.byte(at: 1), let high = pdu.byte(at: 2) {
             handle = AttributeHandle(rawValue: UInt16(low) | UInt16(high) << 8)
         }
-        clients[slot].prepared.removeAll()
-        refuse(opcode, handle, .databaseOutOfSync, slot)
+        client.prepared.removeAll()
+        refuse(opcode, handle, .databaseOutOfSync, client)
         return true
     }
 
     /// A client reads the hash: its request waits until the hash has been computed.
     mutating func awaitHash(
-        for pdu: RawSpan, _ request: ATTOpcode, _ handle: AttributeHandle, _ slot: Int, _ now: Instant
+        for pdu: RawSpan, _ request: ATTOpcode, _ handle: AttributeHandle, _ client: ServerClient, _ now: Instant
     ) {
-        clients[slot].transaction = ServerClient.Transaction(
+        client.transaction = ServerClient.Transaction(
             request: request, handle: handle, question: nil, deadline: deadline(now), work: .hash(pdu.copied()))
         guard hashAskedFor != database.revision else { return }
         hashAskedFor = database.revision
@@ -160,40 +160,40 @@ extension GATTServer {
             guard octets.count == 16 else { return }
             database.hash = octets.reversed()
         }
-        for slot in clients.indices { retryHash(slot, now) }
+        for client in clients { retryHash(client, now) }
     }
 
     private mutating func hashFailed(_ now: Instant) {
         hashAskedFor = nil
-        for slot in clients.indices {
-            guard let transaction = clients[slot].transaction, case .hash = transaction.work else { continue }
-            clients[slot].transaction = nil
-            refuse(transaction.request, transaction.handle, .unlikelyError, slot)
-            pump(slot, now)
+        for client in clients {
+            guard let transaction = client.transaction, case .hash = transaction.work else { continue }
+            client.transaction = nil
+            refuse(transaction.request, transaction.handle, .unlikelyError, client)
+            pump(client, now)
         }
     }
 
-    private mutating func retryHash(_ slot: Int, _ now: Instant) {
-        guard case .hash(let pdu)? = clients[slot].transaction?.work, let octet = pdu.first else { return }
-        clients[slot].transaction = nil
+    private mutating func retryHash(_ client: ServerClient, _ now: Instant) {
+        guard case .hash(let pdu)? = client.transaction?.work, let octet = pdu.first else { return }
+        client.transaction = nil
         let opcode = ATTOpcode(rawValue: octet)
         // However often the request is retried, it is one request: that it told the client of a change does not yet
         // show that the client knows. If the table has changed again since then, the client must be told again.
-        if clients[slot].awareness != .unaware || !refusesOutOfSync(pdu.span.bytes, opcode, slot) {
-            dispatch(pdu.span.bytes, opcode, slot, now)
+        if client.awareness != .unaware || !refusesOutOfSync(pdu.span.bytes, opcode, client) {
+            dispatch(pdu.span.bytes, opcode, client, now)
         }
-        pump(slot, now)
+        pump(client, now)
     }
 
     // MARK: Bonds
 
     /// What to keep about a client for its next connection; `nil` for an unknown link.
-    public mutating func clientRecord(of link: LinkID) -> GATTClientRecord? { slot(of: link).map { record(of: $0) } }
+    public func clientRecord(of link: LinkID) -> GATTClientRecord? { client(of: link).map { record(of: $0) } }
 
     /// A client turned out to be a bonded one: it gets its kept configuration, except for what it has written on this
     /// link.
     public mutating func restore(_ record: GATTClientRecord, on link: LinkID, at now: Instant) {
-        if let slot = slot(of: link) { restore(record, slot, now) }
+        if let client = client(of: link) { restore(record, client, now) }
     }
 
     /// Whether a Write Request is for an attribute that has a separate value for each client.
@@ -205,57 +205,57 @@ extension GATTServer {
         }
     }
 
-    mutating func record(of slot: Int) -> GATTClientRecord {
+    func record(of client: ServerClient) -> GATTClientRecord {
         let digest = database.digest
-        var configurations = clients[slot].absent
-        for entry in clients[slot].configurations.entries where !entry.modes.isEmpty {
+        var configurations = client.absent
+        for entry in client.configurations.entries where !entry.modes.isEmpty {
             configurations.append(
                 GATTClientRecord.Configuration(
                     handle: entry.handle, modes: entry.modes, owner: database.ownerOfConfiguration(entry.handle)))
         }
         configurations.sort { $0.handle < $1.handle }
         return GATTClientRecord(
-            configurations: configurations, features: clients[slot].features,
-            knownTable: clients[slot].awareness == .aware ? digest : ~digest)
+            configurations: configurations, features: client.features,
+            knownTable: client.awareness == .aware ? digest : ~digest)
     }
 
     /// A bonded client is back: it gets its kept configuration, and is told of changes since its last connection.
-    mutating func restore(_ record: GATTClientRecord, _ slot: Int, _ now: Instant) {
-        clients[slot].features |= record.features
-        clients[slot].absent = []
-        for kept in record.configurations { restore(kept, slot) }
+    mutating func restore(_ record: GATTClientRecord, _ client: ServerClient, _ now: Instant) {
+        client.features |= record.features
+        client.absent = []
+        for kept in record.configurations { restore(kept, client) }
         guard record.knownTable != database.digest else { return }
-        clients[slot].awareness = .unaware
+        client.awareness = .unaware
         if let handle = database.table.handles(of: .serviceChanged).first,
             let configuration = database.table[handle]?.configuration
         {
-            announce(.all, configuration, slot, now)
+            announce(.all, configuration, client, now)
         }
     }
 
     /// Restores one configuration of a client if the characteristic is still the same. If the handle now belongs to
     /// something else, the configuration is forgotten; if the attribute does not exist yet, it is kept for later.
-    private mutating func restore(_ kept: GATTClientRecord.Configuration, _ slot: Int) {
+    private mutating func restore(_ kept: GATTClientRecord.Configuration, _ client: ServerClient) {
         guard let attribute = database.table[kept.handle] else {
-            if kept.owner != nil, clients[slot].absent.count < Self.absentLimit { clients[slot].absent.append(kept) }
+            if kept.owner != nil, client.absent.count < Self.absentLimit { client.absent.append(kept) }
             return
         }
         guard case .clientConfiguration(let configuration) = attribute.value,
-            clients[slot].configurations[kept.handle] == nil,
+            client.configurations[kept.handle] == nil,
             kept.owner == nil || kept.owner == database.ownerOfConfiguration(kept.handle)
         else { return }
         configure(
             kept.handle, configuration,
             [UInt8(truncatingIfNeeded: kept.modes.rawValue), UInt8(truncatingIfNeeded: kept.modes.rawValue >> 8)],
-            slot)
+            client)
     }
 
     /// Attributes in this range were added: a bonded client gets the configurations that it had for them.
-    private mutating func takeUpAbsent(_ range: AttributeHandleRange, _ slot: Int) {
-        guard clients[slot].absent.contains(where: { range.contains($0.handle) }) else { return }
-        let absent = clients[slot].absent
-        clients[slot].absent = []
-        for kept in absent { restore(kept, slot) }
+    private mutating func takeUpAbsent(_ range: AttributeHandleRange, _ client: ServerClient) {
+        guard client.absent.contains(where: { range.contains($0.handle) }) else { return }
+        let absent = client.absent
+        client.absent = []
+        for kept in absent { restore(kept, client) }
     }
 
     /// How many configurations of absent services are kept for a client: enough for all apps of a gateway.

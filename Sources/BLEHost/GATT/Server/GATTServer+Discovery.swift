@@ -3,16 +3,16 @@ import BLEPackets
 /// Find Information, Find By Type Value and Read By Group Type (Core 5.4, Vol 3, Part F, 3.4.3 and 3.4.4.9).
 extension GATTServer {
     /// Handles and types are public: permissions do not hide them.
-    mutating func findInformation(_ range: AttributeHandleRange, _ slot: Int) {
-        guard range.isValid else { return refuse(.findInformationRequest, range.first, .invalidHandle, slot) }
+    mutating func findInformation(_ range: AttributeHandleRange, _ client: ServerClient) {
+        guard range.isValid else { return refuse(.findInformationRequest, range.first, .invalidHandle, client) }
         let attributes = database.table.attributes
         var position = database.table.firstPosition(from: range.first)
         guard position < attributes.count, attributes[position].handle <= range.last else {
-            return refuse(.findInformationRequest, range.first, .attributeNotFound, slot)
+            return refuse(.findInformationRequest, range.first, .attributeNotFound, client)
         }
         let width = attributes[position].type.width
         let format: ATTFindInformationResponse.Format = width == .bits16 ? .bits16 : .bits128
-        let mtu = clients[slot].mtu
+        let mtu = client.mtu
         var response = PacketWriter(reservingCapacity: mtu)
         ATTFindInformationResponse.encodeHeader(format, into: &response)
         while position < attributes.count, attributes[position].handle <= range.last,
@@ -22,47 +22,47 @@ extension GATTServer {
                 .init(handle: attributes[position].handle, type: attributes[position].type), into: &response)
             position += 1
         }
-        respond(response.bytes, slot)
+        respond(response.bytes, client)
     }
 
     /// Values that the client may not read, and values that only the app knows, are not compared.
-    mutating func findByTypeValue(_ request: borrowing ATTFindByTypeValueRequest, _ slot: Int) {
+    mutating func findByTypeValue(_ request: borrowing ATTFindByTypeValueRequest, _ client: ServerClient) {
         let range = request.range
-        guard range.isValid else { return refuse(.findByTypeValueRequest, range.first, .invalidHandle, slot) }
-        let mtu = clients[slot].mtu
+        guard range.isValid else { return refuse(.findByTypeValueRequest, range.first, .invalidHandle, client) }
+        let mtu = client.mtu
         var response = PacketWriter(reservingCapacity: mtu)
         ATTFindByTypeValueResponse.encodeHeader(into: &response)
         for handle in database.table.handles(of: BluetoothUUID(request.type), in: range) {
             guard response.count + 4 <= mtu else { break }
-            guard let position = database.table.position(of: handle), refusal(readingAt: position, slot) == nil,
-                case .octets(let octets) = held(at: position, slot), octets.span.bytes.holdsSame(as: request.value)
+            guard let position = database.table.position(of: handle), refusal(readingAt: position, client) == nil,
+                case .octets(let octets) = held(at: position, client), octets.span.bytes.holdsSame(as: request.value)
             else { continue }
             ATTFindByTypeValueResponse.encode(
                 AttributeHandleRange(handle, database.table.attributes[position].groupEnd), into: &response)
         }
         guard response.count > 1 else {
-            return refuse(.findByTypeValueRequest, range.first, .attributeNotFound, slot)
+            return refuse(.findByTypeValueRequest, range.first, .attributeNotFound, client)
         }
-        respond(response.bytes, slot)
+        respond(response.bytes, client)
     }
 
     /// Only services are valid groups for this request (Core 5.4, Vol 3, Part G, 2.5.3).
-    mutating func readByGroupType(_ request: ATTReadByGroupTypeRequest, _ slot: Int) {
+    mutating func readByGroupType(_ request: ATTReadByGroupTypeRequest, _ client: ServerClient) {
         let range = request.range
-        guard range.isValid else { return refuse(.readByGroupTypeRequest, range.first, .invalidHandle, slot) }
+        guard range.isValid else { return refuse(.readByGroupTypeRequest, range.first, .invalidHandle, client) }
         guard request.groupType == .primaryService || request.groupType == .secondaryService else {
-            return refuse(.readByGroupTypeRequest, range.first, .unsupportedGroupType, slot)
+            return refuse(.readByGroupTypeRequest, range.first, .unsupportedGroupType, client)
         }
-        let mtu = clients[slot].mtu
+        let mtu = client.mtu
         var response = PacketWriter(reservingCapacity: mtu)
         var length: Int?
         for handle in database.table.handles(of: request.groupType, in: range) {
             guard let position = database.table.position(of: handle) else { break }
-            if let error = refusal(readingAt: position, slot) {
-                if length == nil { return refuse(.readByGroupTypeRequest, handle, error, slot) }
+            if let error = refusal(readingAt: position, client) {
+                if length == nil { return refuse(.readByGroupTypeRequest, handle, error, client) }
                 break
             }
-            guard case .octets(let octets) = held(at: position, slot) else { break }
+            guard case .octets(let octets) = held(at: position, client) else { break }
             let count = min(octets.count, mtu - 6, 251)
             if let length {
                 guard octets.count == length, response.count + 4 + length <= mtu else { break }
@@ -77,9 +77,9 @@ extension GATTServer {
             if count < octets.count { break }
         }
         guard length != nil else {
-            return refuse(.readByGroupTypeRequest, range.first, .attributeNotFound, slot)
+            return refuse(.readByGroupTypeRequest, range.first, .attributeNotFound, client)
         }
-        respond(response.bytes, slot)
+        respond(response.bytes, client)
     }
 }
 

@@ -4,19 +4,20 @@ import BLEPackets
 extension GATTServer {
     @inline(__always)
     mutating func read(
-        _ handle: AttributeHandle, offset: Int, _ request: ATTOpcode, _ pdu: RawSpan, _ slot: Int, _ now: Instant
+        _ handle: AttributeHandle, offset: Int, _ request: ATTOpcode, _ pdu: RawSpan, _ client: ServerClient,
+        _ now: Instant
     ) {
         guard let position = database.table.position(of: handle) else {
-            return refuse(request, handle, .invalidHandle, slot)
+            return refuse(request, handle, .invalidHandle, client)
         }
-        if let error = refusal(readingAt: position, slot) { return refuse(request, handle, error, slot) }
+        if let error = refusal(readingAt: position, client) { return refuse(request, handle, error, client) }
         if let octets = database.table.storedOctets(at: position) {
-            return respondValue(octets, from: offset, handle, request, slot)
+            return respondValue(octets, from: offset, handle, request, client)
         }
-        switch held(at: position, slot) {
-        case .octets(let octets): respondValue(octets, from: offset, handle, request, slot)
-        case .app: ask(forValueOf: handle, offset: offset, request, .read, deadline(now), slot)
-        case .unknownHash: awaitHash(for: pdu, request, handle, slot, now)
+        switch held(at: position, client) {
+        case .octets(let octets): respondValue(octets, from: offset, handle, request, client)
+        case .app: ask(forValueOf: handle, offset: offset, request, .read, deadline(now), client)
+        case .unknownHash: awaitHash(for: pdu, request, handle, client, now)
         }
     }
 
@@ -25,44 +26,44 @@ extension GATTServer {
     /// An offset at the end of the value is valid; the answer is empty (SPEC PER-14).
     @inline(__always)
     private mutating func respondValue(
-        _ octets: [UInt8], from offset: Int, _ handle: AttributeHandle, _ request: ATTOpcode, _ slot: Int
+        _ octets: [UInt8], from offset: Int, _ handle: AttributeHandle, _ request: ATTOpcode, _ client: ServerClient
     ) {
-        guard offset <= octets.count else { return refuse(request, handle, .invalidOffset, slot) }
-        respondValue(octets.span.bytes.extracting(droppingFirst: offset), request, slot)
+        guard offset <= octets.count else { return refuse(request, handle, .invalidOffset, client) }
+        respondValue(octets.span.bytes.extracting(droppingFirst: offset), request, client)
     }
 
     /// Answers a Read or Read Blob Request with as much of the value as fits into the PDU.
     @inline(__always)
-    mutating func respondValue(_ value: RawSpan, _ request: ATTOpcode, _ slot: Int) {
-        let part = value.extracting(first: min(value.byteCount, clients[slot].mtu - 1))
-        respond([UInt8](request.rawValue | 1, followedBy: part), slot)
+    mutating func respondValue(_ value: RawSpan, _ request: ATTOpcode, _ client: ServerClient) {
+        let part = value.extracting(first: min(value.byteCount, client.mtu - 1))
+        respond([UInt8](request.rawValue | 1, followedBy: part), client)
     }
 
     /// Asks the app for a value; the client's request waits.
     func question(
-        _ id: GATTRequestID, forValueOf handle: AttributeHandle, offset: Int, _ slot: Int
+        _ id: GATTRequestID, forValueOf handle: AttributeHandle, offset: Int, _ client: ServerClient
     ) -> GATTServerEvent {
         .read(
             GATTReadRequest(
-                id: id, link: clients[slot].link, handle: handle, offset: offset,
+                id: id, link: client.link, handle: handle, offset: offset,
                 owner: database.table[handle]?.owner ?? .local))
     }
 
     private mutating func ask(
         forValueOf handle: AttributeHandle, offset: Int, _ request: ATTOpcode, _ work: ServerClient.Transaction.Work,
-        _ deadline: Instant, _ slot: Int
+        _ deadline: Instant, _ client: ServerClient
     ) {
         let id = nextQuestion()
-        clients[slot].transaction = ServerClient.Transaction(
+        client.transaction = ServerClient.Transaction(
             request: request, handle: handle, question: id, deadline: deadline, work: work)
-        emit(question(id, forValueOf: handle, offset: offset, slot))
+        emit(question(id, forValueOf: handle, offset: offset, client))
     }
 
     // MARK: Read Multiple
 
     /// Every attribute is checked before the app is asked for a value.
     mutating func readMultiple(
-        _ list: consuming ATTHandleList, isVariable: Bool, _ pdu: RawSpan, _ slot: Int, _ now: Instant
+        _ list: consuming ATTHandleList, isVariable: Bool, _ pdu: RawSpan, _ client: ServerClient, _ now: Instant
     ) {
         let request: ATTOpcode = isVariable ? .readMultipleVariableRequest : .readMultipleRequest
         var handles: [AttributeHandle] = []
@@ -70,68 +71,69 @@ extension GATTServer {
         var unknown: AttributeHandle?
         while let handle = list.next() {
             guard let position = database.table.position(of: handle) else {
-                return refuse(request, handle, .invalidHandle, slot)
+                return refuse(request, handle, .invalidHandle, client)
             }
-            if let error = refusal(readingAt: position, slot) { return refuse(request, handle, error, slot) }
-            if case .unknownHash = held(at: position, slot) { unknown = handle }
+            if let error = refusal(readingAt: position, client) { return refuse(request, handle, error, client) }
+            if case .unknownHash = held(at: position, client) { unknown = handle }
             handles.append(handle)
         }
-        if let unknown { return awaitHash(for: pdu, request, unknown, slot, now) }
-        var response = PacketWriter(reservingCapacity: clients[slot].mtu)
+        if let unknown { return awaitHash(for: pdu, request, unknown, client, now) }
+        var response = PacketWriter(reservingCapacity: client.mtu)
         response.write(request.rawValue | 1)
         let work = ServerClient.ReadMultiple(handles: handles, isVariable: isVariable, response: response)
-        runReadMultiple(work, request, deadline(now), slot)
+        runReadMultiple(work, request, deadline(now), client)
     }
 
     private mutating func runReadMultiple(
-        _ begun: ServerClient.ReadMultiple, _ request: ATTOpcode, _ deadline: Instant, _ slot: Int
+        _ begun: ServerClient.ReadMultiple, _ request: ATTOpcode, _ deadline: Instant, _ client: ServerClient
     ) {
         var work = begun
-        let mtu = clients[slot].mtu
+        let mtu = client.mtu
         while work.next < work.handles.count, work.response.count < mtu {
             let handle = work.handles[work.next]
             guard let position = database.table.position(of: handle) else {
-                return refuse(request, handle, .invalidHandle, slot)
+                return refuse(request, handle, .invalidHandle, client)
             }
-            guard case .octets(let octets) = held(at: position, slot) else {
-                return ask(forValueOf: handle, offset: 0, request, .readMultiple(work), deadline, slot)
+            guard case .octets(let octets) = held(at: position, client) else {
+                return ask(forValueOf: handle, offset: 0, request, .readMultiple(work), deadline, client)
             }
             work.append(octets, mtu: mtu)
         }
-        respond(work.response.bytes, slot)
+        respond(work.response.bytes, client)
     }
 
     mutating func continueReadMultiple(
-        _ begun: ServerClient.ReadMultiple, with octets: [UInt8], _ transaction: ServerClient.Transaction, _ slot: Int,
+        _ begun: ServerClient.ReadMultiple, with octets: [UInt8], _ transaction: ServerClient.Transaction,
+        _ client: ServerClient,
         _ now: Instant
     ) {
         var work = begun
-        clients[slot].transaction = nil
-        work.append(octets, mtu: clients[slot].mtu)
-        runReadMultiple(work, transaction.request, transaction.deadline, slot)
+        client.transaction = nil
+        work.append(octets, mtu: client.mtu)
+        runReadMultiple(work, transaction.request, transaction.deadline, client)
     }
 
     // MARK: Read By Type
 
     /// A value of the app is sent alone: the client continues behind it with another request.
-    mutating func readByType(_ request: ATTReadByTypeRequest, _ pdu: RawSpan, _ slot: Int, _ now: Instant) {
+    mutating func readByType(_ request: ATTReadByTypeRequest, _ pdu: RawSpan, _ client: ServerClient, _ now: Instant) {
         guard request.range.isValid else {
-            return refuse(.readByTypeRequest, request.range.first, .invalidHandle, slot)
+            return refuse(.readByTypeRequest, request.range.first, .invalidHandle, client)
         }
         var elements: [(AttributeHandle, [UInt8])] = []
-        var room = clients[slot].mtu - 2
+        var room = client.mtu - 2
         for handle in database.table.handles(of: request.type, in: request.range) {
             guard let position = database.table.position(of: handle) else { break }
-            if let error = refusal(readingAt: position, slot) {
-                if elements.isEmpty { return refuse(.readByTypeRequest, handle, error, slot) }
+            if let error = refusal(readingAt: position, client) {
+                if elements.isEmpty { return refuse(.readByTypeRequest, handle, error, client) }
                 break
             }
-            guard case .octets(let octets) = held(at: position, slot) else {
+            guard case .octets(let octets) = held(at: position, client) else {
                 guard elements.isEmpty else { break }
-                if case .app = held(at: position, slot) {
-                    return ask(forValueOf: handle, offset: 0, .readByTypeRequest, .readByType, deadline(now), slot)
+                if case .app = held(at: position, client) {
+                    return ask(forValueOf: handle, offset: 0, .readByTypeRequest, .readByType, deadline(now), client)
                 }
-                return awaitHash(for: pdu, .readByTypeRequest, handle, slot, now)
+                return awaitHash(for: pdu, .readByTypeRequest, handle, client, now)
             }
             if let first = elements.first {
                 guard octets.count == first.1.count, octets.count + 2 <= room else { break }
@@ -140,16 +142,16 @@ extension GATTServer {
             room -= octets.count + 2
         }
         guard !elements.isEmpty else {
-            return refuse(.readByTypeRequest, request.range.first, .attributeNotFound, slot)
+            return refuse(.readByTypeRequest, request.range.first, .attributeNotFound, client)
         }
-        respondReadByType(elements, slot)
+        respondReadByType(elements, client)
     }
 
     /// Writes values of the same length; if the first value is too long, it is cut and sent alone (Core 5.4, Vol 3,
     /// Part F, 3.4.4.2).
-    mutating func respondReadByType(_ elements: [(AttributeHandle, [UInt8])], _ slot: Int) {
+    mutating func respondReadByType(_ elements: [(AttributeHandle, [UInt8])], _ client: ServerClient) {
         guard let first = elements.first else { return }
-        let length = min(first.1.count, clients[slot].mtu - 4, 253)
+        let length = min(first.1.count, client.mtu - 4, 253)
         var response = PacketWriter(reservingCapacity: 2 + elements.count * (2 + length))
         ATTReadByTypeResponse.encodeHeader(valueLength: length, into: &response)
         for (handle, octets) in elements {
@@ -157,7 +159,7 @@ extension GATTServer {
             response.write(bytes: octets.span.bytes.extracting(first: length))
             if length < octets.count { break }
         }
-        respond(response.bytes, slot)
+        respond(response.bytes, client)
     }
 }
 

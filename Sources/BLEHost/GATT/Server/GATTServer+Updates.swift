@@ -6,41 +6,42 @@ extension GATTServer {
 
     /// A client wrote its configuration descriptor.
     mutating func configure(
-        _ handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, _ octets: [UInt8], _ slot: Int
+        _ handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, _ octets: [UInt8],
+        _ client: ServerClient
     ) {
-        let before = modes(of: handle, configuration, slot)
-        clients[slot].configurations.set(
+        let before = modes(of: handle, configuration, client)
+        client.configurations.set(
             handle, SubscriptionModes(octets: octets), octets: octets.count == 2 ? nil : octets)
-        tell(handle, configuration, before: before, slot)
+        tell(handle, configuration, before: before, client)
     }
 
     private mutating func tell(
         _ handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, before: SubscriptionModes,
-        _ slot: Int
+        _ client: ServerClient
     ) {
-        let after = modes(of: handle, configuration, slot)
+        let after = modes(of: handle, configuration, client)
         guard before != after else { return }
         if !after.contains(.indications) {
-            clients[slot].indications.keep { $0.handle != configuration.valueHandle }
+            client.indications.keep { $0.handle != configuration.valueHandle }
             announceReadiness(latest)
         }
         guard !isServiceChanged(configuration.valueHandle) else { return }
-        let subscription = subscription(to: configuration.valueHandle, after, slot)
+        let subscription = subscription(to: configuration.valueHandle, after, client)
         emit(after.isEmpty ? .unsubscribed(subscription) : .subscribed(subscription))
     }
 
     /// The modes that a client asked for, as far as the characteristic offers them.
     private func modes(
-        of handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, _ slot: Int
+        of handle: AttributeHandle, _ configuration: Attribute.ClientConfiguration, _ client: ServerClient
     ) -> SubscriptionModes {
-        (clients[slot].configurations[handle]?.modes ?? configuration.initial).intersection(configuration.allowed)
+        (client.configurations[handle]?.modes ?? configuration.initial).intersection(configuration.allowed)
     }
 
     private func subscription(
-        to handle: AttributeHandle, _ modes: SubscriptionModes, _ slot: Int
+        to handle: AttributeHandle, _ modes: SubscriptionModes, _ client: ServerClient
     ) -> GATTSubscription {
         GATTSubscription(
-            link: clients[slot].link, handle: handle, modes: modes, maximumUpdateLength: clients[slot].mtu - 3,
+            link: client.link, handle: handle, modes: modes, maximumUpdateLength: client.mtu - 3,
             owner: database.table[handle]?.owner ?? .local)
     }
 
@@ -54,21 +55,21 @@ extension GATTServer {
     /// The subscriptions to a characteristic value, in the order in which the links were made.
     public func subscriptions(to handle: AttributeHandle) -> [GATTSubscription] {
         guard let (place, configuration) = configuration(of: handle) else { return [] }
-        return clients.indices.compactMap { slot in
-            let modes = modes(of: place, configuration, slot)
-            return modes.isEmpty || clients[slot].isDead ? nil : subscription(to: handle, modes, slot)
+        return clients.compactMap { client in
+            let modes = modes(of: place, configuration, client)
+            return modes.isEmpty || client.isDead ? nil : subscription(to: handle, modes, client)
         }
     }
 
     /// The link of a client is gone: all its subscriptions end except those that are kept.
-    mutating func endSubscriptions(_ slot: Int, except kept: GATTClientRecord?) {
-        for entry in clients[slot].configurations.entries {
+    mutating func endSubscriptions(_ client: ServerClient, except kept: GATTClientRecord?) {
+        for entry in client.configurations.entries {
             let isKept = kept?.configurations.contains { $0.handle == entry.handle } ?? false
             guard !isKept, case .clientConfiguration(let configuration)? = database.table[entry.handle]?.value,
                 !isServiceChanged(configuration.valueHandle),
-                !modes(of: entry.handle, configuration, slot).isEmpty
+                !modes(of: entry.handle, configuration, client).isEmpty
             else { continue }
-            emit(.unsubscribed(subscription(to: configuration.valueHandle, [], slot)))
+            emit(.unsubscribed(subscription(to: configuration.valueHandle, [], client)))
         }
     }
 
@@ -96,71 +97,73 @@ extension GATTServer {
         let limit = max(1, settings.updateLimit)
         var isWaitedFor = false
         var someHaveRoom = false
-        var targets: [(slot: Int, isNotified: Bool, isFull: Bool)] = []
-        for slot in clients.indices where !clients[slot].isDead && !clients[slot].isOutOfSync {
-            if let links, !links.contains(clients[slot].link) { continue }
-            let modes = modes(of: place, configuration, slot).intersection(allowed)
-            guard !modes.isEmpty, isSecureEnough(handle, place, slot) else { continue }
+        var targets: [(client: ServerClient, isNotified: Bool, isFull: Bool)] = []
+        for client in clients where !client.isDead && !client.isOutOfSync {
+            if let links, !links.contains(client.link) { continue }
+            let modes = modes(of: place, configuration, client).intersection(allowed)
+            guard !modes.isEmpty, isSecureEnough(handle, place, client) else { continue }
             let isNotified = modes.contains(.notifications)
-            let waiting = isNotified ? clients[slot].unsentNotifications : clients[slot].indications.count
+            let waiting = isNotified ? client.unsentNotifications : client.indications.count
             let isFull = waiting >= limit
             // Must be called even if there is room: the client may have caught up.
-            let isLeftOut = hasFallenBehind(slot, now)
+            let isLeftOut = hasFallenBehind(client, now)
             if !isFull {
                 someHaveRoom = true
             } else if !isLeftOut {
                 isWaitedFor = true
             }
-            targets.append((slot, isNotified, isFull))
+            targets.append((client, isNotified, isFull))
         }
         if isWaitedFor || !someHaveRoom && !targets.isEmpty {
-            for target in targets where target.isFull { clients[target.slot].isBlocking = true }
+            for target in targets where target.isFull { target.client.isBlocking = true }
             owesReadiness = true
             if someHaveRoom { waitForTheSlow(now) }
             return false
         }
-        for (slot, isNotified, isFull) in targets {
+        for (client, isNotified, isFull) in targets {
             if isFull {
                 counters.missedUpdates &+= 1
             } else if isNotified {
-                clients[slot].unsentNotifications += 1
-                send(.handleValueNotification, handle, value, tag: .notification, slot)
+                client.unsentNotifications += 1
+                send(.handleValueNotification, handle, value, tag: .notification, client)
             } else {
-                clients[slot].indications.append(ServerClient.Indication(handle: handle, value: value))
-                pumpIndications(slot, now)
+                client.indications.append(ServerClient.Indication(handle: handle, value: value))
+                pumpIndications(client, now)
             }
         }
         return true
     }
 
     /// A value that needs security is not sent on a link that has lost it (Core 5.4, Vol 3, Part C, 10.3.1.1).
-    private func isSecureEnough(_ handle: AttributeHandle, _ configuration: AttributeHandle, _ slot: Int) -> Bool {
+    private func isSecureEnough(
+        _ handle: AttributeHandle, _ configuration: AttributeHandle, _ client: ServerClient
+    ) -> Bool {
         guard let position = database.table.position(of: handle),
             let place = database.table.position(of: configuration)
         else { return false }
         let isReadable = database.table.attributes[position].permissions.contains(.readable)
-        return refusal(writingAt: place, isCommand: false, slot) == nil
-            && (!isReadable || refusal(readingAt: position, slot) == nil)
+        return refusal(writingAt: place, isCommand: false, client) == nil
+            && (!isReadable || refusal(readingAt: position, client) == nil)
     }
 
     private mutating func send(
-        _ opcode: ATTOpcode, _ handle: AttributeHandle, _ value: [UInt8], tag: GATTServerSendTag, _ slot: Int
+        _ opcode: ATTOpcode, _ handle: AttributeHandle, _ value: [UInt8], tag: GATTServerSendTag, _ client: ServerClient
     ) {
-        let count = min(value.count, clients[slot].mtu - 3)
+        let count = min(value.count, client.mtu - 3)
         var pdu = PacketWriter(reservingCapacity: 3 + count)
         pdu.write(opcode.rawValue)
         pdu.write(handle.rawValue)
         pdu.write(bytes: value.span.bytes.extracting(first: count))
-        act(.send(pdu.bytes, to: clients[slot].link, tag: tag))
+        act(.send(pdu.bytes, to: client.link, tag: tag))
     }
 
     /// The controller has a PDU of the server.
     public mutating func sent(_ tag: GATTServerSendTag, to link: LinkID, at now: Instant) {
-        guard let slot = slot(of: link) else { return }
+        guard let client = client(of: link) else { return }
         switch tag {
-        case .response: clients[slot].unsentResponses = max(0, clients[slot].unsentResponses - 1)
+        case .response: client.unsentResponses = max(0, client.unsentResponses - 1)
         case .notification:
-            clients[slot].unsentNotifications = max(0, clients[slot].unsentNotifications - 1)
+            client.unsentNotifications = max(0, client.unsentNotifications - 1)
             announceReadiness(now)
         case .indication: break  // its room is free once it is confirmed
         }
@@ -175,15 +178,15 @@ extension GATTServer {
         var isBlocked = false
         var isWaitedFor = false
         var someHaveRoom = slowDeadline != nil
-        for slot in clients.indices where clients[slot].isBlocking {
-            if clients[slot].isDead || clients[slot].isOutOfSync {
-                clients[slot].isBlocking = false
-            } else if clients[slot].unsentNotifications <= limit && clients[slot].indications.count <= limit {
-                clients[slot].isBlocking = false
+        for client in clients where client.isBlocking {
+            if client.isDead || client.isOutOfSync {
+                client.isBlocking = false
+            } else if client.unsentNotifications <= limit && client.indications.count <= limit {
+                client.isBlocking = false
                 someHaveRoom = true
             } else {
                 isBlocked = true
-                if !hasFallenBehind(slot, now) { isWaitedFor = true }
+                if !hasFallenBehind(client, now) { isWaitedFor = true }
             }
         }
         if isWaitedFor, someHaveRoom { waitForTheSlow(now) }
@@ -210,11 +213,11 @@ extension GATTServer {
     mutating func giveUpTheSlow(_ now: Instant) {
         guard let deadline = slowDeadline, deadline <= now else { return }
         var hasFallenBehind = false
-        for slot in clients.indices where clients[slot].isBlocking && !self.hasFallenBehind(slot, now) {
-            clients[slot].fellBehind = now
+        for client in clients where client.isBlocking && !self.hasFallenBehind(client, now) {
+            client.fellBehind = now
             hasFallenBehind = true
             counters.clientsFallenBehind &+= 1
-            emit(.fellBehind(clients[slot].link))
+            emit(.fellBehind(client.link))
         }
         if hasFallenBehind {
             lastFallenBehind = now
@@ -226,52 +229,53 @@ extension GATTServer {
 
     /// Whether the others do not wait for this client: until everything that waited for it has been sent, and at least
     /// for `fallenBehindSpan`.
-    private mutating func hasFallenBehind(_ slot: Int, _ now: Instant) -> Bool {
-        guard let since = clients[slot].fellBehind else { return false }
-        guard clients[slot].unsentNotifications == 0, clients[slot].indications.isEmpty,
+    private mutating func hasFallenBehind(_ client: ServerClient, _ now: Instant) -> Bool {
+        guard let since = client.fellBehind else { return false }
+        guard client.unsentNotifications == 0, client.indications.isEmpty,
             since.advanced(by: settings.fallenBehindSpan) <= now
         else { return true }
-        clients[slot].fellBehind = nil
+        client.fellBehind = nil
         return false
     }
 
     // MARK: Indications
 
     /// Sends the next indication unless one is still unconfirmed (Core 5.4, Vol 3, Part F, 3.4.7.2).
-    mutating func pumpIndications(_ slot: Int, _ now: Instant) {
-        guard !clients[slot].isDead, clients[slot].unconfirmed == nil else { return }
-        if let range = clients[slot].changedRange, let handle = database.table.handles(of: .serviceChanged).first {
-            clients[slot].changedRange = nil
-            indicate(handle, range.octets, slot, now)
-        } else if !clients[slot].isOutOfSync, let indication = clients[slot].indications.popFirst() {
-            indicate(indication.handle, indication.value, slot, now)
+    mutating func pumpIndications(_ client: ServerClient, _ now: Instant) {
+        guard !client.isDead, client.unconfirmed == nil else { return }
+        if let range = client.changedRange, let handle = database.table.handles(of: .serviceChanged).first {
+            client.changedRange = nil
+            indicate(handle, range.octets, client, now)
+        } else if !client.isOutOfSync, let indication = client.indications.popFirst() {
+            indicate(indication.handle, indication.value, client, now)
             announceReadiness(now)
         }
     }
 
-    private mutating func indicate(_ handle: AttributeHandle, _ value: [UInt8], _ slot: Int, _ now: Instant) {
-        clients[slot].unconfirmed = handle
-        clients[slot].confirmationDeadline = now.advanced(by: settings.confirmationTimeout)
-        send(.handleValueIndication, handle, value, tag: .indication, slot)
+    private mutating func indicate(_ handle: AttributeHandle, _ value: [UInt8], _ client: ServerClient, _ now: Instant)
+    {
+        client.unconfirmed = handle
+        client.confirmationDeadline = now.advanced(by: settings.confirmationTimeout)
+        send(.handleValueIndication, handle, value, tag: .indication, client)
     }
 
-    mutating func receiveConfirmation(_ pdu: RawSpan, _ slot: Int, _ now: Instant) {
+    mutating func receiveConfirmation(_ pdu: RawSpan, _ client: ServerClient, _ now: Instant) {
         guard pdu.byteCount == 1 else {
             counters.malformedPDUs &+= 1
             return
         }
-        guard let handle = clients[slot].unconfirmed else {
+        guard let handle = client.unconfirmed else {
             counters.unexpectedConfirmations &+= 1
             return
         }
-        clients[slot].unconfirmed = nil
-        clients[slot].confirmationDeadline = nil
+        client.unconfirmed = nil
+        client.confirmationDeadline = nil
         if isServiceChanged(handle) {
-            if clients[slot].changedRange == nil { clients[slot].awareness = .aware }
+            if client.changedRange == nil { client.awareness = .aware }
         } else {
-            emit(.confirmed(clients[slot].link, handle))
+            emit(.confirmed(client.link, handle))
         }
-        pumpIndications(slot, now)
+        pumpIndications(client, now)
     }
 
     func isServiceChanged(_ handle: AttributeHandle) -> Bool {

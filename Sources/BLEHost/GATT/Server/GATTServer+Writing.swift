@@ -2,23 +2,23 @@ import BLEPackets
 
 /// Write Request, Write Command and prepared writes (Core 5.4, Vol 3, Part F, 3.4.5 and 3.4.6).
 extension GATTServer {
-    mutating func write(_ request: borrowing ATTWriteRequest, _ slot: Int, _ now: Instant) {
+    mutating func write(_ request: borrowing ATTWriteRequest, _ client: ServerClient, _ now: Instant) {
         let handle = request.handle
         guard let position = database.table.position(of: handle) else {
-            return refuse(.writeRequest, handle, .invalidHandle, slot)
+            return refuse(.writeRequest, handle, .invalidHandle, client)
         }
-        if let error = refusal(writingAt: position, isCommand: false, slot) {
-            return refuse(.writeRequest, handle, error, slot)
+        if let error = refusal(writingAt: position, isCommand: false, client) {
+            return refuse(.writeRequest, handle, error, client)
         }
         let octets = request.value.copied()
-        if let error = checked(octets, at: position, slot) { return refuse(.writeRequest, handle, error, slot) }
+        if let error = checked(octets, at: position, client) { return refuse(.writeRequest, handle, error, client) }
         let write = GATTWrite(handle: handle, offset: 0, value: octets)
         if case .dynamic = database.table.attributes.span[position].value {
-            ask(forWriting: [write], .writeRequest, .write, deadline(now), slot)
+            ask(forWriting: [write], .writeRequest, .write, deadline(now), client)
         } else {
             // The response goes first: the effects of the write follow it.
-            respond(Self.writeResponse, slot)
-            commit(write, at: position, slot)
+            respond(Self.writeResponse, client)
+            commit(write, at: position, client)
         }
     }
 
@@ -26,45 +26,45 @@ extension GATTServer {
     static let writeResponse: [UInt8] = [ATTOpcode.writeResponse.rawValue]
 
     /// A command gets no response, even if it is invalid.
-    mutating func receiveCommand(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
+    mutating func receiveCommand(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClient, _ now: Instant) {
         guard opcode == .writeCommand else {
             counters.refusedSignedWrites &+= 1
             return
         }
-        receiveWriteCommand(pdu, isSigned: false, slot)
+        receiveWriteCommand(pdu, isSigned: false, client)
     }
 
     mutating func refuseSignedWrite() { counters.refusedSignedWrites &+= 1 }
 
     /// Receives a signed write whose signature was verified, in the form of a Write Command.
     mutating func receiveSigned(_ pdu: RawSpan, from link: LinkID) {
-        guard let slot = slot(of: link), !clients[slot].isDead else { return }
-        receiveWriteCommand(pdu, isSigned: true, slot)
+        guard let client = client(of: link), !client.isDead else { return }
+        receiveWriteCommand(pdu, isSigned: true, client)
     }
 
-    private mutating func receiveWriteCommand(_ pdu: RawSpan, isSigned: Bool, _ slot: Int) {
-        guard pdu.byteCount <= clients[slot].mtu else {
+    private mutating func receiveWriteCommand(_ pdu: RawSpan, isSigned: Bool, _ client: ServerClient) {
+        guard pdu.byteCount <= client.mtu else {
             counters.malformedPDUs &+= 1
             return
         }
         do throws(DecodingError) {
             let command = try ATTWriteCommand(pdu)
             let write = GATTWrite(handle: command.handle, offset: 0, value: command.value.copied())
-            guard !clients[slot].isOutOfSync, let position = database.table.position(of: write.handle),
-                refusal(writingAt: position, isCommand: true, isSigned: isSigned, slot) == nil,
-                checked(write.value, at: position, slot) == nil
+            guard !client.isOutOfSync, let position = database.table.position(of: write.handle),
+                refusal(writingAt: position, isCommand: true, isSigned: isSigned, client) == nil,
+                checked(write.value, at: position, client) == nil
             else {
                 counters.refusedCommands &+= 1
                 return
             }
             guard case .dynamic = database.table.attributes[position].value else {
-                return commit(write, at: position, slot)
+                return commit(write, at: position, client)
             }
             let id = GATTRequestID(rawValue: nextQuestion().rawValue | Self.commandMark)
             emit(
                 .write(
                     GATTWriteRequest(
-                        id: id, link: clients[slot].link, writes: [write], needsAnswer: false,
+                        id: id, link: client.link, writes: [write], needsAnswer: false,
                         owner: database.table.attributes[position].owner)))
         } catch {
             counters.malformedPDUs &+= 1
@@ -72,7 +72,7 @@ extension GATTServer {
     }
 
     /// Why an attribute cannot accept a complete value; `nil` if it can.
-    private func checked(_ octets: [UInt8], at position: Int, _ slot: Int) -> ATTError? {
+    private func checked(_ octets: [UInt8], at position: Int, _ client: ServerClient) -> ATTError? {
         guard octets.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
         switch database.table.attributes.span[position].value {
         case .stored, .dynamic: return nil
@@ -83,20 +83,20 @@ extension GATTServer {
         case .clientSupportedFeatures:
             // A client cannot clear a feature bit that it has set (Core 5.4, Vol 3, Part G, 7.2).
             guard let features = octets.first else { return .invalidAttributeValueLength }
-            return clients[slot].features & ~features == 0 ? nil : .valueNotAllowed
+            return client.features & ~features == 0 ? nil : .valueNotAllowed
         case .databaseHash: return .writeNotPermitted
         }
     }
 
     /// Stores a complete value that has been checked.
-    private mutating func commit(_ write: GATTWrite, at position: Int, _ slot: Int) {
+    private mutating func commit(_ write: GATTWrite, at position: Int, _ client: ServerClient) {
         switch database.table.attributes.span[position].value {
         case .stored:
             database.table.setValue(.stored(write.value), at: position)
-            emit(.stored(clients[slot].link, write))
+            emit(.stored(client.link, write))
         case .clientConfiguration(let configuration):
-            configure(write.handle, configuration, write.value, slot)
-        case .clientSupportedFeatures: clients[slot].features = (write.value.first ?? 0) & Self.knownFeatures
+            configure(write.handle, configuration, write.value, client)
+        case .clientSupportedFeatures: client.features = (write.value.first ?? 0) & Self.knownFeatures
         case .dynamic, .databaseHash: break
         }
     }
@@ -106,63 +106,63 @@ extension GATTServer {
 
     private mutating func ask(
         forWriting writes: [GATTWrite], _ request: ATTOpcode, _ work: ServerClient.Transaction.Work,
-        _ deadline: Instant, _ slot: Int
+        _ deadline: Instant, _ client: ServerClient
     ) {
         guard let first = writes.first else { return }
         let id = nextQuestion()
-        clients[slot].transaction = ServerClient.Transaction(
+        client.transaction = ServerClient.Transaction(
             request: request, handle: first.handle, question: id, deadline: deadline, work: work)
         emit(
             .write(
                 GATTWriteRequest(
-                    id: id, link: clients[slot].link, writes: writes, needsAnswer: true,
+                    id: id, link: client.link, writes: writes, needsAnswer: true,
                     owner: database.table[first.handle]?.owner ?? .local)))
     }
 
     // MARK: Prepared writes
 
     /// Offset and length are checked when the queue is executed (Core 5.4, Vol 3, Part F, 3.4.6.1).
-    mutating func prepare(_ request: borrowing ATTPrepareWriteRequest, _ slot: Int) {
+    mutating func prepare(_ request: borrowing ATTPrepareWriteRequest, _ client: ServerClient) {
         guard let position = database.table.position(of: request.handle) else {
-            return refuse(.prepareWriteRequest, request.handle, .invalidHandle, slot)
+            return refuse(.prepareWriteRequest, request.handle, .invalidHandle, client)
         }
-        if let error = refusal(writingAt: position, isCommand: false, slot) {
-            return refuse(.prepareWriteRequest, request.handle, error, slot)
+        if let error = refusal(writingAt: position, isCommand: false, client) {
+            return refuse(.prepareWriteRequest, request.handle, error, client)
         }
         let write = GATTWrite(handle: request.handle, offset: Int(request.offset), value: request.value.copied())
-        guard clients[slot].prepared.append(write, settings) else {
-            return refuse(.prepareWriteRequest, request.handle, .prepareQueueFull, slot)
+        guard client.prepared.append(write, settings) else {
+            return refuse(.prepareWriteRequest, request.handle, .prepareQueueFull, client)
         }
         let response = ATTPrepareWriteResponse(handle: request.handle, offset: request.offset, value: request.value)
-        respond(response.encoded(), slot)
+        respond(response.encoded(), client)
     }
 
     /// The queue is empty afterwards, whatever the result.
-    mutating func execute(_ flags: ATTExecuteWriteRequest.Flags, _ slot: Int, _ now: Instant) {
-        let writes = clients[slot].prepared.writes
-        clients[slot].prepared.removeAll()
+    mutating func execute(_ flags: ATTExecuteWriteRequest.Flags, _ client: ServerClient, _ now: Instant) {
+        let writes = client.prepared.writes
+        client.prepared.removeAll()
         var work = PreparedExecution()
         if flags == .write {
             for write in writes {
-                if let error = stage(write, in: &work, slot) {
-                    return refuse(.executeWriteRequest, write.handle, error, slot)
+                if let error = stage(write, in: &work, client) {
+                    return refuse(.executeWriteRequest, write.handle, error, client)
                 }
             }
             work.cutWholeValues()
             for staged in work.staged {
                 guard let position = database.table.position(of: staged.handle) else { continue }
-                if let error = checked(staged.value, at: position, slot) {
-                    return refuse(.executeWriteRequest, staged.handle, error, slot)
+                if let error = checked(staged.value, at: position, client) {
+                    return refuse(.executeWriteRequest, staged.handle, error, client)
                 }
             }
         }
-        run(work, deadline(now), slot)
+        run(work, deadline(now), client)
     }
 
-    private func stage(_ write: GATTWrite, in work: inout PreparedExecution, _ slot: Int) -> ATTError? {
+    private func stage(_ write: GATTWrite, in work: inout PreparedExecution, _ client: ServerClient) -> ATTError? {
         guard let position = database.table.position(of: write.handle) else { return .invalidHandle }
-        if let error = refusal(writingAt: position, isCommand: false, slot) { return error }
-        if case .octets(let octets) = held(at: position, slot) { return work.stage(write, over: octets) }
+        if let error = refusal(writingAt: position, isCommand: false, client) { return error }
+        if case .octets(let octets) = held(at: position, client) { return work.stage(write, over: octets) }
         guard write.offset <= maximumAttributeLength else { return .invalidOffset }
         guard write.offset + write.value.count <= maximumAttributeLength else { return .invalidAttributeValueLength }
         work.add(write, for: database.table.attributes[position].owner)
@@ -170,25 +170,25 @@ extension GATTServer {
     }
 
     /// Asks the apps one after another; if all accept, the values that the server keeps are written.
-    private mutating func run(_ work: PreparedExecution, _ deadline: Instant, _ slot: Int) {
+    private mutating func run(_ work: PreparedExecution, _ deadline: Instant, _ client: ServerClient) {
         if work.answered < work.parts.count {
             let writes = work.parts[work.answered].writes
-            return ask(forWriting: writes, .executeWriteRequest, .execute(work), deadline, slot)
+            return ask(forWriting: writes, .executeWriteRequest, .execute(work), deadline, client)
         }
-        respond([ATTOpcode.executeWriteResponse.rawValue], slot)
+        respond([ATTOpcode.executeWriteResponse.rawValue], client)
         for staged in work.staged {
             guard let position = database.table.position(of: staged.handle) else { continue }
-            commit(GATTWrite(handle: staged.handle, offset: 0, value: staged.value), at: position, slot)
+            commit(GATTWrite(handle: staged.handle, offset: 0, value: staged.value), at: position, client)
         }
     }
 
     mutating func continueExecution(
-        _ begun: PreparedExecution, _ transaction: ServerClient.Transaction, _ slot: Int, _ now: Instant
+        _ begun: PreparedExecution, _ transaction: ServerClient.Transaction, _ client: ServerClient, _ now: Instant
     ) {
         var work = begun
         work.answered += 1
-        clients[slot].transaction = nil
-        run(work, transaction.deadline, slot)
+        client.transaction = nil
+        run(work, transaction.deadline, client)
     }
 }
 

@@ -13,18 +13,20 @@ import BLEPackets
 ///
 /// The checks of an access come in this order: the handle, whether the access is permitted at all, authentication and
 /// encryption, the key size, authorization, then offset and length of the value.
-public struct GATTServer {
+public struct GATTServer: ~Copyable {
     /// Limits and time-outs.
     public let settings: GATTServerSettings
     /// The table of attributes.
     public internal(set) var database: GATTDatabase
     /// Counts unusual events since the server was created.
     public internal(set) var counters = GATTServerCounters()
-    var clients: [ServerClient] = []
+    /// In the order in which their links were made. A client that was found here stays valid for as long as it is
+    /// referenced; when its link has ended, it is no longer found.
+    private(set) var clients: [ServerClient] = []
     /// Apps whose values and descriptors are currently disabled, and the error that clients get.
     var disabledOwners: [(owner: ClientID, error: ATTError)] = []
-    /// The index of the client that was looked up last.
-    private var recent = 0
+    /// The client whose PDU arrived last.
+    private var recent: ServerClient?
     /// The oldest action, if no other waits before it: most requests lead to a single action, which never needs the
     /// array.
     private var first: GATTServerAction?
@@ -91,9 +93,10 @@ public struct GATTServer {
         _ link: LinkID, mtu: UInt16 = 23, security: GATTLinkSecurity = .none, restoring record: GATTClientRecord? = nil,
         at now: Instant
     ) {
-        guard slot(of: link) == nil else { return }
-        clients.append(ServerClient(link: link, mtu: mtu, security: security))
-        if let record { restore(record, clients.count - 1, now) }
+        guard client(of: link) == nil else { return }
+        let client = ServerClient(link: link, mtu: mtu, security: security)
+        clients.append(client)
+        if let record { restore(record, client, now) }
     }
 
     /// A link is gone: its requests, prepared writes, updates and subscriptions are dropped.
@@ -107,19 +110,19 @@ public struct GATTServer {
     public mutating func disconnected(
         _ link: LinkID, isBonded: Bool = false, keeping kept: GATTClientRecord? = nil, at now: Instant
     ) -> GATTClientRecord? {
-        guard let slot = slot(of: link) else { return nil }
-        let record = isBonded ? record(of: slot) : nil
-        if !isBonded { endSubscriptions(slot, except: kept) }
-        clients.remove(at: slot)
-        recent = 0
+        guard let client = client(of: link) else { return nil }
+        let record = isBonded ? record(of: client) : nil
+        if !isBonded { endSubscriptions(client, except: kept) }
+        clients.removeAll { $0 === client }
+        recent = nil
         announceReadiness(now)
         return record
     }
 
     /// The ATT_MTU of a link was exchanged; `mtu` is in octets.
     public mutating func mtuChanged(to mtu: UInt16, on link: LinkID) {
-        guard let slot = slot(of: link) else { return }
-        clients[slot].mtu = max(Int(ATTBearer.defaultMTU), Int(mtu))
+        guard let client = client(of: link) else { return }
+        client.mtu = max(Int(ATTBearer.defaultMTU), Int(mtu))
     }
 
     /// The security of a client's link, as last reported with `securityChanged`.
@@ -129,14 +132,14 @@ public struct GATTServer {
 
     /// The security of a link changed: it was encrypted, or its client paired or was authorized.
     public mutating func securityChanged(to security: GATTLinkSecurity, on link: LinkID) {
-        guard let slot = slot(of: link) else { return }
-        clients[slot].security = security
+        guard let client = client(of: link) else { return }
+        client.security = security
     }
 
     @inline(__always)
-    func slot(of link: LinkID) -> Int? {
-        if recent < clients.count, clients[recent].link == link { return recent }
-        return clients.firstIndex { $0.link == link }
+    func client(of link: LinkID) -> ServerClient? {
+        if let recent, recent.link == link { return recent }
+        return clients.first { $0.link == link }
     }
 
     // MARK: Time
@@ -144,15 +147,15 @@ public struct GATTServer {
     /// Time has passed: a request or indication that was not answered or confirmed in time ends its bearer (Core 5.4,
     /// Vol 3, Part F, 3.3.3).
     public mutating func advance(to now: Instant) {
-        for slot in clients.indices {
-            guard let deadline = clients[slot].nextDeadline, deadline <= now else { continue }
-            if let transaction = clients[slot].transaction, transaction.deadline <= now {
+        for client in clients {
+            guard let deadline = client.nextDeadline, deadline <= now else { continue }
+            if let transaction = client.transaction, transaction.deadline <= now {
                 counters.expiredRequests &+= 1
-                if let question = transaction.question { emit(.requestExpired(question, clients[slot].link)) }
-                drop(slot, .answerTimeout, now)
+                if let question = transaction.question { emit(.requestExpired(question, client.link)) }
+                drop(client, .answerTimeout, now)
             } else {
                 counters.unconfirmedIndications &+= 1
-                drop(slot, .confirmationTimeout, now)
+                drop(client, .confirmationTimeout, now)
             }
         }
         giveUpTheSlow(now)
@@ -162,15 +165,15 @@ public struct GATTServer {
 
     /// Receives a request, command or confirmation of a client.
     public mutating func receive(_ pdu: RawSpan, from link: LinkID, at now: Instant) {
-        guard let slot = slot(of: link), !clients[slot].isDead else {
+        guard let client = client(of: link), !client.isDead else {
             counters.strayPDUs &+= 1
             return
         }
-        recent = slot
+        recent = client
         latest = now
-        if let deadline = clients[slot].nextDeadline, deadline <= now {
+        if let deadline = client.nextDeadline, deadline <= now {
             advance(to: now)
-            if clients[slot].isDead { return }
+            if client.isDead { return }
         }
         guard let octet = pdu.byte(at: 0) else {
             counters.malformedPDUs &+= 1
@@ -178,78 +181,78 @@ public struct GATTServer {
         }
         let opcode = ATTOpcode(rawValue: octet)
         switch opcode.kind {
-        case .request: receiveRequest(pdu, opcode, slot, now)
-        case .command: receiveCommand(pdu, opcode, slot, now)
-        case .confirmation: receiveConfirmation(pdu, slot, now)
+        case .request: receiveRequest(pdu, opcode, client, now)
+        case .command: receiveCommand(pdu, opcode, client, now)
+        case .confirmation: receiveConfirmation(pdu, client, now)
         case .response, .notification, .indication: counters.strayPDUs &+= 1
         case .unknown:
-            if opcode.isCommand { counters.refusedCommands &+= 1 } else { receiveRequest(pdu, opcode, slot, now) }
+            if opcode.isCommand { counters.refusedCommands &+= 1 } else { receiveRequest(pdu, opcode, client, now) }
         }
     }
 
     @inline(__always)
-    private mutating func receiveRequest(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
-        guard clients[slot].unsentResponses < settings.unsentResponseLimit else { return flooded(slot, now) }
-        guard clients[slot].transaction == nil else {
+    private mutating func receiveRequest(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClient, _ now: Instant) {
+        guard client.unsentResponses < settings.unsentResponseLimit else { return flooded(client, now) }
+        guard client.transaction == nil else {
             counters.earlyRequests &+= 1
-            guard clients[slot].early.count < settings.earlyRequestLimit else { return flooded(slot, now) }
-            return clients[slot].early.append(pdu.copied())
+            guard client.early.count < settings.earlyRequestLimit else { return flooded(client, now) }
+            return client.early.append(pdu.copied())
         }
-        handle(pdu, opcode, slot, now)
+        handle(pdu, opcode, client, now)
     }
 
-    private mutating func flooded(_ slot: Int, _ now: Instant) {
+    private mutating func flooded(_ client: ServerClient, _ now: Instant) {
         counters.floodedBearers &+= 1
-        drop(slot, .flooded, now)
+        drop(client, .flooded, now)
     }
 
     /// Handles the requests that came too early, until one has to wait again.
-    mutating func pump(_ slot: Int, _ now: Instant) {
-        while clients[slot].transaction == nil, let pdu = clients[slot].early.popFirst(), let octet = pdu.first {
-            handle(pdu.span.bytes, ATTOpcode(rawValue: octet), slot, now)
+    mutating func pump(_ client: ServerClient, _ now: Instant) {
+        while client.transaction == nil, let pdu = client.early.popFirst(), let octet = pdu.first {
+            handle(pdu.span.bytes, ATTOpcode(rawValue: octet), client, now)
         }
     }
 
     /// Carries out a request, or begins to, unless its client must first be told that the table has changed.
-    mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
-        let isBehind = clients[slot].awareness != .aware
-        if isBehind, refusesOutOfSync(pdu, opcode, slot) { return }
-        dispatch(pdu, opcode, slot, now)
+    mutating func handle(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClient, _ now: Instant) {
+        let isBehind = client.awareness != .aware
+        if isBehind, refusesOutOfSync(pdu, opcode, client) { return }
+        dispatch(pdu, opcode, client, now)
         // Indications that were held back while the client did not know of the change follow the response.
-        if isBehind { pumpIndications(slot, now) }
+        if isBehind { pumpIndications(client, now) }
     }
 
     /// Carries out a request, or begins to.
-    mutating func dispatch(_ pdu: RawSpan, _ opcode: ATTOpcode, _ slot: Int, _ now: Instant) {
+    mutating func dispatch(_ pdu: RawSpan, _ opcode: ATTOpcode, _ client: ServerClient, _ now: Instant) {
         // A PDU longer than ATT_MTU is not valid on this bearer (Core 5.4, Vol 3, Part F, 3.2.8).
-        if pdu.byteCount > clients[slot].mtu, opcode.kind == .request {
+        if pdu.byteCount > client.mtu, opcode.kind == .request {
             counters.malformedPDUs &+= 1
-            return refuse(opcode, .none, .invalidPDU, slot)
+            return refuse(opcode, .none, .invalidPDU, client)
         }
         do throws(DecodingError) {
             switch opcode {
-            case .readRequest: read(try ATTReadRequest(pdu).handle, offset: 0, .readRequest, pdu, slot, now)
+            case .readRequest: read(try ATTReadRequest(pdu).handle, offset: 0, .readRequest, pdu, client, now)
             case .readBlobRequest:
                 let request = try ATTReadBlobRequest(pdu)
-                read(request.handle, offset: Int(request.offset), .readBlobRequest, pdu, slot, now)
-            case .writeRequest: write(try ATTWriteRequest(pdu), slot, now)
-            case .readByTypeRequest: readByType(try ATTReadByTypeRequest(pdu), pdu, slot, now)
-            case .readByGroupTypeRequest: readByGroupType(try ATTReadByGroupTypeRequest(pdu), slot)
-            case .findInformationRequest: findInformation(try ATTFindInformationRequest(pdu).range, slot)
-            case .findByTypeValueRequest: findByTypeValue(try ATTFindByTypeValueRequest(pdu), slot)
+                read(request.handle, offset: Int(request.offset), .readBlobRequest, pdu, client, now)
+            case .writeRequest: write(try ATTWriteRequest(pdu), client, now)
+            case .readByTypeRequest: readByType(try ATTReadByTypeRequest(pdu), pdu, client, now)
+            case .readByGroupTypeRequest: readByGroupType(try ATTReadByGroupTypeRequest(pdu), client)
+            case .findInformationRequest: findInformation(try ATTFindInformationRequest(pdu).range, client)
+            case .findByTypeValueRequest: findByTypeValue(try ATTFindByTypeValueRequest(pdu), client)
             case .readMultipleRequest:
-                readMultiple(try ATTReadMultipleRequest(pdu).handles, isVariable: false, pdu, slot, now)
+                readMultiple(try ATTReadMultipleRequest(pdu).handles, isVariable: false, pdu, client, now)
             case .readMultipleVariableRequest:
-                readMultiple(try ATTReadMultipleVariableRequest(pdu).handles, isVariable: true, pdu, slot, now)
-            case .prepareWriteRequest: prepare(try ATTPrepareWriteRequest(pdu), slot)
-            case .executeWriteRequest: execute(try ATTExecuteWriteRequest(pdu).flags, slot, now)
+                readMultiple(try ATTReadMultipleVariableRequest(pdu).handles, isVariable: true, pdu, client, now)
+            case .prepareWriteRequest: prepare(try ATTPrepareWriteRequest(pdu), client)
+            case .executeWriteRequest: execute(try ATTExecuteWriteRequest(pdu).flags, client, now)
             default:
                 counters.unsupportedRequests &+= 1
-                refuse(opcode, .none, .requestNotSupported, slot)
+                refuse(opcode, .none, .requestNotSupported, client)
             }
         } catch {
             counters.malformedPDUs &+= 1
-            refuse(opcode, .none, .invalidPDU, slot)
+            refuse(opcode, .none, .invalidPDU, client)
         }
     }
 
@@ -263,19 +266,19 @@ public struct GATTServer {
     }
 
     @inline(__always)
-    mutating func respond(_ response: [UInt8], _ slot: Int) {
-        clients[slot].unsentResponses += 1
-        act(.send(response, to: clients[slot].link, tag: .response))
+    mutating func respond(_ response: [UInt8], _ client: ServerClient) {
+        client.unsentResponses += 1
+        act(.send(response, to: client.link, tag: .response))
     }
 
-    mutating func refuse(_ request: ATTOpcode, _ handle: AttributeHandle, _ error: ATTError, _ slot: Int) {
-        respond(ATTErrorResponse(request: request, handle: handle, error: error).encoded(), slot)
+    mutating func refuse(_ request: ATTOpcode, _ handle: AttributeHandle, _ error: ATTError, _ client: ServerClient) {
+        respond(ATTErrorResponse(request: request, handle: handle, error: error).encoded(), client)
     }
 
     /// Gives up the bearer of a client.
-    private mutating func drop(_ slot: Int, _ fault: GATTServerFault, _ now: Instant) {
-        clients[slot].die()
-        act(.disconnect(clients[slot].link, fault))
+    private mutating func drop(_ client: ServerClient, _ fault: GATTServerFault, _ now: Instant) {
+        client.die()
+        act(.disconnect(client.link, fault))
         announceReadiness(now)
     }
 
@@ -294,14 +297,14 @@ public struct GATTServer {
     public mutating func respond(to id: GATTRequestID, with answer: GATTAnswer, at now: Instant) -> Bool {
         advance(to: now)
         if id.rawValue & Self.commandMark != 0 { return true }
-        guard let slot = clients.firstIndex(where: { $0.transaction?.question == id }),
-            let transaction = clients[slot].transaction
+        guard let client = clients.first(where: { $0.transaction?.question == id }),
+            let transaction = client.transaction
         else {
             counters.lateAnswers &+= 1
             return false
         }
-        answered(transaction, with: answer, slot, now)
-        pump(slot, now)
+        answered(transaction, with: answer, client, now)
+        pump(client, now)
         return true
     }
 
@@ -309,28 +312,28 @@ public struct GATTServer {
     static let commandMark: UInt64 = 1 << 63
 
     private mutating func answered(
-        _ transaction: ServerClient.Transaction, with answer: GATTAnswer, _ slot: Int, _ now: Instant
+        _ transaction: ServerClient.Transaction, with answer: GATTAnswer, _ client: ServerClient, _ now: Instant
     ) {
         if case .failure(let error, let handle) = answer {
-            clients[slot].transaction = nil
+            client.transaction = nil
             // An error code of zero would tell the client nothing.
             let code = error.rawValue == 0 ? ATTError.unlikelyError : error
-            return refuse(transaction.request, handle ?? transaction.handle, code, slot)
+            return refuse(transaction.request, handle ?? transaction.handle, code, client)
         }
         var octets: [UInt8] = []
         if case .value(let value) = answer { octets = value }
         switch transaction.work {
         case .read:
-            clients[slot].transaction = nil
-            respondValue(octets.span.bytes, transaction.request, slot)
+            client.transaction = nil
+            respondValue(octets.span.bytes, transaction.request, client)
         case .readByType:
-            clients[slot].transaction = nil
-            respondReadByType([(transaction.handle, octets)], slot)
-        case .readMultiple(let work): continueReadMultiple(work, with: octets, transaction, slot, now)
+            client.transaction = nil
+            respondReadByType([(transaction.handle, octets)], client)
+        case .readMultiple(let work): continueReadMultiple(work, with: octets, transaction, client, now)
         case .write:
-            clients[slot].transaction = nil
-            respond(Self.writeResponse, slot)
-        case .execute(let work): continueExecution(work, transaction, slot, now)
+            client.transaction = nil
+            respond(Self.writeResponse, client)
+        case .execute(let work): continueExecution(work, transaction, client, now)
         case .hash: break
         }
     }

@@ -1,7 +1,9 @@
 import BLEPackets
 
 /// What an attribute server knows about one client: everything that ends with the link.
-struct ServerClient {
+///
+/// It is a class so that it stays in one place and is never copied; `GATTServer` lends it to its own methods only.
+final class ServerClient {
     /// A request that waits for the app's answer or for the database hash.
     struct Transaction {
         enum Work {
@@ -94,7 +96,7 @@ struct ServerClient {
     }
 
     /// Drops everything that waits.
-    mutating func die() {
+    func die() {
         isDead = true
         transaction = nil
         early.removeAll()

@@ -33,8 +33,8 @@ struct DeviceTable {
         /// Fragments of extended advertising data that are still incomplete.
         var fragments: [UInt8] = []
         var lastHeard = Instant.zero
-        fileprivate var newer = -1
-        fileprivate var older = -1
+        fileprivate var newer = Slot.none
+        fileprivate var older = Slot.none
 
         /// Changes whenever the device's data change (SPEC CEN-26). Never zero.
         var contentHash: UInt64 {
@@ -43,83 +43,94 @@ struct DeviceTable {
         }
     }
 
+    /// Where the table keeps a device: valid until `removeAll`, for another device if this one is forgotten.
+    struct Slot: Equatable {
+        /// Counts the slots from 0; what others keep about each device has the same order.
+        fileprivate(set) var number: Int
+
+        fileprivate static let none = Slot(number: -1)
+    }
+
     private let capacity: Int
     private let maximumAge: Microseconds
-    private var slots: [Device] = []
-    private var slotOfKey: [Key: Int] = [:]
-    private var newest = -1
-    private var oldest = -1
+    private var devices: [Device] = []
+    private var slotOfKey: [Key: Slot] = [:]
+    private var newest = Slot.none
+    private var oldest = Slot.none
 
     init(capacity: Int, maximumAge: Microseconds) {
         self.capacity = max(1, capacity)
         self.maximumAge = maximumAge
     }
 
-    var count: Int { slots.count }
+    var count: Int { devices.count }
 
-    subscript(slot: Int) -> Device {
-        _read { yield slots[slot] }
-        _modify { yield &slots[slot] }
+    /// All slots that devices have used, in order.
+    var slots: [Slot] { devices.indices.map { Slot(number: $0) } }
+
+    subscript(slot: Slot) -> Device {
+        _read { yield devices[slot.number] }
+        _modify { yield &devices[slot.number] }
     }
 
     enum Place {
-        case known(Int)
+        case known(Slot)
         /// A slot that no device has used before.
-        case added(Int)
+        case added(Slot)
         /// A slot whose device was forgotten; `early` if it was forgotten because the table was full.
-        case replaced(Int, early: Bool)
+        case replaced(Slot, early: Bool)
     }
 
     /// The slot of a device that was seen now.
     mutating func slot(for key: Key, address: DeviceAddress?, at now: Instant) -> Place {
         if let slot = slotOfKey[key] {
-            slots[slot].lastHeard = now
+            self[slot].lastHeard = now
             moveToFront(slot)
             return .known(slot)
         }
-        let isFull = slots.count >= capacity
-        let isOldestStale = oldest >= 0 && slots[oldest].lastHeard.advanced(by: maximumAge) < now
+        let isFull = devices.count >= capacity
+        let isOldestStale = oldest != .none && self[oldest].lastHeard.advanced(by: maximumAge) < now
         guard isFull || isOldestStale else {
-            let slot = slots.count
-            slots.append(Device(key: key, address: address, lastHeard: now))
+            let slot = Slot(number: devices.count)
+            devices.append(Device(key: key, address: address, lastHeard: now))
             slotOfKey[key] = slot
             pushFront(slot)
             return .added(slot)
         }
         let slot = oldest
         unlink(slot)
-        slotOfKey[slots[slot].key] = nil
-        slots[slot] = Device(key: key, address: address, lastHeard: now)
+        slotOfKey[self[slot].key] = nil
+        self[slot] = Device(key: key, address: address, lastHeard: now)
         slotOfKey[key] = slot
         pushFront(slot)
         return .replaced(slot, early: !isOldestStale)
     }
 
     mutating func removeAll() {
-        slots.removeAll()
+        devices.removeAll()
         slotOfKey.removeAll()
-        newest = -1
-        oldest = -1
+        newest = .none
+        oldest = .none
     }
 
-    private mutating func moveToFront(_ slot: Int) {
+    private mutating func moveToFront(_ slot: Slot) {
         guard newest != slot else { return }
         unlink(slot)
         pushFront(slot)
     }
 
-    private mutating func pushFront(_ slot: Int) {
-        slots[slot].newer = -1
-        slots[slot].older = newest
-        if newest >= 0 { slots[newest].newer = slot }
+    private mutating func pushFront(_ slot: Slot) {
+        self[slot].newer = .none
+        self[slot].older = newest
+        if newest != .none { self[newest].newer = slot }
         newest = slot
-        if oldest < 0 { oldest = slot }
+        if oldest == .none { oldest = slot }
     }
 
-    private mutating func unlink(_ slot: Int) {
-        let newer = slots[slot].newer
-        let older = slots[slot].older
-        if newer >= 0 { slots[newer].older = older } else { newest = older }
-        if older >= 0 { slots[older].newer = newer } else { oldest = newer }
+    private mutating func unlink(_ slot: Slot) {
+        let newer = self[slot].newer
+        let older = self[slot].older
+        if newer != .none { self[newer].older = older } else { newest = older }
+        if older != .none { self[older].newer = newer } else { oldest = newer }
     }
 }

@@ -43,7 +43,7 @@ struct Scanner {
 
     private var wishes: [Wish] = []
     private var devices: DeviceTable
-    private var held = Queue<(slot: Int, key: DeviceTable.Key, until: Instant)>()
+    private var held = Queue<(slot: DeviceTable.Slot, key: DeviceTable.Key, until: Instant)>()
     private(set) var forgottenDevices: UInt64 = 0
 
     init(limits: HostLimits) {
@@ -70,7 +70,7 @@ struct Scanner {
     /// A client that got every packet knows all devices that match.
     private mutating func noteReported(to index: Int) {
         let request = wishes[index].request
-        wishes[index].judged = (0..<devices.count).map { slot in
+        wishes[index].judged = devices.slots.map { slot in
             request.matches(devices[slot]) ? devices[slot].contentHash : 0
         }
     }
@@ -113,7 +113,7 @@ struct Scanner {
         guard !wishes.isEmpty else { return }
         let hash = data.contentHash()
         let key = Self.key(of: report, contentHash: hash)
-        let slot: Int
+        let slot: DeviceTable.Slot
         var isNew = true
         switch devices.slot(for: key, address: report.address, at: now) {
         case .known(let known):
@@ -124,7 +124,9 @@ struct Scanner {
         case .replaced(let replaced, let early):
             slot = replaced
             if early { forgottenDevices &+= 1 }
-            for index in wishes.indices where slot < wishes[index].judged.count { wishes[index].judged[slot] = 0 }
+            for index in wishes.indices where slot.number < wishes[index].judged.count {
+                wishes[index].judged[slot.number] = 0
+            }
         }
         guard take(report, data: data, hash: hash, into: slot) else { return }
         if report.isScanResponse {
@@ -158,7 +160,7 @@ struct Scanner {
 
     /// Writes the report into the device's slot.
     /// - Returns: whether the data are complete.
-    private mutating func take(_ report: Report, data: RawSpan, hash: UInt64, into slot: Int) -> Bool {
+    private mutating func take(_ report: Report, data: RawSpan, hash: UInt64, into slot: DeviceTable.Slot) -> Bool {
         var hash = hash
         if report.completeness == .moreToCome || !devices[slot].fragments.isEmpty {
             let room = Self.longestData - devices[slot].fragments.count
@@ -191,16 +193,16 @@ struct Scanner {
         return true
     }
 
-    private func wholeData(_ data: RawSpan, of slot: Int) -> [UInt8] {
+    private func wholeData(_ data: RawSpan, of slot: DeviceTable.Slot) -> [UInt8] {
         devices[slot].fragments.isEmpty ? data.copied() : devices[slot].fragments
     }
 
-    private func shouldHold(_ slot: Int, isNew: Bool) -> Bool {
+    private func shouldHold(_ slot: DeviceTable.Slot, isNew: Bool) -> Bool {
         isNew && devices[slot].isScannable && !devices[slot].hasScanResponse && wishes.contains { $0.request.isActive }
     }
 
     private mutating func announce(
-        _ slot: Int, rssi: Int8, isPacket: Bool, at now: Instant, into events: inout EventQueue
+        _ slot: DeviceTable.Slot, rssi: Int8, isPacket: Bool, at now: Instant, into events: inout EventQueue
     ) {
         let content = devices[slot].contentHash
         let isHeld = devices[slot].isHeld
@@ -211,13 +213,13 @@ struct Scanner {
                 guard wishes[index].request.matches(devices[slot]) else { continue }
             } else {
                 guard !isHeld else { continue }
-                if slot < wishes[index].judged.count {
-                    guard wishes[index].judged[slot] != content else { continue }
+                if slot.number < wishes[index].judged.count {
+                    guard wishes[index].judged[slot.number] != content else { continue }
                 } else {
                     let missing = devices.count - wishes[index].judged.count
                     wishes[index].judged.append(contentsOf: repeatElement(0, count: missing))
                 }
-                wishes[index].judged[slot] = content
+                wishes[index].judged[slot.number] = content
                 guard wishes[index].request.matches(devices[slot]) else { continue }
             }
             events.append(
@@ -226,7 +228,7 @@ struct Scanner {
     }
 
     private func discovery(
-        _ slot: Int, rssi: Int8, for operation: OperationID, _ client: ClientID, at now: Instant
+        _ slot: DeviceTable.Slot, rssi: Int8, for operation: OperationID, _ client: ClientID, at now: Instant
     ) -> Discovery {
         let device = devices[slot]
         return Discovery(
