@@ -16,6 +16,8 @@ extension HostCommand: Codable {
             self = .server(try ServerCommand(from: decoder))
         } else if try names(SecurityCommand.CodingKeys.self) {
             self = .security(try SecurityCommand(from: decoder))
+        } else if let (link, procedure) = try LinkProcedure.recorded(by: decoder) {
+            self = .link(link, .procedure(procedure))
         } else {
             self = try CommandOutsideRooms(from: decoder).command
         }
@@ -31,7 +33,7 @@ extension HostCommand: Codable {
         case .link(let link, .gatt(let operation)):
             try CommandOutsideRooms.gatt(link, operation).encode(to: encoder)
         case .link(let link, .procedure(let procedure)):
-            try CommandOutsideRooms(procedure, on: link).encode(to: encoder)
+            try procedure.record(on: link, to: encoder)
         case .cancel(let operation): try CommandOutsideRooms.cancel(operation).encode(to: encoder)
         case .holdIndications(let isHeld): try CommandOutsideRooms.holdIndications(isHeld).encode(to: encoder)
         case .sendHCICommand(let opcode, let parameters):
@@ -41,7 +43,26 @@ extension HostCommand: Codable {
     }
 }
 
-/// Commands that belong to no room or to a link, as recordings write them.
+extension LinkProcedure {
+    private enum LinkKey: String, CodingKey { case link = "_0" }
+
+    /// The procedure and its link; `nil` if this is another command.
+    fileprivate static func recorded(by decoder: any Decoder) throws -> (LinkID, LinkProcedure)? {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        guard let name = container.allKeys.first else { return nil }
+        let parameters = try container.nestedContainer(keyedBy: LinkKey.self, forKey: name)
+        return (try parameters.decode(LinkID.self, forKey: .link), try LinkProcedure(from: decoder))
+    }
+
+    fileprivate func record(on link: LinkID, to encoder: any Encoder) throws {
+        try encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        var parameters = container.nestedContainer(keyedBy: LinkKey.self, forKey: codingKey)
+        try parameters.encode(link, forKey: .link)
+    }
+}
+
+/// Other commands that belong to no room or to a link, as recordings write them.
 private enum CommandOutsideRooms: Codable {
     case cancel(OperationID)
     case holdIndications(Bool)
@@ -49,27 +70,6 @@ private enum CommandOutsideRooms: Codable {
     case stop
     case disconnect(LinkID)
     case gatt(LinkID, GATTOperation)
-    case readRSSI(LinkID)
-    case readRemoteVersion(LinkID)
-    case readRemoteFeatures(LinkID)
-    case updateConnectionParameters(LinkID, ConnectionParameterRequest)
-    case setDataLength(LinkID, octets: UInt16, microseconds: UInt16)
-    case readPHY(LinkID)
-    case setPHY(LinkID, transmit: PHYSet, receive: PHYSet)
-
-    init(_ procedure: LinkProcedure, on link: LinkID) {
-        self =
-            switch procedure {
-            case .readRSSI: .readRSSI(link)
-            case .readRemoteVersion: .readRemoteVersion(link)
-            case .readRemoteFeatures: .readRemoteFeatures(link)
-            case .updateParameters(let wished): .updateConnectionParameters(link, wished)
-            case .setDataLength(let octets, let microseconds):
-                .setDataLength(link, octets: octets, microseconds: microseconds)
-            case .readPHY: .readPHY(link)
-            case .setPHY(let transmit, let receive): .setPHY(link, transmit: transmit, receive: receive)
-            }
-    }
 
     var command: HostCommand {
         switch self {
@@ -79,15 +79,6 @@ private enum CommandOutsideRooms: Codable {
         case .stop: .stop
         case .disconnect(let link): .link(link, .disconnect)
         case .gatt(let link, let operation): .link(link, .gatt(operation))
-        case .readRSSI(let link): .link(link, .procedure(.readRSSI))
-        case .readRemoteVersion(let link): .link(link, .procedure(.readRemoteVersion))
-        case .readRemoteFeatures(let link): .link(link, .procedure(.readRemoteFeatures))
-        case .updateConnectionParameters(let link, let wished): .link(link, .procedure(.updateParameters(wished)))
-        case .setDataLength(let link, let octets, let microseconds):
-            .link(link, .procedure(.setDataLength(octets: octets, microseconds: microseconds)))
-        case .readPHY(let link): .link(link, .procedure(.readPHY))
-        case .setPHY(let link, let transmit, let receive):
-            .link(link, .procedure(.setPHY(transmit: transmit, receive: receive)))
         }
     }
 }

@@ -330,9 +330,11 @@ struct CentralManager {
         _ task: PeripheralTask, of identifier: PeerIdentifier, _ result: Result<HostResult, HostFailure>,
         into effects: inout ManagerEffects
     ) {
-        if case .success(.channel(let information)) = result {
-            guard peripherals[identifier]?.link != nil, case .openChannel(let psm) = task else { return }
-            return channels.opened(information, psm: psm, by: identifier, into: &effects)
+        if case .openChannel(let psm) = task, case .success(let result) = result {
+            guard peripherals[identifier]?.link != nil else { return }
+            return HostAnswer.channel.pass(result) {
+                channels.opened($0, psm: psm, by: identifier, into: &effects)
+            }
         }
         peripherals[identifier]?.ended(task, result, into: &effects)
     }

@@ -314,56 +314,65 @@ struct PeripheralSession {
         case .failure(let failure):
             failed(task, failure.clientError, &effects)
             if let id = task.notifyingCharacteristic { notifyCallEnded(of: id, link, &effects) }
-        case .success(.rssi(let rssi)): tell(.rssiRead(rssi: rssi, nil), &effects)
-        case .success(.gatt(let result)):
-            effects.needsJournal = true
-            succeeded(task, result, link, &effects)
-        // These results do not belong to tasks of a peripheral.
-        case .success: break
+        case .success(let result): succeeded(task, result, link, &effects)
         }
         order.ended(task)
         release(on: link, &effects)
     }
 
     private mutating func succeeded(
-        _ task: PeripheralTask, _ result: GATTResult, _ link: LinkID, _ effects: inout ManagerEffects
+        _ task: PeripheralTask, _ result: HostResult, _ link: LinkID, _ effects: inout ManagerEffects
     ) {
-        switch (task, result) {
-        case (.discoverServices, .services(let found)):
-            let services = database.merge(found.filter { !hiddenServices.contains($0.uuid) })
-            effects.found(found.map(\.uuid), on: link)
-            tell(.servicesDiscovered(services, nil), &effects)
-        case (.discoverIncludedServices(let uuids, let id), .includedServices(let found)):
-            let visible = found.filter { !hiddenServices.contains($0.uuid) }
-            let wanted = uuids.isEmpty ? visible : visible.filter { uuids.contains($0.uuid) }
-            let services = database.merge(wanted, into: id)
-            tell(.includedServicesDiscovered(service: id, services, nil), &effects)
-        case (.discoverCharacteristics(let id), .characteristics(let found)):
-            let characteristics = database.merge(found, into: id)
-            tell(.characteristicsDiscovered(service: id, characteristics, nil), &effects)
-        case (.discoverDescriptors(let id), .descriptors(let found)):
-            let descriptors = database.merge(found, into: id)
-            tell(.descriptorsDiscovered(characteristic: id, descriptors, nil), &effects)
-        case (.findConfiguration(let id), .descriptors(let found)):
-            guard let configuration = found.first(where: { $0.uuid == .clientCharacteristicConfiguration }) else {
-                failed(.subscribe(characteristic: id), .att(.requestNotSupported), &effects)
-                return notifyCallEnded(of: id, link, &effects)
+        if task != .readRSSI { effects.needsJournal = true }
+        switch task {
+        case .discoverServices:
+            HostAnswer.services.pass(result) { found in
+                let services = database.merge(found.filter { !hiddenServices.contains($0.uuid) })
+                effects.found(found.map(\.uuid), on: link)
+                tell(.servicesDiscovered(services, nil), &effects)
             }
-            database.changeCharacteristic(id) { $0.configuration = configuration.handle.rawValue }
-            guard let characteristic = database.characteristic(id) else { return }
-            subscribe(to: characteristic, link, &effects)
-        case (.read(let id), .value(let value)): tell(.valueUpdated(characteristic: id, value, nil), &effects)
-        case (.readDescriptor(let id), .value(let value)): tell(.descriptorValueUpdated(id, value, nil), &effects)
-        case (.write(let id), _): tell(.valueWritten(characteristic: id, nil), &effects)
-        case (.writeDescriptor(let id), _): tell(.descriptorWritten(id, nil), &effects)
-        case (.subscribe(let id), _): setNotifying(true, id, link, &effects)
-        case (.unsubscribe(let id), _): setNotifying(false, id, link, &effects)
-        // No other result belongs to these requests.
-        case (.discoverServices, _), (.discoverIncludedServices, _), (.discoverCharacteristics, _),
-            (.discoverDescriptors, _), (.findConfiguration, _), (.read, _), (.readDescriptor, _),
-            (.writeWithoutResponse, _), (.readRSSI, _), (.openChannel, _):
-            break
+        case .discoverIncludedServices(let uuids, let id):
+            HostAnswer.includedServices.pass(result) { found in
+                let visible = found.filter { !hiddenServices.contains($0.uuid) }
+                let wanted = uuids.isEmpty ? visible : visible.filter { uuids.contains($0.uuid) }
+                let services = database.merge(wanted, into: id)
+                tell(.includedServicesDiscovered(service: id, services, nil), &effects)
+            }
+        case .discoverCharacteristics(let id):
+            HostAnswer.characteristics.pass(result) {
+                tell(.characteristicsDiscovered(service: id, database.merge($0, into: id), nil), &effects)
+            }
+        case .discoverDescriptors(let id):
+            HostAnswer.descriptors.pass(result) {
+                tell(.descriptorsDiscovered(characteristic: id, database.merge($0, into: id), nil), &effects)
+            }
+        case .findConfiguration(let id):
+            HostAnswer.descriptors.pass(result) { foundConfiguration(among: $0, of: id, link, &effects) }
+        case .read(let id):
+            HostAnswer.value.pass(result) { tell(.valueUpdated(characteristic: id, $0, nil), &effects) }
+        case .readDescriptor(let id):
+            HostAnswer.value.pass(result) { tell(.descriptorValueUpdated(id, $0, nil), &effects) }
+        case .readRSSI: HostAnswer.rssi.pass(result) { tell(.rssiRead(rssi: $0, nil), &effects) }
+        case .write(let id): tell(.valueWritten(characteristic: id, nil), &effects)
+        case .writeDescriptor(let id): tell(.descriptorWritten(id, nil), &effects)
+        case .subscribe(let id): setNotifying(true, id, link, &effects)
+        case .unsubscribe(let id): setNotifying(false, id, link, &effects)
+        // The app is not told of a write without response, and the manager takes an open channel.
+        case .writeWithoutResponse, .openChannel: break
         }
+    }
+
+    /// The descriptors of a characteristic are known: its configuration is written next.
+    private mutating func foundConfiguration(
+        among found: [DiscoveredDescriptor], of id: RemoteAttributeID, _ link: LinkID, _ effects: inout ManagerEffects
+    ) {
+        guard let configuration = found.first(where: { $0.uuid == .clientCharacteristicConfiguration }) else {
+            failed(.subscribe(characteristic: id), .att(.requestNotSupported), &effects)
+            return notifyCallEnded(of: id, link, &effects)
+        }
+        database.changeCharacteristic(id) { $0.configuration = configuration.handle.rawValue }
+        guard let characteristic = database.characteristic(id) else { return }
+        subscribe(to: characteristic, link, &effects)
     }
 
     private func failed(_ task: PeripheralTask, _ error: ClientError, _ effects: inout ManagerEffects) {

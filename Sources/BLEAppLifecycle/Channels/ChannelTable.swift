@@ -74,12 +74,11 @@ struct ChannelTable {
     // MARK: What becomes of them
 
     /// The engine has published or rejected a PSM.
-    mutating func listening(_ result: Result<HostResult, HostFailure>, into effects: inout ManagerEffects) {
+    mutating func listening(_ result: Result<UInt16, HostFailure>, into effects: inout ManagerEffects) {
         switch result {
-        case .success(.listening(let spsm)):
+        case .success(let spsm):
             published.append(spsm)
             effects.tell(.channelPublished(psm: spsm, nil), to: client)
-        case .success: break
         case .failure(let failure): effects.tell(.channelPublished(psm: 0, failure.clientError), to: client)
         }
     }

@@ -119,17 +119,16 @@ extension AppLifecycle {
     }
 
     mutating func connectEnded(
-        _ token: CommandToken, _ client: ClientID, _ peer: PeerIdentifier, _ result: Result<HostResult, HostFailure>
+        _ token: CommandToken, _ client: ClientID, _ peer: PeerIdentifier, _ result: Result<LinkID, HostFailure>
     ) {
         let now = now
         switch result {
-        case .success(.connected(let link)):
+        case .success(let link):
             guard let shared = links[link] else { return }
             let name = directory.name(of: shared.address)
             withCentral(client) {
                 $0.connectedUnderAnotherName(link, of: shared, as: peer, token, name: name, into: &$2)
             }
-        case .success: break
         case .failure(let failure):
             withCentral(client) { $0.connectionFailed(peer, token, failure, at: now, into: &$2) }
         }
@@ -235,10 +234,10 @@ extension AppLifecycle {
     }
 
     mutating func published(
-        _ service: LocalAttributeID, _ client: ClientID, _ result: Result<HostResult, HostFailure>
+        _ service: LocalAttributeID, _ client: ClientID, _ result: Result<GATTPublishedService, HostFailure>
     ) {
         let isTaken = withPeripheral(client) { $0.published(service, result, $1, into: &$2) } != nil
-        guard !isTaken, case .success(.published(let service)) = result else { return }
+        guard !isTaken, case .success(let service) = result else { return }
         effects.submit(.server(.removeService(service.range.first)), from: client)
         settle()
     }
@@ -293,11 +292,11 @@ extension AppLifecycle {
 
     // MARK: Channels
 
-    mutating func listening(_ result: Result<HostResult, HostFailure>, _ client: ClientID) {
+    mutating func listening(_ result: Result<UInt16, HostFailure>, _ client: ClientID) {
         guard managers[client] == nil else {
             return withChannels(client) { $0.listening(result, into: &$1) }
         }
-        guard case .success(.listening(let spsm)) = result else { return }
+        guard case .success(let spsm) = result else { return }
         effects.submit(.channel(.stopListening(spsm: spsm)), from: client)
         settle()
     }

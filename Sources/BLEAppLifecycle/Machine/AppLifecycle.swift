@@ -120,19 +120,24 @@ public struct AppLifecycle: ~Copyable {
             var failure: HostFailure?
             if case .failure(let error) = result { failure = error }
             withPeripheral(client) { $0.advertisingEnded(token, failure, into: &$2) }
-        case .connect(let client, let peer): connectEnded(token, client, peer, result)
+        case .connect(let client, let peer): HostAnswer.link.pass(result) { connectEnded(token, client, peer, $0) }
         case .peripheral(let client, let peer, let task):
             withCentral(client) { $0.ended(task, of: peer, result, into: &$2) }
-        case .publish(let client, let service): published(service, client, result)
-        case .update(let client, let query): withPeripheral(client) { $0.updated(query, result, into: &$2) }
+        case .publish(let client, let service): HostAnswer.published.pass(result) { published(service, client, $0) }
+        case .update(let client, let query):
+            HostAnswer.accepted.pass(result) { isAccepted in
+                withPeripheral(client) { $0.updated(query, isAccepted, into: &$2) }
+            }
         case .respond(let client):
             guard result == .success(.accepted(false)), let app = managers[client]?.app else { break }
             log(.requestAlreadyAnswered, app)
-        case .listen(let client): listening(result, client)
+        case .listen(let client): HostAnswer.listening.pass(result) { listening($0, client) }
         case .send(let client, let channel, let count):
             if case .success = result { withChannels(client) { $0.sent(count, on: channel, into: &$1) } }
         case .learn(let link, let step):
-            if case .success(.gatt(let value)) = result { learned(step, value, on: link) }
+            if case .success(let result) = result {
+                HostAnswer.gatt.pass(result) { learned(step, $0, on: link) }
+            }
         case .none: break
         }
     }

@@ -149,26 +149,25 @@ struct PeripheralManager {
 
     /// The engine has published or rejected a service.
     mutating func published(
-        _ id: LocalAttributeID, _ result: Result<HostResult, HostFailure>, _ standing: Standing,
+        _ id: LocalAttributeID, _ result: Result<GATTPublishedService, HostFailure>, _ standing: Standing,
         into effects: inout ManagerEffects
     ) {
         guard let isTold = services[id]?.isTold else {
             // The service was removed while it was being published.
-            if case .success(.published(let service)) = result {
+            if case .success(let service) = result {
                 effects.submit(.server(.removeService(service.range.first)), from: client)
             }
             return
         }
         services[id]?.token = nil
         switch result {
-        case .success(.published(let service)):
+        case .success(let service):
             services[id]?.published = service
             services[id]?.isTold = true
             if !isTold { effects.tell(.serviceAdded(id, nil), to: client) }
         case .failure(let failure):
             services[id] = nil
             if !isTold { effects.tell(.serviceAdded(id, failure.clientError), to: client) }
-        case .success: break
         }
         converge(standing, into: &effects)
     }
@@ -418,9 +417,9 @@ struct PeripheralManager {
 
     /// The engine has accepted a value, or has no room for it.
     mutating func updated(
-        _ query: QueryID, _ result: Result<HostResult, HostFailure>, into effects: inout ManagerEffects
+        _ query: QueryID, _ result: Result<Bool, HostFailure>, into effects: inout ManagerEffects
     ) {
-        let isTaken = result == .success(.accepted(true))
+        let isTaken = result == .success(true)
         if !isTaken { owesReadiness = true }
         effects.tell(.updateQueued(query, isTaken), to: client)
     }

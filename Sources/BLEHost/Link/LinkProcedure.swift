@@ -32,3 +32,28 @@ public enum LinkProcedure: Equatable, Sendable {
         }
     }
 }
+
+#if !hasFeature(Embedded)
+// The names in recordings, which have the link as the first unlabelled parameter.
+extension LinkProcedure: Codable {
+    enum CodingKeys: String, CodingKey {
+        case readRSSI, readRemoteVersion, readRemoteFeatures
+        case updateParameters = "updateConnectionParameters"
+        case setDataLength, readPHY, setPHY
+    }
+
+    enum UpdateParametersCodingKeys: String, CodingKey { case _0 = "_1" }
+
+    var codingKey: CodingKeys {
+        switch self {
+        case .readRSSI: .readRSSI
+        case .readRemoteVersion: .readRemoteVersion
+        case .readRemoteFeatures: .readRemoteFeatures
+        case .updateParameters: .updateParameters
+        case .setDataLength: .setDataLength
+        case .readPHY: .readPHY
+        case .setPHY: .setPHY
+        }
+    }
+}
+#endif

@@ -46,7 +46,7 @@ struct ChannelTableTests {
 
     @Test("an offer that ends takes its channels with it; a request for a channel that is gone hears so")
     mutating func unpublished() throws {
-        table.listening(.success(.listening(spsm: 0x80)), into: &alone.effects)
+        table.listening(.success(0x80), into: &alone.effects)
         let id = try #require(accept())
         table.unpublish(0x81, into: &alone.effects)
         table.unpublish(0x80, into: &alone.effects)

@@ -23,18 +23,17 @@ struct PeripheralManagerTests {
             ])
     }
 
-    private static func published(at handle: UInt16) -> Result<HostResult, HostFailure> {
+    private static func published(at handle: UInt16) -> Result<GATTPublishedService, HostFailure> {
         let value = AttributeHandle(rawValue: handle + 2)
         return .success(
-            .published(
-                GATTPublishedService(
-                    uuid: Profiles.lock, isPrimary: true,
-                    range: AttributeHandleRange(AttributeHandle(rawValue: handle), value),
-                    characteristics: [
-                        GATTPublishedCharacteristic(
-                            uuid: Profiles.lockState, declaration: AttributeHandle(rawValue: handle + 1),
-                            valueHandle: value, configuration: AttributeHandle(rawValue: 0), descriptors: [])
-                    ], owner: Alone.client)))
+            GATTPublishedService(
+                uuid: Profiles.lock, isPrimary: true,
+                range: AttributeHandleRange(AttributeHandle(rawValue: handle), value),
+                characteristics: [
+                    GATTPublishedCharacteristic(
+                        uuid: Profiles.lockState, declaration: AttributeHandle(rawValue: handle + 1),
+                        valueHandle: value, configuration: AttributeHandle(rawValue: 0), descriptors: [])
+                ], owner: Alone.client))
     }
 
     private mutating func publish() {
@@ -133,7 +132,7 @@ struct PeripheralManagerTests {
     @Test("an app whose value was refused hears once that there is room again")
     mutating func room() {
         let query = QueryID(rawValue: 3)
-        manager.updated(query, .success(.accepted(false)), into: &alone.effects)
+        manager.updated(query, .success(false), into: &alone.effects)
         for _ in 0..<2 { manager.readyToUpdate(into: &alone.effects) }
         #expect(alone.wanted().events == [.updateQueued(query, false), .readyToUpdateSubscribers])
     }

@@ -62,4 +62,12 @@ struct HostOperationTests {
         #expect(own(.createOutOfBandData).isEmpty)
         #expect(own(.sendHCICommand(Reset.opcode, [])) == [.hciAnswer([0])])
     }
+
+    @Test("a kind of answer passes on its own answers and every failure, with the type of the answer")
+    func pass() {
+        var ends: [Result<Int8, HostFailure>] = []
+        let all = Self.results.map { Result<HostResult, HostFailure>.success($0) } + [.failure(.notConnected)]
+        for result in all { HostAnswer.rssi.pass(result) { ends.append($0) } }
+        #expect(ends == [.success(-1), .failure(.notConnected)])
+    }
 }
