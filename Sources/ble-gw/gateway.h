@@ -63,12 +63,12 @@ void finish(struct gateway *gateway);
 void finish_with_error(struct gateway *gateway, const char *message);
 void finish_with_failure(struct gateway *gateway, const char *what, const jelling_completion *completion);
 
+/* A number of at most `limit`, or -1. */
+long number(const char *text, long limit);
 /* Runs the command of `gateway->words`. */
 void run_command(struct gateway *gateway);
-/* Events that belong to the command under way, or to nobody. */
+/* Events that belong to the command under way, or to none. */
 void handle_event(struct gateway *gateway, const jelling_event *event);
-/* Prints a bond with the keys of `bletool --json bonds`. */
-void bond_print(const jelling_bond *bond);
 /* Finds the whole database of the link, if that was not done, and goes on. */
 void discover(struct gateway *gateway, step next);
 

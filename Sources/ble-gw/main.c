@@ -14,6 +14,7 @@
 #include "../jelling-posix/json-lines.h"
 #include "../jelling-posix/state.h"
 #include "gateway.h"
+#include "pairing.h"
 
 enum { exit_failed = 1, exit_usage = 2, exit_transport = 3, maximum_waiting = 1 << 20 };
 
