@@ -8,6 +8,8 @@ final class Connection {
     let peer: PeerCredentials
     /// Whether the program runs as root or as the daemon's own user.
     let isOperator: Bool
+    /// Whether its user may run any program; another user may only run apps that are installed.
+    let isOfAllowedUser: Bool
     var tool: ToolSession
     var app: AppSession?
     /// Its session as an operator.
@@ -24,11 +26,13 @@ final class Connection {
     var isPending = false
 
     init(
-        _ stream: ByteStream, _ peer: PeerCredentials, isOperator: Bool, _ tool: ToolSession, greetingDeadline: UInt64
+        _ stream: ByteStream, _ peer: PeerCredentials, isOperator: Bool, isOfAllowedUser: Bool,
+        _ tool: ToolSession, greetingDeadline: UInt64
     ) {
         self.stream = stream
         self.peer = peer
         self.isOperator = isOperator
+        self.isOfAllowedUser = isOfAllowedUser
         self.tool = tool
         self.greetingDeadline = greetingDeadline
     }

@@ -29,9 +29,11 @@ extension Daemon {
         lastTool = lastTool >= .max - 1 ? 0x8000_0000 : lastTool + 1
         let limits = configuration.limits
         let isOperator = peer.user == 0 || peer.user == geteuid()
+        let isAllowed = peer.user == 0 || configuration.users.contains(peer.user)
         let connection = Connection(
-            stream, peer, isOperator: isOperator,
-            ToolSession(client: ClientID(rawValue: lastTool), isOperator: isOperator, limits: limits),
+            stream, peer, isOperator: isOperator, isOfAllowedUser: isAllowed,
+            ToolSession(
+                client: ClientID(rawValue: lastTool), isOperator: isOperator, mayBeTool: isAllowed, limits: limits),
             greetingDeadline: loop.nowMicroseconds + UInt64(limits.greetingMicroseconds))
         do throws(TransportError) {
             try stream.start(
@@ -50,7 +52,7 @@ extension Daemon {
         }
         let ofUser = connections.count { $0.peer.user == peer.user }
         connections.append(connection)
-        if peer.user != 0, !configuration.users.contains(peer.user) {
+        if !isAllowed, !installed.users.contains(peer.user) {
             configuration.log("user \(peer.user) (process \(peer.process)) may not connect")
             connection.tool.refuse(.notAllowed, "user \(peer.user) may not use this daemon")
         } else if connections.count > limits.clients || ofUser >= limits.clientsOfUser {

@@ -40,6 +40,14 @@ public final class Daemon {
         public var appsFolder: String?
         /// The path of the file that lists the running processes of installed apps; `nil`: no file.
         public var processesPath: String?
+        /// The cgroup of version 2, as a path, in which each app that the daemon launches gets a group of its own;
+        /// `nil`: they get none.
+        public var appsGroup: String?
+        /// Where the kernel reports that memory is short, or a named pipe that reports it; `nil`: suspended apps never
+        /// make room.
+        public var memoryPressurePath: String? = "/proc/pressure/memory"
+        /// The program that passes requests to systemd.
+        public var systemctlPath = "/usr/bin/systemctl"
         /// How long an app that was launched or has reconnected runs at least before it is suspended, in microseconds.
         public var settlingMicroseconds: UInt64 = 2_000_000
         /// How often `alive` is called on the loop, in microseconds; `nil`: never.
@@ -82,6 +90,9 @@ public final class Daemon {
     var installed = InstalledApps()
     /// The processes of installed apps.
     var processes: [AppID: AppProcess] = [:]
+    /// Requests to systemd that have not ended.
+    var starting: [AppProcess] = []
+    var memoryPressure: MemoryPressure?
     /// Whether each installed app was last in the foreground.
     var places: [AppID: Bool] = [:]
     /// Apps to launch when their current process has ended, unless it connects.
@@ -131,6 +142,7 @@ public final class Daemon {
         tellAlive()
         readInstalledApps()
         findProcesses()
+        watchMemory()
         let (bonds, now) = (runner.bonds, now)
         lifecycle.withApps(at: now) { $0.restored(bonds) }
         openController()
@@ -180,6 +192,7 @@ public final class Daemon {
         guard !isStopping else { return }
         isStopping = true
         registration?.cancel()
+        memoryPressure?.cancel()
         listener.close()
         for connection in connections { connection.stream.close() }
         connections = []

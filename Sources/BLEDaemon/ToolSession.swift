@@ -31,6 +31,7 @@ public struct ToolSession {
     /// The client's identifier in the engine.
     public let client: ClientID
     private let isOperator: Bool
+    private let mayBeTool: Bool
     private let limits: ClientLimits
     private var phase = Phase.greeting
     private var frames: FrameReader
@@ -48,10 +49,13 @@ public struct ToolSession {
     private var questions: [PairingQuestionID: Bool] = [:]
     private var lostDiscoveries: UInt32 = 0
 
-    /// - Parameter isOperator: whether the client may replace bonds, which all clients share.
-    public init(client: ClientID, isOperator: Bool = false, limits: ClientLimits) {
+    /// - Parameters:
+    ///   - isOperator: whether the client may replace bonds, which all clients share.
+    ///   - mayBeTool: whether the client may use the engine's own operations; otherwise it can only be an app.
+    public init(client: ClientID, isOperator: Bool = false, mayBeTool: Bool = true, limits: ClientLimits) {
         self.client = client
         self.isOperator = isOperator
+        self.mayBeTool = mayBeTool
         self.limits = limits
         frames = FrameReader(limit: limits.messageOctets)
     }
@@ -107,7 +111,9 @@ public struct ToolSession {
                 .version, "version \(hello.version) is not spoken here: this daemon speaks \(BledProtocol.version)")
         }
         switch hello.session {
-        case .tool: phase = .waiting
+        case .tool:
+            guard mayBeTool else { return refuse(.notAllowed, "this user may only run its installed apps here") }
+            phase = .waiting
         case .app:
             phase = .ended
             outputs.append(.isApp(hello.app, frames))

@@ -10,6 +10,7 @@ public enum EpollReadiness {
     public static let readable: UInt32 = 1
     public static let writable: UInt32 = 2
     public static let failed: UInt32 = 4
+    public static let urgent: UInt32 = 8
 }
 
 @_extern(c) public func clinux_epoll_create() -> Int32
@@ -164,14 +165,14 @@ public struct CLinuxSerialSettings {
 /// Laid out as `struct clinux_user`.
 @unsafe
 public struct CLinuxUser {
-    public var isOther: Int32
+    public var isSet: Int32
     public var user: UInt32
     public var group: UInt32
     public var groups: UnsafePointer<UInt32>?
     public var groupCount: Int
 
-    public init(isOther: Int32, user: UInt32, group: UInt32, groups: UnsafePointer<UInt32>?, groupCount: Int) {
-        unsafe self.isOther = isOther
+    public init(isSet: Int32, user: UInt32, group: UInt32, groups: UnsafePointer<UInt32>?, groupCount: Int) {
+        unsafe self.isSet = isSet
         unsafe self.user = user
         unsafe self.group = group
         unsafe self.groups = groups
@@ -182,7 +183,7 @@ public struct CLinuxUser {
 /// - Parameter user: a `CLinuxUser`.
 @_extern(c) public func clinux_launch(
     _ arguments: UnsafePointer<UnsafePointer<CChar>?>, _ environment: UnsafePointer<UnsafePointer<CChar>?>,
-    _ folder: UnsafePointer<CChar>, _ user: UnsafeRawPointer
+    _ folder: UnsafePointer<CChar>, _ user: UnsafeRawPointer, _ group: Int32
 ) -> Int32
 
 @_extern(c) public func clinux_open_process(_ process: Int32) -> Int32

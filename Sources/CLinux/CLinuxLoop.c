@@ -11,7 +11,8 @@ enum { EVENTS_PER_WAIT = 64 };
 int clinux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
 static int control(int epoll, int operation, int descriptor, uint32_t interest, uint64_t token) {
-    uint32_t events = (interest & CLINUX_EPOLL_READABLE ? EPOLLIN : 0) | (interest & CLINUX_EPOLL_WRITABLE ? EPOLLOUT : 0);
+    uint32_t events = (interest & CLINUX_EPOLL_READABLE ? EPOLLIN : 0) | (interest & CLINUX_EPOLL_WRITABLE ? EPOLLOUT : 0) |
+                      (interest & CLINUX_EPOLL_URGENT ? EPOLLPRI : 0);
     struct epoll_event event = {.events = events, .data = {.u64 = token}};
     return epoll_ctl(epoll, operation, descriptor, &event);
 }
@@ -33,7 +34,8 @@ int clinux_epoll_wait(int epoll, uint64_t *events, int capacity, int millisecond
         uint32_t ready = found[i].events;
         events[2 * i] = found[i].data.u64;
         events[2 * i + 1] = (ready & EPOLLIN ? CLINUX_EPOLL_READABLE : 0) | (ready & EPOLLOUT ? CLINUX_EPOLL_WRITABLE : 0) |
-                            (ready & (EPOLLERR | EPOLLHUP) ? CLINUX_EPOLL_FAILED : 0);
+                            (ready & (EPOLLERR | EPOLLHUP) ? CLINUX_EPOLL_FAILED : 0) |
+                            (ready & EPOLLPRI ? CLINUX_EPOLL_URGENT : 0);
     }
     return count;
 }

@@ -48,6 +48,22 @@ struct Bled: ParsableCommand {
         completion: .directory)
     var apps: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The cgroup (version 2) in which each launched app gets a group of its own, so that it is frozen with all its "
+                + "processes; ‘self’: the group of bled. Without it, apps are stopped with SIGSTOP.", valueName: "path")
+    )
+    var cgroup: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where shortage of memory is reported, so that suspended apps make room: the kernel's file, or a named pipe.",
+            valueName: "path"))
+    var memoryPressure = "/proc/pressure/memory"
+
+    @Option(help: ArgumentHelp("The program that starts the units of apps.", valueName: "path"))
+    var systemctl = "/usr/bin/systemctl"
+
     @Option(help: ArgumentHelp("A user who may connect, besides root and this one; may be repeated.", valueName: "uid"))
     var allow: [UInt32] = []
 
@@ -95,6 +111,9 @@ struct Bled: ParsableCommand {
             socketPath: path, users: Set(allow + [geteuid()]))
         configuration.journalPath = journalPath
         configuration.appsFolder = apps
+        configuration.appsGroup = try cgroup.map { try Daemon.controlGroup($0) }
+        configuration.memoryPressurePath = memoryPressure
+        configuration.systemctlPath = systemctl
         configuration.listeningSocket = manager.listener
         // Twice within the manager's timeout.
         configuration.aliveMicroseconds = manager.watchdogMicroseconds.map { max(1, $0 / 2) }

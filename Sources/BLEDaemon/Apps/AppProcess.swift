@@ -11,14 +11,26 @@ final class AppProcess {
     /// Its start time as /proc reports it; together with the number it identifies the process across a restart of the
     /// daemon.
     let began: String
-    /// Whether the daemon launched it, so that it leads its own process group.
-    let leadsGroup: Bool
+    /// What belongs to the app besides the process itself.
+    enum Kind: String {
+        /// Nothing: it was started elsewhere and connected.
+        case process
+        /// Its process group, because the daemon launched it.
+        case group
+        /// Its cgroup, which the daemon made for it.
+        case cgroup
+        /// The cgroup of the systemd unit that it is.
+        case unit
+    }
+    let kind: Kind
+    private let group: ControlGroup?
     private let descriptor: Int32
     private var registration: EventLoop.Registration?
-    private(set) var isStopped = false
+    /// When it was stopped, in microseconds of the loop's clock; `nil` while it runs.
+    private(set) var stoppedAt: UInt64?
 
     /// `nil` if there is no such process.
-    init?(_ number: Int32, leadsGroup: Bool) {
+    init?(_ number: Int32, _ kind: Kind) {
         let descriptor = clinux_open_process(number)
         guard descriptor >= 0 else { return nil }
         guard let began = Self.beginning(of: number) else {
@@ -27,8 +39,13 @@ final class AppProcess {
         }
         self.number = number
         self.began = began
-        self.leadsGroup = leadsGroup
+        self.kind = kind
         self.descriptor = descriptor
+        group =
+            switch kind {
+            case .cgroup, .unit: ControlGroup(of: number)
+            case .process, .group: nil
+            }
     }
 
     deinit {
@@ -49,24 +66,39 @@ final class AppProcess {
         }
     }
 
+    var isStopped: Bool { stoppedAt != nil }
+
     /// Stops the process until `resume`.
-    func stop() {
-        guard !isStopped else { return }
-        isStopped = true
-        signal(SIGSTOP)
+    /// - Returns: whether it stopped; not if it belongs to a user whom this daemon must not signal.
+    func stop() -> Bool {
+        if isStopped { return true }
+        guard group?.setFrozen(true) ?? false || signal(SIGSTOP) else { return false }
+        stoppedAt = EventLoop.nowMicroseconds
+        return true
     }
 
     func resume() {
-        isStopped = false
-        signal(SIGCONT)
+        stoppedAt = nil
+        _ = group?.setFrozen(false)
+        _ = signal(SIGCONT)
     }
 
-    func kill() { signal(SIGKILL) }
+    func kill() {
+        _ = group?.kill()
+        _ = signal(SIGKILL)
+    }
 
-    private func signal(_ signal: Int32) {
+    /// Ends what the app has left behind, after the end of its process.
+    func removeGroup() {
+        guard kind == .cgroup, let group else { return }
+        _ = group.kill()
+        group.remove()
+    }
+
+    private func signal(_ signal: Int32) -> Bool {
         // The group may contain helper processes; its number is not reused until the leader has been reaped.
-        if leadsGroup, Glibc.kill(-number, signal) == 0 { return }
-        _ = clinux_signal_process(descriptor, signal)
+        if kind == .group || kind == .cgroup, Glibc.kill(-number, signal) == 0 { return true }
+        return clinux_signal_process(descriptor, signal) == 0
     }
 
     private static func beginning(of process: Int32) -> String? {
@@ -84,10 +116,11 @@ final class AppProcess {
     /// Starts an installed app.
     /// - Parameters:
     ///   - socket: the path of the daemon's socket.
+    ///   - groups: the cgroup in which the app gets a group of its own; `nil`: it gets none.
     ///   - options: why the system launches it.
     /// - Throws: the errno value.
     static func launch(
-        _ app: InstalledApp, socket: String, _ options: LaunchOptions
+        _ app: InstalledApp, socket: String, groups: String?, _ options: LaunchOptions
     ) throws(LaunchFailure) -> AppProcess {
         var variables = [
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": app.user.home,
@@ -100,23 +133,49 @@ final class AppProcess {
         if !options.peripherals.isEmpty {
             variables["CB_LAUNCH_PERIPHERALS"] = options.peripherals.joined(separator: ",")
         }
-        let environment = variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        let number = unsafe withStrings(app.command) { arguments in
-            unsafe withStrings(environment) { environment in
-                unsafe app.user.groups.withUnsafeBufferPointer { groups in
-                    var user = unsafe CLinuxUser(
-                        isOther: app.user.id == geteuid() ? 0 : 1, user: app.user.id, group: app.user.group,
-                        groups: groups.baseAddress, groupCount: groups.count)
-                    return unsafe clinux_launch(arguments, environment, app.folder, &user)
-                }
-            }
+        let group = groups.flatMap { ControlGroup.make(for: app.id.rawValue, in: $0) }
+        let processes = group?.openProcesses() ?? -1
+        defer { if processes >= 0 { close(processes) } }
+        // Only root can change its groups; any other daemon launches apps of its own user.
+        let user = geteuid() == 0 || app.user.id != geteuid() ? app.user : nil
+        let number = try start(
+            app.command, variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }, in: app.folder, as: user,
+            group: processes)
+        guard let process = AppProcess(number, processes >= 0 ? .cgroup : .group) else {
+            throw LaunchFailure(code: ESRCH)
         }
-        guard number > 0 else { throw LaunchFailure(code: errno) }
-        guard let process = AppProcess(number, leadsGroup: true) else { throw LaunchFailure(code: ESRCH) }
+        return process
+    }
+
+    /// Asks systemd to start a unit.
+    /// - Parameter manager: the path of systemctl.
+    /// - Returns: the process of systemctl, which ends at once.
+    static func startUnit(_ unit: String, manager: String) throws(LaunchFailure) -> AppProcess {
+        let number = try start(
+            [manager, "start", "--no-block", "--", unit], ["PATH=/usr/bin:/bin:/usr/sbin:/sbin"], in: "/", as: nil,
+            group: -1)
+        guard let process = AppProcess(number, .group) else { throw LaunchFailure(code: ESRCH) }
         return process
     }
 
     struct LaunchFailure: Error { let code: Int32 }
+
+    private static func start(
+        _ command: [String], _ environment: [String], in folder: String, as user: InstalledApp.User?, group: Int32
+    ) throws(LaunchFailure) -> Int32 {
+        let number = unsafe withStrings(command) { arguments in
+            unsafe withStrings(environment) { environment in
+                unsafe (user?.groups ?? []).withUnsafeBufferPointer { groups in
+                    var user = unsafe CLinuxUser(
+                        isSet: user == nil ? 0 : 1, user: user?.id ?? 0, group: user?.group ?? 0,
+                        groups: groups.baseAddress, groupCount: groups.count)
+                    return unsafe clinux_launch(arguments, environment, folder, &user, group)
+                }
+            }
+        }
+        guard number > 0 else { throw LaunchFailure(code: errno) }
+        return number
+    }
 
     private static func withStrings<Value>(
         _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Value

@@ -16,6 +16,7 @@ extension Daemon {
     /// A program has greeted as an app.
     func begin(_ connection: Connection, as hello: WireAppHello, _ frames: FrameReader) {
         let app = installedApp(hello.identifier, connection)
+        let isStranger = app == nil && !connection.isOfAllowedUser
         let id = app?.id ?? freeName(hello.identifier, of: connection.peer.user)
         var session = AppSession(
             app: id, isOperator: connection.isOperator, limits: configuration.limits, frames: frames)
@@ -25,6 +26,9 @@ extension Daemon {
         }
         guard !hello.identifier.isEmpty, hello.identifier.utf8.count <= Self.longestName else {
             return session.refuse(.protocol, "an app has a name, of at most \(Self.longestName) octets")
+        }
+        guard !isStranger else {
+            return session.refuse(.notAllowed, "user \(connection.peer.user) may only run its installed apps here")
         }
         if app == nil {
             var known = knownApps[connection.peer.user] ?? []
@@ -70,12 +74,18 @@ extension Daemon {
             left(other)
         }
         if let process = processes[app.id] {
-            let isOfGroup = process.leadsGroup && getpgid(number) == process.number
+            let isOfGroup =
+                switch process.kind {
+                case .group, .cgroup: getpgid(number) == process.number
+                case .process, .unit: false
+                }
             guard process.number == number || isOfGroup else { return nil }
             wantedLaunches[app.id] = nil
             dying[app.id] = nil
         } else {
-            guard let process = AppProcess(number, leadsGroup: false) else { return nil }
+            // What runs as the app's user, but not as its unit, is not the app.
+            if let unit = app.unit, ControlGroup(of: number)?.name != unit { return nil }
+            guard let process = AppProcess(number, app.unit == nil ? .process : .unit) else { return nil }
             hold(process, of: app.id)
         }
         return app

@@ -17,17 +17,25 @@ extension Daemon {
     @discardableResult
     func launch(_ id: AppID, _ options: LaunchOptions) -> String? {
         guard let app = installed[id] else { return "no app ‘\(id.rawValue)’ is installed" }
-        guard !app.command.isEmpty else { return "the manifest of ‘\(id.rawValue)’ names no command" }
+        guard !app.command.isEmpty || app.unit != nil else {
+            return "the manifest of ‘\(id.rawValue)’ names no command and no unit"
+        }
         if let running = processes[id] {
             // The process was launched before this daemon, or is ending.
             running.resume()
             wantedLaunches[id] = options
             return nil
         }
+        let names = (options.centrals + options.peripherals).joined(separator: ", ")
+        let reason = names.isEmpty ? "" : " for \(names)"
         do throws(AppProcess.LaunchFailure) {
-            let process = try AppProcess.launch(app, socket: configuration.socketPath, options)
-            let names = (options.centrals + options.peripherals).joined(separator: ", ")
-            let reason = names.isEmpty ? "" : " for \(names)"
+            if let unit = app.unit {
+                try start(unit)
+                configuration.log("asked systemd for ‘\(id.rawValue)’, \(unit)\(reason)")
+                return nil
+            }
+            let process = try AppProcess.launch(
+                app, socket: configuration.socketPath, groups: configuration.appsGroup, options)
             configuration.log("launched ‘\(id.rawValue)’ as process \(process.number)\(reason)")
             hold(process, of: id)
             return nil
@@ -36,6 +44,21 @@ extension Daemon {
             let reason = "‘\(id.rawValue)’ cannot be launched: \(code)"
             configuration.log(reason)
             return reason
+        }
+    }
+
+    /// The unit connects by itself once it runs; systemctl only passes the request on.
+    private func start(_ unit: String) throws(AppProcess.LaunchFailure) {
+        let manager = try AppProcess.startUnit(unit, manager: configuration.systemctlPath)
+        starting.append(manager)
+        do throws(TransportError) {
+            try manager.watch(on: loop) { [weak self, weak manager] hasExited in
+                guard let self else { return }
+                starting.removeAll { $0 === manager }
+                if !hasExited { configuration.log("the request to systemd for \(unit) was interrupted") }
+            }
+        } catch {
+            configuration.log("whether systemd accepts \(unit) will not be noticed: \(error)")
         }
     }
 
@@ -54,6 +77,7 @@ extension Daemon {
     }
 
     private func processEnded(_ id: AppID, hasExited: Bool) {
+        processes[id]?.removeGroup()
         processes[id] = nil
         places[id] = nil
         saveProcesses()
@@ -120,6 +144,57 @@ extension Daemon {
         armProcesses()
     }
 
+    // MARK: Groups
+
+    /// The folder of a cgroup that this process may divide.
+    /// - Parameter path: the folder, or `self` for the group of this process.
+    /// - Throws: an error that names the path if no group of version 2 is there, or this process may not change it.
+    public static func controlGroup(_ path: String) throws -> String {
+        let folder = path == "self" ? ControlGroup(of: getpid())?.path : path
+        guard let folder else {
+            throw InstalledApp.Problem(description: "no cgroup of version 2 is mounted; leave out ‘--cgroup’")
+        }
+        guard unsafe access(folder + "/cgroup.procs", W_OK) == 0 else {
+            throw InstalledApp.Problem(
+                description: "‘\(folder)’ is not a cgroup of version 2 that this user may change; name another with "
+                    + "‘--cgroup’, or leave it out")
+        }
+        return folder
+    }
+
+    // MARK: Memory
+
+    /// Watches for a shortage of memory, if there are apps that could make room.
+    func watchMemory() {
+        guard configuration.appsFolder != nil, let path = configuration.memoryPressurePath else { return }
+        guard let pressure = MemoryPressure(path: path) else {
+            let reason = unsafe String(cString: strerror(errno))
+            return configuration.log(
+                "suspended apps will not make room: no reports of memory from ‘\(path)’: \(reason)")
+        }
+        do throws(TransportError) {
+            try pressure.watch(on: loop) { [unowned self] in memoryIsShort() }
+            memoryPressure = pressure
+        } catch {
+            configuration.log("suspended apps will not make room: \(error)")
+        }
+    }
+
+    /// Ends the app that has been suspended for the longest time. Managers with restore identifiers continue without it
+    /// (SPEC SPR-4, SPR-30). Each report of the kernel ends one app.
+    private func memoryIsShort() {
+        let stopped = processes.filter { $0.value.isStopped && lifecycle.apps.place(of: $0.key) == .suspended }
+        let oldest = stopped.min { ($0.value.stoppedAt ?? 0, $0.key) < ($1.value.stoppedAt ?? 0, $1.key) }
+        guard let (id, process) = oldest, let since = process.stoppedAt else {
+            return configuration.log("memory is short, and no app is suspended that could make room")
+        }
+        let seconds = (loop.nowMicroseconds - since) / 1_000_000
+        configuration.log("memory is short: ‘\(id.rawValue)’ is ended, suspended for \(seconds) s")
+        end(id)
+        ended(id, .terminatedBySystem)
+        pump()
+    }
+
     // MARK: Stopping and resuming
 
     func carryOut(_ action: ProcessAction, _ id: AppID) {
@@ -127,14 +202,17 @@ extension Daemon {
         switch action {
         case .expiring: withApp(id) { $0.expiring() }
         case .terminate:
-            if let process {
-                process.kill()
+            if processes[id] != nil, process != nil {
+                end(id)
             } else {
                 withApp(id) { $0.refuse(.terminated, "the app ran for too long in the background, again and again") }
             }
         // A program that is not installed continues to run; its events wait.
         case .resume: process?.resume()
-        case .suspend: process?.stop()
+        case .suspend:
+            if let process, !process.stop() {
+                configuration.log("‘\(id.rawValue)’ cannot be stopped: its process belongs to another user")
+            }
         case .relaunch(let options): launch(id, options)
         }
         notePlace(of: id)
@@ -156,9 +234,8 @@ extension Daemon {
     func saveProcesses() {
         guard let path = configuration.processesPath else { return }
         let lines = processes.sorted { $0.key < $1.key }.map { id, process in
-            let kind = process.leadsGroup ? "group" : "process"
             let place = places[id] == true ? "foreground" : "background"
-            return "\(process.number) \(process.began) \(kind) \(place) \(id.rawValue)\n"
+            return "\(process.number) \(process.began) \(process.kind.rawValue) \(place) \(id.rawValue)\n"
         }
         do {
             try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
@@ -175,7 +252,8 @@ extension Daemon {
         for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
             let fields = line.split(separator: " ", maxSplits: 4).map(String.init)
             guard fields.count == 5, let number = Int32(fields[0]), number > 1,
-                let process = AppProcess(number, leadsGroup: fields[2] == "group"), process.began == fields[1]
+                let kind = AppProcess.Kind(rawValue: fields[2]), let process = AppProcess(number, kind),
+                process.began == fields[1]
             else { continue }
             let id = AppID(rawValue: fields[4])
             guard installed[id] != nil, processes[id] == nil else { continue }
@@ -208,6 +286,10 @@ extension Daemon {
         guard let folder = configuration.appsFolder else { return }
         installed = InstalledApps(folder: folder, log: configuration.log)
         for app in installed.all { lifecycle.withApps(at: now) { $0.declare(app.manifest) } }
+        // Each connection is checked; the file only decides who can ask.
+        if configuration.listeningSocket == nil, !installed.users.isSubset(of: [0, geteuid()]) {
+            _ = unsafe chmod(configuration.socketPath, 0o666)
+        }
     }
 
     private func move(_ name: String, to place: WireAppMove.Place) -> String? {
@@ -224,6 +306,13 @@ extension Daemon {
     private func quit(_ id: AppID) -> String? {
         guard installed[id] != nil else { return "no app ‘\(id.rawValue)’ is installed" }
         wantedLaunches[id] = nil
+        end(id)
+        ended(id, .forceQuit)
+        return nil
+    }
+
+    /// Ends the process of an app. The life of apps hears of it from the caller.
+    private func end(_ id: AppID) {
         dying[id] = nil
         if let connection = connection(of: id) {
             connection.stream.close()
@@ -231,8 +320,6 @@ extension Daemon {
             forget(connection)
         }
         processes[id]?.kill()
-        ended(id, .forceQuit)
-        return nil
     }
 
     private func describe(_ app: InstalledApp) -> WireInstalledApp {

@@ -9,8 +9,10 @@ struct InstalledApp: Equatable {
     let roles: Set<ManagerRole>
     let mayPair: Bool
     let user: User
-    /// The program and its arguments; empty if the daemon does not launch the app.
+    /// The program and its arguments; empty if the daemon does not launch the app itself.
     let command: [String]
+    /// The systemd unit that is the app; `nil`: the app is not a unit.
+    let unit: String?
     let environment: [String: String]
     let folder: String
 
@@ -31,6 +33,7 @@ struct InstalledApp: Equatable {
         var backgroundModes: [String]?
         var user: String?
         var command: [String]?
+        var unit: String?
         var environment: [String: String]?
         var directory: String?
         var roles: [String]?
@@ -41,7 +44,7 @@ struct InstalledApp: Equatable {
         enum CodingKeys: String, CodingKey {
             case bundleIdentifier = "BundleIdentifier"
             case backgroundModes = "UIBackgroundModes"
-            case user, command, environment, directory, roles, mayPair, authorization
+            case user, command, unit, environment, directory, roles, mayPair, authorization
         }
     }
 
@@ -64,6 +67,14 @@ struct InstalledApp: Equatable {
         let isBare = file.command?.first.map { !$0.hasPrefix("/") } ?? false
         guard !isBare else { throw Problem(description: "‘command’ begins with an absolute path") }
         command = file.command ?? []
+        unit = file.unit
+        if let unit {
+            let isName = unit.hasSuffix(".service") && unit.utf8.count <= 255 && !unit.hasPrefix("-")
+            guard isName, !unit.contains("/"), !unit.utf8.contains(0) else {
+                throw Problem(description: "‘unit’ is the name of a systemd service, such as ‘relay.service’")
+            }
+            guard command.isEmpty else { throw Problem(description: "an app has a ‘command’ or a ‘unit’, not both") }
+        }
         environment = file.environment ?? [:]
         folder = file.directory ?? "/"
         mayPair = file.mayPair ?? true
@@ -115,6 +126,9 @@ struct InstalledApps {
 
     /// In the order of their names.
     var all: [InstalledApp] { apps.values.sorted { $0.id < $1.id } }
+
+    /// The users whose apps are installed.
+    var users: Set<UInt32> { Set(apps.values.map(\.user.id)) }
 
     subscript(id: AppID) -> InstalledApp? { apps[id] }
 

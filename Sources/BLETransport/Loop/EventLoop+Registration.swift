@@ -11,9 +11,12 @@ extension EventLoop {
         public static let readable = Interest(rawValue: 1)
         /// Room to write.
         public static let writable = Interest(rawValue: 2)
+        /// An exceptional condition, such as a pressure that the kernel reports.
+        public static let urgent = Interest(rawValue: 4)
 
         var events: UInt32 {
             (contains(.readable) ? EpollReadiness.readable : 0) | (contains(.writable) ? EpollReadiness.writable : 0)
+                | (contains(.urgent) ? EpollReadiness.urgent : 0)
         }
     }
 
@@ -28,12 +31,15 @@ extension EventLoop {
         public static let writable = Readiness(rawValue: 2)
         /// An error or a hang-up is pending; always reported. Reading shows which.
         public static let failed = Readiness(rawValue: 4)
+        /// An exceptional condition has occurred.
+        public static let urgent = Readiness(rawValue: 8)
 
         init(events: UInt32) {
             var readiness: Readiness = []
             if events & EpollReadiness.readable != 0 { readiness.insert(.readable) }
             if events & EpollReadiness.writable != 0 { readiness.insert(.writable) }
             if events & EpollReadiness.failed != 0 { readiness.insert(.failed) }
+            if events & EpollReadiness.urgent != 0 { readiness.insert(.urgent) }
             self = readiness
         }
     }

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { CLINUX_EPOLL_READABLE = 1, CLINUX_EPOLL_WRITABLE = 2, CLINUX_EPOLL_FAILED = 4 };
+enum { CLINUX_EPOLL_READABLE = 1, CLINUX_EPOLL_WRITABLE = 2, CLINUX_EPOLL_FAILED = 4, CLINUX_EPOLL_URGENT = 8 };
 
 int clinux_epoll_create(void);
 

@@ -15,18 +15,19 @@ int clinux_peer_credentials(int descriptor, uint32_t *user, uint32_t *group, int
 
 /// As whom a process runs.
 struct clinux_user {
-    /// Whether it is another than the caller; else the rest is not looked at.
-    int is_other;
+    /// Whether to become this user; otherwise the process keeps the caller's.
+    int is_set;
     uint32_t user;
     uint32_t group;
     const uint32_t *groups;
     size_t group_count;
 };
 
-/// Starts a program in a session of its own, with the caller's standard output and error; the lists end with NULL.
+/// Starts a program in a session of its own, with the caller's standard output and error and no other descriptor; the lists
+/// end with NULL. `group` is the open cgroup.procs of the cgroup that it joins, or negative.
 /// Returns its number, or -1 with errno.
 int32_t clinux_launch(const char *const *arguments, const char *const *environment, const char *folder,
-                      const struct clinux_user *user);
+                      const struct clinux_user *user, int group);
 
 /// A descriptor of a process, readable at its end (pidfd_open(2)); negative with errno.
 int clinux_open_process(int32_t process);
