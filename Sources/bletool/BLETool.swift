@@ -22,7 +22,9 @@ struct BLETool: CommandGroupHelp {
         groupedSubcommands: [
             CommandGroup(
                 name: "Devices",
-                subcommands: [ScanCommand.self, GATTCommand.self, ServeCommand.self, AdvertiseCommand.self]),
+                subcommands: [
+                    ScanCommand.self, GATTCommand.self, ServeCommand.self, AdvertiseCommand.self,
+                ]),
             CommandGroup(
                 name: "Bonds", subcommands: [PairCommand.self, BondsCommand.self, UnpairCommand.self]),
             CommandGroup(name: "Apps", subcommands: [AppCommand.self]),
@@ -46,7 +48,8 @@ struct BLETool: CommandGroupHelp {
             CommandGroup(
                 name: "Data",
                 subcommands: [
-                    DecodeCommand.self, MonitorCommand.self, ConvertCommand.self, AdCommand.self, ReplayCommand.self,
+                    DecodeCommand.self, SummaryCommand.self, MonitorCommand.self, ConvertCommand.self, AdCommand.self,
+                    ReplayCommand.self,
                     AttributeServerCommand.self,
                 ]),
         ])

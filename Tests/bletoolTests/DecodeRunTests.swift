@@ -24,6 +24,30 @@ struct DecodeRunTests {
         }
     }
 
+    @Test("the connections of a capture, for people and for programs")
+    func connections() async throws {
+        let run = try await ToolRun("--json", "summary", session)
+        #expect(run.status == 0)
+        let link = try #require(try run.objects.first)
+        #expect(try run.objects.count == 1)
+        #expect(link["event"] as? String == "link")
+        #expect(link["address"] as? String == "F2:F1:F0:00:00:02")
+        #expect(link["reason"] as? String == "0x13")
+        #expect(link["mtu"] as? Int == 517)
+        #expect(link["requests"] as? Int == 25)
+        #expect(link["answers"] as? Int == 25)
+        #expect(link["values"] as? Int == 3)
+        let counts = try #require(try await ToolRun("--json", "decode", session, "--summary").objects.first)
+        #expect((counts["links"] as? [[String: Any]])?.first?["mtu"] as? Int == 517)
+        let text = try await ToolRun("summary", session)
+        #expect(text.output.contains("ended: remote user terminated the connection (0x13)"))
+        #expect(text.output.contains("MTU 517, PHY 1M, interval 15 ms"))
+        #expect(text.errors.contains("1 connection"))
+        #expect(try await ToolRun("summary", session, "--troubled").output == "")
+        #expect(try await ToolRun("summary", session, "--address", "F2:F1:F0:00:00:03").output == "")
+        #expect(try await ToolRun("summary", "/nonexistent").status == 2)
+    }
+
     @Test("each packet is an object of JSON, without colours in what is piped")
     func packets() async throws {
         let run = try await ToolRun("--json", "decode", session)

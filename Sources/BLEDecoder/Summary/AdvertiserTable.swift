@@ -70,6 +70,9 @@ struct AdvertiserTable {
         }
     }
 
+    /// The name that a device advertised.
+    func name(of address: UInt64) -> String? { names[address].map { String(decoding: $0, as: UTF8.self) } }
+
     /// The advertisers in the order of their reports, the most first.
     func all() -> [CaptureSummary.Advertiser] {
         var found: [CaptureSummary.Advertiser] = []
@@ -146,4 +149,17 @@ extension CaptureSummary {
 
     /// The devices that advertised, those with the most reports first.
     public var advertisers: [Advertiser] { addresses.all() }
+
+    /// The connections in the order in which they began.
+    public var links: [LinkSummary] {
+        connections.links.map { link in
+            var link = link
+            link.name = link.address.flatMap(addresses.name)
+            return link
+        }
+    }
+    /// Connections that were too many to be followed, at most `LinkSummaries.maximumCount` are.
+    public var omittedLinkCount: Int { connections.omittedCount }
+    /// Attempts to connect that failed and were followed by no connection to the device.
+    public var failedAttemptCount: Int { connections.failedAttemptCount }
 }

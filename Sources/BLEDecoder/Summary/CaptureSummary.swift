@@ -3,7 +3,8 @@ import BLEPackets
 
 /// Counts the packets of a capture by type, without allocations.
 ///
-/// L2CAP frames are counted when they are complete, ATT and SMP PDUs by their first octet.
+/// L2CAP frames are counted when they are complete, ATT and SMP PDUs by their first octet. Connections are followed for
+/// their summaries.
 public struct CaptureSummary: ~Copyable {
     /// Records of every kind, including notes of the capture program.
     public private(set) var frames = 0
@@ -32,8 +33,11 @@ public struct CaptureSummary: ~Copyable {
     var enhancedATTOpcodes = [Int](repeating: 0, count: 256)
     var smpOpcodes = [Int](repeating: 0, count: 256)
     var addresses = AdvertiserTable()
+    var connections = LinkSummaries()
     private let tables = PacketTables.shared
     private var adapters = AdapterIndexes()
+    /// The time of the record that is counted.
+    private var now: Int64 = 0
     private var fragments = FragmentCounter()
     /// The channels of links that have any, by their signalling; the newest last.
     private var channelTables: [(adapter: Int, handle: UInt16, table: ChannelTable)] = []
@@ -53,11 +57,13 @@ public struct CaptureSummary: ~Copyable {
             return
         }
         let bytes = record.bytes
+        now = record.timestampMicroseconds
+        connections.last = -1
         let isWhole: Bool
         switch bytes.octet(0) {
         case 0x01:
             commands += 1
-            isWhole = countCommand(bytes, isShortened: record.isShortened)
+            isWhole = countCommand(bytes, isShortened: record.isShortened, adapter: record.adapter)
         case 0x04:
             events += 1
             isWhole = countEvent(bytes, isShortened: record.isShortened, adapter: record.adapter)
@@ -84,11 +90,12 @@ public struct CaptureSummary: ~Copyable {
         others += count
     }
 
-    private mutating func countCommand(_ bytes: RawSpan, isShortened: Bool) -> Bool {
+    private mutating func countCommand(_ bytes: RawSpan, isShortened: Bool, adapter: UInt16) -> Bool {
         guard bytes.byteCount >= 3 else { return isShortened }
         let opcode = bytes.uint16(1)
         opcodes.add(opcode)
         guard !isShortened else { return true }
+        if opcode >> 10 == 0x08 { connections.command(opcode, bytes.rest(4), adapter: adapters.index(of: adapter)) }
         return bytes.byteCount == 4 + Int(bytes.octet(3)) && PacketCheck.isWholeCommand(opcode, bytes.rest(4), tables)
     }
 
@@ -100,11 +107,16 @@ public struct CaptureSummary: ~Copyable {
         let isLong = isShortened || bytes.byteCount == 3 + Int(bytes.octet(2))
         if code == 0x3E, bytes.byteCount >= 4 { subevents[Int(bytes.octet(3))] += 1 }
         guard isLong else { return false }
+        if code != 0x3E {
+            connections.event(code, bytes.rest(3), adapter: adapters.index(of: adapter), of: adapter, at: now)
+        }
         switch code {
         case 0x3E:
             guard bytes.byteCount >= 4 else { return isShortened }
             let subevent = bytes.octet(3)
             guard subevent == 0x02 || subevent == 0x0B || subevent == 0x0D else {
+                connections.metaEvent(
+                    subevent, bytes.rest(4), adapter: adapters.index(of: adapter), of: adapter, at: now)
                 return isShortened || PacketCheck.isWholeEvent(code, bytes.rest(3), tables)
             }
             advertisingReportEvents += 1
@@ -135,6 +147,10 @@ public struct CaptureSummary: ~Copyable {
         let data = bytes.part(5, stated)
         guard bytes.byteCount == 5 + stated || isShortened else { return false }
         let index = adapters.index(of: adapter)
+        let handle = bytes.uint16(1) & 0x0FFF
+        if handle <= CaptureDecoder.lastConnectionHandle {
+            connections.data(adapter: index, of: adapter, handle: handle, at: now)
+        }
         let outcome = fragments.receive(
             adapter: index, handleField: bytes.uint16(1), direction: direction, data: data, stated: stated)
         switch outcome {
@@ -143,12 +159,15 @@ public struct CaptureSummary: ~Copyable {
         case .malformed: return bytes.uint16(1) & 0x0FFF > CaptureDecoder.lastConnectionHandle
         case .frame(let frame):
             channels.add(frame.channel)
+            connections.frame(frame.payloadByteCount, way: Int(direction.rawValue))
             guard frame.capturedByteCount > 0 || frame.channel >= 0x0040 else {
                 return frame.payloadByteCount > 0 || !Self.holdsCommands(frame.channel)
             }
             switch frame.channel {
             case 0x0004:
                 attOpcodes[Int(frame.first & 0xFF)] += 1
+                connections.attribute(
+                    frame.first, frame.payloadByteCount, bearer: 4, way: Int(direction.rawValue), at: now)
                 guard frame.capturedByteCount > 1 || frame.payloadByteCount == 1 else { return true }
                 return PacketCheck.isWholeAttribute(first: frame.first, count: frame.payloadByteCount)
             case 0x0006, 0x0007:
@@ -210,6 +229,8 @@ public struct CaptureSummary: ~Copyable {
             guard channel.isAttributeProtocol else { return true }
             guard frame.capturedByteCount > 0 else { return frame.payloadByteCount > 0 }
             attOpcodes[Int(frame.first & 0xFF)] += 1
+            connections.attribute(
+                frame.first, frame.payloadByteCount, bearer: channel.identifiers[0], way: way, at: now)
             guard frame.capturedByteCount > 1 || frame.payloadByteCount == 1 else { return true }
             return PacketCheck.isWholeAttribute(first: frame.first, count: frame.payloadByteCount)
         }
@@ -221,6 +242,8 @@ public struct CaptureSummary: ~Copyable {
         let held = min(frame.capturedByteCount, 8)
         switch piece {
         case .unit:
+            connections.attribute(
+                frame.first >> 16, frame.payloadByteCount - 2, bearer: channel.identifiers[0], way: way, at: now)
             return count(unit: frame.first >> 16, held: held - 2, length: frame.payloadByteCount - 2)
         case .beginning:
             channelTables[place].table.channels[index].starts[way] = frame.first >> 16
@@ -233,6 +256,8 @@ public struct CaptureSummary: ~Copyable {
             }
             guard case .end = piece else { return true }
             let whole = channelTables[place].table.channels[index]
+            connections.attribute(
+                whole.starts[way], channel.unitLengths[way], bearer: channel.identifiers[0], way: way, at: now)
             return self.count(
                 unit: whole.starts[way], held: whole.startCounts[way], length: channel.unitLengths[way])
         case .malformed: break

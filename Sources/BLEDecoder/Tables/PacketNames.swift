@@ -14,6 +14,10 @@ public enum PacketNames {
         case smp
         /// Fixed L2CAP channels.
         case channel
+        /// Statuses and reasons of the controller.
+        case controllerError
+        /// Error codes of ATT.
+        case attError
     }
 
     /// The name of a number; `nil` if the specification has none.
@@ -28,9 +32,16 @@ public enum PacketNames {
         case .att: place = tables.attOpcodes[code]
         case .smp: place = tables.smpCodes[code]
         case .channel: return channelName(number)
+        case .controllerError: return valueName(number, PacketTables.Values.status)
+        case .attError: return valueName(number, PacketTables.Values.atterror)
         }
         guard place >= 0 else { return nil }
         return unsafe String(decoding: tables.layouts[Int(place)].name.utf8, as: UTF8.self)
+    }
+
+    private static func valueName(_ number: UInt16, _ table: Int) -> String? {
+        guard let name = PacketTables.shared.name(of: UInt64(number), in: table) else { return nil }
+        return unsafe String(decoding: name.utf8, as: UTF8.self)
     }
 
     private static func channelName(_ number: UInt16) -> String? {

@@ -25,7 +25,7 @@ struct DecodeCommand: ToolCommand {
     @Argument(help: "The capture; ‘-’ reads standard input.", completion: .file())
     var file: String
 
-    @Flag(name: .long, help: "Only count: packets, opcodes, events and channels, and list the advertisers.")
+    @Flag(name: .long, help: "Only count: packets, opcodes, events and channels, and list advertisers and connections.")
     var summary = false
 
     @Option(

@@ -55,7 +55,7 @@ struct PacketSelection: ParsableArguments {
         return value
     }
 
-    private static func address(_ text: String) throws -> UInt64 {
+    static func address(_ text: String) throws -> UInt64 {
         let octets = Hexadecimal.bytes(text) ?? []
         guard octets.count == 6 else {
             throw ValidationError("‘\(text)’ is not an address; example: AA:BB:CC:DD:EE:FF.")

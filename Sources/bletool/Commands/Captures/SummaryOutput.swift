@@ -25,6 +25,9 @@ enum SummaryOutput {
             "l2cap_cids": counts(summary.l2capByChannel, digits: 4),
             "malformed": JSONValue(summary.malformed),
             "advertisers": .array(summary.advertisers.prefix(advertiserLimit).map(object)),
+            "links": .array(
+                summary.links.enumerated().map { LinkSummaryOutput.members($1, number: $0 + 1) }),
+            "failedAttempts": JSONValue(summary.failedAttemptCount),
         ]
     }
 
@@ -93,6 +96,13 @@ enum SummaryOutput {
         table("ATT", summary.attByOpcode, 2, .att)
         table("ATT, enhanced", summary.enhancedATTByOpcode, 2, .att)
         table("SMP", summary.smpByCode, 2, .smp)
+        let links = summary.links
+        if !links.isEmpty || summary.failedAttemptCount > 0 {
+            lines.append(LinkSummaryOutput.title(summary))
+            let limit = LinkSummaryOutput.shownLimit
+            lines += links.prefix(limit).enumerated().map { LinkSummaryOutput.text($1, number: $0 + 1) }
+            if links.count > limit { lines.append("    and \(links.count - limit) more (bletool summary lists them)") }
+        }
         return lines.joined(separator: "\n")
     }
 
