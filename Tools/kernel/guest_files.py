@@ -24,7 +24,8 @@ def libraries(binary):
 def fill(share, binary, name='bletool'):
     """Puts them into the folder that the guest sees; the binary's path there."""
     os.chmod(share, 0o755)
-    shutil.copy(f'{HERE}/guest_suite.py', share)
+    for part in ('guest_suite.py', 'guest_harness.py', 'guest_bluez.py'):
+        shutil.copy(f'{HERE}/{part}', share)
     target = os.path.join(share, name)
     # Without symbols it starts faster in the guest, which reads it over 9p and runs without acceleration.
     if subprocess.run(['strip', '-o', target, binary], stderr=subprocess.DEVNULL).returncode:

@@ -6,89 +6,14 @@
 hci0 belongs to bluetoothd, which advertises on it; hci1 is ours. Prints a line a test and ends with `N passed, N failed`;
 exit status 75, without that line, when the adapters did not come up: another boot may do.
 No test framework: the guest has no more Python than the interpreter and its core library."""
-import ctypes, json, os, re, signal, socket, struct, subprocess, sys, time
+import json, os, re, signal, subprocess, sys, time
 
-TOOL, BTVIRT_OPTIONS = sys.argv[1], sys.argv[2:]
-BLUEZ_ADDRESS, BLUEZ_NAME = '00:AA:01:00:00:00', 'JELLING'
-OUR_ADDRESS = '00:AA:01:01:00:01'
-AF_BLUETOOTH, BTPROTO_HCI, HCI_CHANNEL_USER = 31, 1, 1
-NOBODY = 65534
+from guest_bluez import BLUEZ_ADDRESS, BLUEZ_NAME, BlueZ, said, start_bluez, the_advertiser
+from guest_harness import (OUR_ADDRESS, PROFILE, TESTS, TOOL, Run, Served, check, claim_user_channel, is_up, says, shell, test,
+                           tool, wait_until)
+
+NOBODY = 65534       # the user of this number
 NO_ADAPTERS = 75     # exit status; guest-tests knows it too
-TESTS = []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-def check(condition, message):
-    if not condition:
-        raise AssertionError(message)
-
-
-class Run:
-    def __init__(self, status, out, err):
-        self.status, self.out, self.err, self.lines, self.strays = status, out, err, [], []
-        for line in out.splitlines():
-            try:
-                self.lines.append(json.loads(line))
-            except ValueError:
-                self.strays.append(line)
-
-    def events(self, name):
-        return [l for l in self.lines if l.get('event') == name]
-
-    def words(self):
-        """Everything that it said, wherever: an operator reads stderr, a program the error event."""
-        return self.err + ' ' + ' '.join(str(l.get('message', '')) for l in self.lines)
-
-    def __str__(self):
-        return f'status {self.status}; stdout {self.out[-300:]!r}; stderr {self.err[-300:]!r}'
-
-
-def tool(*arguments, transport=None, status=0, user=None, timeout=300):
-    command = [TOOL, *(['-t', transport] if transport else []), '--json', *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=timeout, user=user, extra_groups=[] if user else None,
-                          env={**os.environ, 'XDG_STATE_HOME': '/tmp/state' if user is None else '/tmp/state-nobody'})
-    run = Run(done.returncode, done.stdout.decode(), done.stderr.decode())
-    check(not run.strays, f'stdout is not one JSON object a line: {run}')
-    check(status is None or run.status == status, f'{" ".join(arguments)}: want status {status}: {run}')
-    return run
-
-
-def shell(command, check_status=True):
-    done = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=300)
-    check(not check_status or done.returncode == 0, f'{command}: {done.stdout.decode()[-200:]}')
-    return done.stdout.decode()
-
-
-def is_up(index):
-    return 'UP' in shell(f'hciconfig hci{index}').split()
-
-
-def wait_until(condition, what, seconds=180):
-    end = time.monotonic() + seconds
-    while not condition():
-        check(time.monotonic() < end, f'{what}: not within {seconds} s')
-        time.sleep(0.1)
-
-
-def claim_user_channel(index):
-    """A socket that holds the adapter's user channel, as another program would."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    descriptor = libc.socket(AF_BLUETOOTH, socket.SOCK_RAW | socket.SOCK_CLOEXEC, BTPROTO_HCI)
-    address = struct.pack('<HHH', AF_BLUETOOTH, index, HCI_CHANNEL_USER)
-    check(descriptor >= 0 and libc.bind(descriptor, address, len(address)) == 0, 'the user channel cannot be claimed')
-    return descriptor
-
-
-def says(run, *wanted):
-    for one_of in wanted:
-        options = one_of if isinstance(one_of, tuple) else (one_of,)
-        check(any(re.search(o, run.words(), re.IGNORECASE) for o in options), f'no word of {" or ".join(options)}: {run}')
 
 
 # Adapters, without a daemon
@@ -122,7 +47,7 @@ def without_transport_the_first_adapter():
 
 @test
 def no_such_adapter():
-    """an adapter that is not there is named, with status 3"""
+    """an adapter that does not exist is named, with status 3"""
     for transport in ('user:7', 'raw:7'):
         says(tool('info', transport=transport, status=3), 'hci7')
 
@@ -162,7 +87,7 @@ def adapter_is_busy():
 
 @test
 def power_on_and_off():
-    """`power` brings an adapter up and takes it down, twice too, and says who may and which are there"""
+    """`power` brings an adapter up and takes it down, also twice in a row, and says who may do so and which adapters exist"""
     for word in ('on', 'on', 'off', 'off'):
         line = tool('power', word, transport='hci1').lines[0]
         check(line['event'] == 'power' and line['up'] is (word == 'on'), f'{line}')
@@ -194,91 +119,13 @@ def monitor_shows_what_another_program_does():
 
 @test
 def an_empty_air():
-    """a scan with nobody about ends with status 0 and leaves the adapter down"""
+    """a scan without any device ends with status 0 and leaves the adapter down"""
     run = tool('lescan', '--duration', '1', transport='user:1')
     check(not run.events('discovered'), f'{run}')
     check(not is_up(1), 'the adapter was left up')
 
 
 # Beside BlueZ's daemon
-
-def start_bluez():
-    os.makedirs('/etc/bluetooth', exist_ok=True)
-    with open('/etc/bluetooth/main.conf', 'w') as f:
-        f.write('[Policy]\nAutoEnable=false\n')     # else it powers hci1 each time that we give it back
-    shell('dbus-daemon --system --fork --nopidfile')
-    daemon = subprocess.Popen(['/usr/libexec/bluetooth/bluetoothd', '-n'], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=open('/tmp/bluetoothd.log', 'wb'))
-    objects = ('dbus-send --system --dest=org.bluez --print-reply / '
-               'org.freedesktop.DBus.ObjectManager.GetManagedObjects')
-    wait_until(lambda: '/org/bluez/hci0' in shell(objects, False), 'bluetoothd on the bus')
-    control = subprocess.Popen(['bluetoothctl'], stdin=subprocess.PIPE, stdout=open('/tmp/bluetoothctl.log', 'wb'),
-                               stderr=subprocess.STDOUT)
-
-    wait_until(lambda: BLUEZ_ADDRESS in said(), 'bluetoothctl and its adapter')
-    for command, answer in ((f'select {BLUEZ_ADDRESS}', ''), ('power on', 'power on succeeded'),
-                            (f'system-alias {BLUEZ_NAME}', f'{BLUEZ_NAME} succeeded'), ('discoverable on', 'discoverable on succeeded'),
-                            ('advertise.name on', ''), ('advertise on', 'Advertising object registered')):
-        control.stdin.write(command.encode() + b'\n')
-        control.stdin.flush()
-        time.sleep(0.3)
-        wait_until(lambda: answer in said(), f'bluetoothctl: {command}')
-    BlueZ.control = control
-    return daemon, control
-
-
-class BlueZ:
-    """The operator at `bluetoothctl`."""
-    control = None
-
-    @classmethod
-    def types(cls, command, *answers, seconds=180):
-        """Gives one command and waits until each of the answers has come; returns all that was said since."""
-        before = len(said())
-        cls.control.stdin.write(command.encode() + b'\n')
-        cls.control.stdin.flush()
-        return cls.hears(before, command, *answers, seconds=seconds)
-
-    @staticmethod
-    def hears(before, what, *answers, seconds=180):
-        end = time.monotonic() + seconds
-        while True:
-            new = said()[before:]
-            missing = [a for a in answers if not re.search(a, new)]
-            if not missing:
-                return new
-            check(time.monotonic() < end, f'bluetoothctl: {what}: not {missing} within {seconds} s; it said {new[-500:]!r}')
-            time.sleep(0.1)
-
-
-    @classmethod
-    def finds_and_connects(cls):
-        # btvirt reports an advertiser once each time that scanning is switched on: what is missed then comes never.
-        for attempts_left in (2, 1, 0):
-            try:
-                # A device that BlueZ has met before, as the central of an earlier test, is only said to be near.
-                cls.types('scan on', f'Device {OUR_ADDRESS} ({OUR_NAME}|RSSI)', seconds=20)
-                break
-            except AssertionError:
-                if not attempts_left:
-                    raise
-            finally:
-                cls.types('scan off', 'Discovery stopped|Discovering: no')
-        cls.types(f'connect {OUR_ADDRESS}', 'Connection successful', 'ServicesResolved: yes')
-
-
-def said():
-    """All that bluetoothctl has printed, without its colours and the prompts between the lines."""
-    with open('/tmp/bluetoothctl.log', 'rb') as f:
-        plain = re.sub(r'\x1b\[[0-9;]*[A-Za-z]|[\x01\x02\r]', '', f.read().decode(errors='replace'))
-    return re.sub(r'\[[^\]\n]*\]# *', '', plain)
-
-
-def the_advertiser(run):
-    found = [e for e in run.events('discovered') if e['address'] == BLUEZ_ADDRESS]
-    check(found and found[-1]['addressType'] == 'public' and found[-1]['connectable'], f'{run}')
-    return found[-1]
-
 
 @test
 def lescan_sees_bluez():
@@ -317,59 +164,6 @@ def interrupt_gives_the_adapter_back():
     check(process.returncode == 0, f'status {process.returncode}')
     check(not is_up(1), 'the adapter was left up')
     os.close(claim_user_channel(1))
-
-
-PROFILE = {'services': [
-    {'uuid': '180D', 'characteristics': [
-        {'uuid': '2A37', 'properties': ['notify'], 'value': '0048', 'notifyEvery': 0.5},
-        {'uuid': '2A38', 'properties': ['read'], 'permissions': ['readable'], 'value': '0102'}]},
-    {'uuid': '6B7A0001-9D1C-4F5E-8A2B-3C4D5E6F7081', 'characteristics': [
-        {'uuid': '6B7A0003-9D1C-4F5E-8A2B-3C4D5E6F7081', 'properties': ['read', 'write'],
-         'permissions': ['readable', 'writeable'], 'value': 'aa55'},
-        {'uuid': '6B7A0006-9D1C-4F5E-8A2B-3C4D5E6F7081', 'properties': ['read'],
-         'permissions': ['readEncryptionRequired'], 'value': '5ec2e7'}]}]}
-OUR_NAME = 'Jelling'
-
-
-class Served:
-    """`bletool serve` at work on hci1, and what it prints."""
-
-    def __init__(self):
-        with open('/tmp/profile.json', 'w') as f:
-            json.dump(PROFILE, f)
-        self.out, self.err = '/tmp/serve.out', '/tmp/serve.err'
-        self.process = subprocess.Popen(
-            [TOOL, '-t', 'user:1', '--json', 'serve', '--profile', '/tmp/profile.json', '--name', OUR_NAME, '--advertise', '180D'],
-            stdin=subprocess.DEVNULL, stdout=open(self.out, 'wb'), stderr=open(self.err, 'wb'),
-            env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
-        try:
-            self.wait_for('advertising')
-        except AssertionError:
-            self.process.kill()
-            raise
-
-    def events(self, name):
-        with open(self.out) as f:
-            whole = f.read().rpartition('\n')[0]
-        return [e for e in map(json.loads, whole.splitlines()) if e.get('event') == name]
-
-    def wait_for(self, name, seconds=180, count=1):
-        def come():
-            with open(self.err) as f:
-                check(self.process.poll() is None or len(self.events(name)) >= count, f'serve ended: {f.read()[-300:]}')
-            return len(self.events(name)) >= count
-        wait_until(come, f'{count} × {name} of serve', seconds)
-        return self.events(name)
-
-    def stop(self):
-        """^C: a success, and the adapter is given back."""
-        self.process.send_signal(signal.SIGINT)
-        try:
-            check(self.process.wait(180) == 0, f'status {self.process.returncode}')
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise
-        check(not is_up(1), 'the adapter was left up')
 
 
 @test
@@ -427,7 +221,7 @@ def serve_ends_a_link_of_bluez():
 
 @test
 def bluez_pairs_with_serve():
-    """BlueZ pairs with `serve`; after both have let go, the bond encrypts the next link, and the encrypted value is read"""
+    """BlueZ pairs with `serve`; after both have disconnected, the bond encrypts the next link, and the encrypted value is read"""
     BlueZ.types('agent off')
     BlueZ.types('agent NoInputNoOutput', 'Agent registered')
     BlueZ.types('default-agent', 'Default agent request successful')
@@ -464,7 +258,7 @@ def bluez_pairs_with_serve():
 
 @test
 def pair_with_bluez():
-    """`bletool pair` pairs with BlueZ and keeps the bond, which encrypts the next link; `unpair` forgets it"""
+    """`bletool pair` pairs with BlueZ and keeps the bond, which encrypts the next link; `unpair` removes it"""
     BlueZ.types('pairable on')
     try:
         before = len(said())
@@ -518,7 +312,7 @@ def accept_list_over_raw():
 
 @test
 def resolving_list_over_raw():
-    """`lerlsz`, `lerladd`, `lerlrm`, `lerlclr`, `lerlon`, `lerloff` are served, or fail with a word"""
+    """`lerlsz`, `lerladd`, `lerlrm`, `lerlclr`, `lerlon`, `lerloff` are carried out, or fail with a message"""
     for command in (['lerlsz'], ['lerlclr'], ['lerladd', BLUEZ_ADDRESS], ['lerlrm', BLUEZ_ADDRESS], ['lerlon'], ['lerloff']):
         run = tool(*command, transport='raw:1', status=None)
         check(run.status == 0 or run.status == 1 and run.words().strip(), f'{command}: {run}')
@@ -550,7 +344,7 @@ def gatt_over_raw():
 
 
 def bring_up_adapters():
-    """Each was up once and is down. On a busy machine the answer to the first HCI Reset can come after the kernel has given
+    """Each adapter was up once and is down. On a busy machine the answer to the first HCI Reset can come after the kernel has given
     the controller up (-110)."""
     wait_until(lambda: all(os.path.exists(f'/sys/class/bluetooth/hci{i}') for i in (0, 1)), 'two adapters', 90)
     for index in (0, 1):
@@ -560,7 +354,7 @@ def bring_up_adapters():
 
 def main():
     os.environ['PATH'] = '/usr/sbin:/sbin:' + os.environ['PATH']
-    btvirt = subprocess.Popen(['btvirt', *BTVIRT_OPTIONS], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    btvirt = subprocess.Popen(['btvirt', *sys.argv[2:]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL)
     try:
         bring_up_adapters()

@@ -23,7 +23,7 @@ struct EndlessDiscoveryTests {
 
     private func octets(_ value: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: value), UInt8(value >> 8)] }
 
-    @Test("a server that has one attribute for each handle, told one by one, is given up after 4096 requests")
+    @Test("a server that has one attribute for each handle, and reports one at a time, is given up after 4096 requests")
     func oneByOne() {
         let descriptors = requests(.discoverDescriptors(.all)) { first, _ in
             [0x05, 0x01] + octets(first) + [0x02, 0x29]
@@ -81,7 +81,7 @@ struct EndlessDiscoveryTests {
         #expect(bench.disconnects == 0)
     }
 
-    @Test("the link lives, and the next operation works")
+    @Test("the link stays up, and the next operation works")
     func goesOn() {
         var settings = GATTClientSettings()
         settings.discoveryRequestLimit = 2

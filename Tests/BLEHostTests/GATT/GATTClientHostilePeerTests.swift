@@ -22,13 +22,13 @@ struct GATTClientHostilePeerTests {
         #expect(bench.disconnects == 0, sourceLocation: location)
     }
 
-    @Test("11 00 01 ends the discovery with an error, and the link lives (pain 16)")
+    @Test("11 00 01 ends the discovery with an error, and the link stays up (pain 16)")
     func zeroLengthGroup() {
         expect(
             .malformed(.invalidValue(0, field: .elementLength)), .discoverServices(uuids: []), answered: "110001")
     }
 
-    @Test("09 00 01 ends the discovery with an error, and the link lives (pain 16)")
+    @Test("09 00 01 ends the discovery with an error, and the link stays up (pain 16)")
     func zeroLengthType() {
         let malformed = ATTInvalidResponse.malformed(.invalidValue(0, field: .elementLength))
         expect(malformed, .discoverCharacteristics(.all, uuids: []), answered: "090001")
@@ -36,13 +36,13 @@ struct GATTClientHostilePeerTests {
         expect(malformed, .readUsingUUID(BluetoothUUID(UInt16(0x2A00)), .all), answered: "090001")
     }
 
-    @Test("05 03 ends the discovery of descriptors with an error, and the link lives (pain 16)")
+    @Test("05 03 ends the discovery of descriptors with an error, and the link stays up (pain 16)")
     func unknownFormat() {
         expect(
             .malformed(.invalidValue(3, field: .uuidFormat)), .discoverDescriptors(.all), answered: "05 03 0100 0229")
     }
 
-    @Test("a list with a rest that is no whole element is an error (pain 16)")
+    @Test("a list with an incomplete last element is an error (pain 16)")
     func rest() {
         expect(
             .malformed(.trailingBytes(2)), .discoverServices(uuids: []), answered: "11 06 0100 0400 0118 0500")
@@ -52,7 +52,7 @@ struct GATTClientHostilePeerTests {
         expect(.malformed(.trailingBytes(3)), .discoverDescriptors(.all), answered: "05 01 0100 0229 020003")
     }
 
-    @Test("elements of a length that their kind does not have are an error (pain 16)")
+    @Test("elements of a wrong length are an error (pain 16)")
     func wrongLengths() {
         expect(.elementLength(4), .discoverServices(uuids: []), answered: "11 04 0100 0400")
         expect(.elementLength(8), .discoverServices(uuids: []), answered: "11 08 0100 0400 01180000")
@@ -61,26 +61,26 @@ struct GATTClientHostilePeerTests {
         expect(.elementLength(7), .discoverIncludedServices(.all), answered: "09 07 0100 0100 0200 01")
     }
 
-    @Test("a wrong opcode is an error of that operation alone (pain 16)")
+    @Test("a wrong opcode fails only that operation (pain 16)")
     func wrongOpcode() {
         expect(.wrongOpcode(.writeResponse), .read(3), answered: "13")
         expect(.wrongOpcode(.readBlobResponse), .read(3), answered: "0d01")
         expect(.wrongOpcode(.exchangeMTUResponse), .discoverServices(uuids: []), answered: "03ff00")
     }
 
-    @Test("an error for another request is an error of that operation alone (pain 16)")
+    @Test("an error for another request fails only that operation (pain 16)")
     func wrongError() {
         expect(.wrongRequestInError(.writeRequest), .read(3), answered: "01 12 0300 02")
     }
 
-    @Test("an error response that is cut is an error of that operation alone (pain 16)")
+    @Test("a truncated error response fails only that operation (pain 16)")
     func cutError() {
         expect(.malformed(.truncated(needed: 1, remaining: 0)), .read(3), answered: "01 0a 0300")
         expect(.malformed(.truncated(needed: 1, remaining: 0)), .read(3), answered: "01")
         expect(.malformed(.trailingBytes(1)), .read(3), answered: "01 0a 0300 02 00")
     }
 
-    @Test("answers that are cut are errors of their operations (pain 16)")
+    @Test("truncated answers fail their operations (pain 16)")
     func cutAnswers() {
         expect(.malformed(.truncated(needed: 2, remaining: 1)), .exchangeMTU(preferred: 100), answered: "03 17")
         expect(.malformed(.trailingBytes(1)), .write(3, value: [1]), answered: "13 00")
@@ -196,7 +196,7 @@ struct GATTClientHostilePeerTests {
         #expect(bench.takeResults() == [.success(.value([1]))])
     }
 
-    @Test("empty and broken PDUs are counted and cost nothing else")
+    @Test("empty and malformed PDUs are counted and cost nothing else")
     func malformed() {
         var bench = ClientBench()
         for pdu in ["", "1b", "1b 03", "23", "23 0300", "23 0300 0500 01", "1b 0000 01"] { bench.receive(pdu) }
@@ -221,7 +221,7 @@ struct GATTClientHostilePeerTests {
         }
     }
 
-    @Test("included services whose UUID has no width are an error (pain 16)")
+    @Test("included services whose UUID has an invalid width are an error (pain 16)")
     func includedUUID() {
         var bench = ClientBench()
         bench.start(.discoverIncludedServices(.init(1, 4)))

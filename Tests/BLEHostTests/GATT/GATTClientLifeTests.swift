@@ -112,7 +112,7 @@ struct GATTClientLifeTests {
         }
     }
 
-    @Test("an operation that waits is taken back without a PDU")
+    @Test("a waiting operation is cancelled without a PDU")
     func cancelsWaiting() {
         var bench = ClientBench()
         bench.start(.read(3))
@@ -138,7 +138,7 @@ struct GATTClientLifeTests {
             """)
     }
 
-    @Test("a client that leaves ends its own operations and nobody else's (SPEC CEN-22, CEN-24)")
+    @Test("a client that leaves ends its own operations and no others (SPEC CEN-22, CEN-24)")
     func clientLeaves() {
         var bench = ClientBench()
         let guest = ClientID(rawValue: 7)
@@ -156,7 +156,7 @@ struct GATTClientLifeTests {
         #expect(bench.completions.map(\.id) == [second])
     }
 
-    @Test("a request without an answer for 30 s kills the bearer and all that waits (pain 4)")
+    @Test("a request without an answer for 30 s ends the bearer and everything that waits (pain 4)")
     func timesOut() {
         var bench = ClientBench()
         let first = bench.start(.discoverServices(uuids: []))
@@ -183,7 +183,7 @@ struct GATTClientLifeTests {
         #expect(bench.completions.isEmpty && bench.disconnects == 1)
     }
 
-    @Test("an answer that comes after its 30 s is too late, also when nobody watched the clock")
+    @Test("an answer that comes after its 30 s is too late, also when the deadline was not processed")
     func lateAnswer() {
         var bench = ClientBench()
         bench.start(.read(3))
@@ -202,7 +202,7 @@ struct GATTClientLifeTests {
         #expect(bench.takeResults() == [.failure(.notConnected), .failure(.notConnected)])
     }
 
-    @Test("as many operations wait as are allowed to")
+    @Test("the number of waiting operations is limited")
     func operationLimit() {
         var settings = GATTClientSettings()
         settings.operationLimit = 2

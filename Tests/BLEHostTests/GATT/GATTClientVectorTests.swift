@@ -90,7 +90,7 @@ struct GATTClientVectorTests {
     func reads() throws { #expect(try Self.file.content.get()?.tests.isEmpty == false) }
 
     @Test(
-        "a public qualification case goes as it should, its preamble left out",
+        "a public qualification case passes without its preamble",
         .enabled(if: file.isPresent, file.absence), arguments: cases)
     func plays(_ vector: Case) throws {
         // Signing needs a key that pairing gives: here the PDU alone must be understood.

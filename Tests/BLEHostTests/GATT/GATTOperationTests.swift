@@ -17,13 +17,13 @@ struct GATTOperationTests {
         .subscribe(3, configuration: 4, mode: .indications), .unsubscribe(3),
     ]
 
-    @Test("an operation that was recorded is the same when it is read back", arguments: operations)
+    @Test("a recorded operation is the same when it is read back", arguments: operations)
     func recorded(operation: GATTOperation) throws {
         let data = try JSONEncoder().encode(operation)
         #expect(try JSONDecoder().decode(GATTOperation.self, from: data) == operation)
     }
 
-    @Test("a recording with a broken UUID is refused")
+    @Test("a recording with a malformed UUID is refused")
     func brokenUUID() {
         #expect(throws: (any Error).self) {
             try JSONDecoder().decode(BluetoothUUID.self, from: Data("\"18Z0\"".utf8))

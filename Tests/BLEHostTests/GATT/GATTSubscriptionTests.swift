@@ -54,7 +54,7 @@ struct GATTSubscriptionTests {
     }
 
     @Test(
-        "values that Service Changed declares void are held by nobody, and the next subscription writes the configuration (SPEC 2.3 didModifyServices)",
+        "Service Changed ends subscriptions in its range, and the next subscription writes the configuration (SPEC 2.3 didModifyServices)",
         arguments: [
             ("1d 0300 1000 2000", [AttributeHandle(rawValue: 0x12)]), ("1d 0300 0100 ffff", [0x12, 0x22]),
             ("1d 0300 00", [0x12, 0x22]), ("1d 0300 2000 3000", [0x22]), ("1d 0300 4000 5000", []),
@@ -95,7 +95,7 @@ struct GATTSubscriptionTests {
         }
     }
 
-    @Test("a subscription that is declared void while it is written is none (SPEC 2.3 didModifyServices)")
+    @Test("a subscription that Service Changed ends while it is written has no holder (SPEC 2.3 didModifyServices)")
     func voidWhileWritten() {
         var bench = ClientBench()
         bench.start(.discoverCharacteristics(AttributeHandleRange(1, 9), uuids: []))
@@ -131,7 +131,7 @@ struct GATTSubscriptionTests {
         #expect(bench.client.subscriptions.entries.isEmpty)
     }
 
-    @Test("a client that leaves gives back what it holds")
+    @Test("a client that leaves releases what it holds")
     func leaves() {
         var bench = ClientBench()
         bench.start(notify, client: a)
@@ -146,7 +146,7 @@ struct GATTSubscriptionTests {
         #expect(bench.client.subscriptions.entries.map(\.valueHandle) == [0x22])
     }
 
-    @Test("a client that leaves while its subscription is written gives it back")
+    @Test("a client that leaves while its subscription is written releases it")
     func leavesEarly() {
         var bench = ClientBench()
         bench.start(notify, client: a)
@@ -163,7 +163,7 @@ struct GATTSubscriptionTests {
         #expect(bench.client.subscriptions.entries.isEmpty)
     }
 
-    @Test("a client that comes while another's subscription is given back keeps it alive")
+    @Test("a client that comes while another's subscription is released keeps it alive")
     func takesOver() {
         var bench = ClientBench()
         bench.start(notify, client: a)
@@ -230,7 +230,7 @@ struct GATTSubscriptionTests {
         #expect(values == Array(8..<40))
     }
 
-    @Test("values after the last client went are not kept for the next one")
+    @Test("values after the last client has left are not kept for the next one")
     func unclaimed() {
         var bench = ClientBench()
         bench.start(notify)

@@ -57,7 +57,7 @@ struct GATTWriteCommandTests {
         #expect(bench.takeResults().count == 4)
     }
 
-    @Test("a write command that is taken back ends once, though its PDU goes out")
+    @Test("a cancelled write command ends once, though its PDU is sent")
     func cancelled() {
         var bench = ClientBench()
         let id = bench.start(.writeCommand(7, value: [1]))
@@ -68,7 +68,7 @@ struct GATTWriteCommandTests {
         #expect(bench.client.commands.commands.isEmpty)
     }
 
-    @Test("write commands that did not go out end with the link (pain 4)")
+    @Test("unsent write commands end with the link (pain 4)")
     func disconnected() {
         var bench = ClientBench()
         bench.start(.writeCommand(7, value: [1]))

@@ -28,7 +28,7 @@ struct HeldIndicationTests {
         bench.takeEvents().compactMap { if case .notification(let value) = $0 { value.value } else { nil } }
     }
 
-    @Test("it is confirmed and told once the client can take it; other clients' values are not held")
+    @Test("it is confirmed and delivered once the client has room; other clients' values are not delayed")
     func held() {
         var bench = bench()
         hold([Self.slow], &bench)
@@ -45,7 +45,7 @@ struct HeldIndicationTests {
         #expect(values(&bench) == [[1]])
     }
 
-    @Test("a sender that does not wait for the confirmation fills no memory")
+    @Test("a sender that does not wait for the confirmation uses bounded memory")
     func flood() {
         var bench = bench()
         hold([Self.slow], &bench)
@@ -55,7 +55,7 @@ struct HeldIndicationTests {
         #expect(bench.takeSent() == ["1e"] && values(&bench).count == 1)
     }
 
-    @Test("the client that could not take it leaves: it is confirmed, the sender goes on")
+    @Test("if the client without room leaves, it is confirmed and the sender continues")
     func left() {
         var bench = bench()
         hold([Self.slow], &bench)

@@ -28,7 +28,7 @@ struct VaryingServerTests {
         }
     }
 
-    @Test("services are found whole, with few or many in an answer (SPEC 2.3)", arguments: 0..<150)
+    @Test("all services are found, with few or many in an answer (SPEC 2.3)", arguments: 0..<150)
     func services(seed: UInt64) throws {
         var conversation = Conversation(server: VaryingServer(seed: seed))
         if seed % 3 > 0 { _ = conversation.run(.exchangeMTU(preferred: 517)) }
@@ -67,7 +67,7 @@ struct VaryingServerTests {
         #expect(conversation.run(.discoverIncludedServices(all)) == .success(.includedServices(includes)))
     }
 
-    @Test("characteristics and descriptors are found whole (SPEC 2.3)", arguments: 0..<150)
+    @Test("all characteristics and descriptors are found (SPEC 2.3)", arguments: 0..<150)
     func characteristics(seed: UInt64) throws {
         var conversation = Conversation(server: VaryingServer(seed: seed &+ 1000))
         if seed % 3 > 0 { _ = conversation.run(.exchangeMTU(preferred: 517)) }
@@ -125,7 +125,7 @@ struct VaryingServerTests {
         }
     }
 
-    @Test("a value that fits into one answer since the MTU was raised in the middle of it is read again")
+    @Test("a value that fits into one answer after the MTU was raised during the read is read again")
     func raisedMTU() throws {
         var bench = ClientBench()
         bench.start(.readLong(AttributeHandle(rawValue: 3), offset: 0))
@@ -148,7 +148,7 @@ struct VaryingServerTests {
         #expect(bench.takeResults() == [.success(.value([UInt8](repeating: 0xAB, count: 30)))])
     }
 
-    @Test("a server that answers with anything brings every operation to an end (pain 16)", arguments: 0..<200)
+    @Test("every operation ends, whatever the server answers (pain 16)", arguments: 0..<200)
     func anything(seed: UInt64) throws {
         var generator = SplitMix(state: seed &+ 3000)
         var bench = ClientBench()

@@ -105,7 +105,7 @@ struct BondProofTests {
     ]
 
     @Test(
-        "nothing of GATT and no channel goes to a peer that does not encrypt with the bond's key, and nothing of it is believed",
+        "a peer that does not encrypt with the bond's key gets no GATT and no channel, and its data is ignored",
         arguments: Refusal.allCases, [true, false])
     func refused(refusal: Refusal, atOnce: Bool) throws {
         var settings = SecuritySettings()
@@ -147,7 +147,7 @@ struct BondProofTests {
         #expect(rig.events.count { if case .cleartextRefused(_, HostRig.peer) = $0 { true } else { false } } == 1)
     }
 
-    @Test("what came in the clear is forgotten when the bonded device proves itself; its own answers count")
+    @Test("data received in the clear is dropped when the bonded device proves itself; its own answers count")
     func provenLater() throws {
         let rig = Self.connected()
         Self.forge(rig)
@@ -172,7 +172,7 @@ struct BondProofTests {
         #expect(!rig.events.contains { if case .gatt(_, .notification) = $0 { true } else { false } })
     }
 
-    @Test("a request that waits for the proof has its 30 s from then on")
+    @Test("a request that waits for the proof gets its 30 s from then on")
     func patience() throws {
         let rig = Self.connected()
         rig.advance(by: .seconds(40))
@@ -184,7 +184,7 @@ struct BondProofTests {
         #expect(rig.count(of: Disconnect.opcode) == 0)
     }
 
-    @Test("what a peripheral asks of our server in the clear is answered once it has proved itself, as to a stranger")
+    @Test("a peripheral's requests in the clear are answered once it has proved itself, as for a stranger")
     func serverOfCentral() throws {
         let rig = Self.connected()
         rig.receive(frame: [0x0A, 1, 0], handle: 0x40)
@@ -198,7 +198,7 @@ struct BondProofTests {
         #expect(Self.sent(refused).isEmpty && refused.count(of: Disconnect.opcode) == 0)
     }
 
-    @Test("a bond without a key that this side could encrypt with closes nobody out, and gives nothing")
+    @Test("a bond without a key that this side could encrypt with locks no one out, and grants nothing")
     func unusableBond() throws {
         let rig = Self.connected([Self.bond(peer: nil)])
         rig.receive(frame: [0x03, 23, 0], handle: 0x40)
@@ -209,7 +209,7 @@ struct BondProofTests {
         #expect(rig.count(of: LEEnableEncryption.opcode) == 0)
     }
 
-    @Test("bonds that are restored while a link stands close its gate, too")
+    @Test("bonds that are restored while a link is up close its gate, too")
     func restoredLate() throws {
         let rig = Self.connected([])
         rig.receive(frame: [0x03, 23, 0], handle: 0x40)
@@ -242,7 +242,7 @@ struct BondProofTests {
         #expect(Self.sent(rig).isEmpty)
     }
 
-    @Test("a peer that lost its keys and asks for security hears Pairing Not Supported, and the operation ends at once")
+    @Test("a peer that lost its keys and asks for security gets Pairing Not Supported, and the operation ends at once")
     func lostWithRequest() throws {
         let rig = Self.connected()
         rig.receive(frame: [0x0B, 0x01], channel: 6, handle: 0x40)
@@ -317,7 +317,8 @@ struct BondProofTests {
         return (rig, published)
     }
 
-    @Test("a central in the clear under a bonded address has nothing of what the bond keeps, and changes nothing of it")
+    @Test(
+        "an unencrypted central under a bonded address gets nothing of what the bond keeps, and changes nothing of it")
     func strangerAsCentral() throws {
         let (rig, published) = try served()
         let value = published.characteristics[0]

@@ -20,7 +20,7 @@ struct ChannelSecurityTests {
         return hosts.result(of: .channel(.open(link, spsm: 0x80, ChannelSettings())), by: .central)
     }
 
-    @Test("a channel that is refused with 0x0005 is opened after a pairing by itself (Core 5.4, Vol 3, Part C, 10.3.1)")
+    @Test("a channel refused with 0x0005 is opened after an automatic pairing (Core 5.4, Vol 3, Part C, 10.3.1)")
     func pairsOnDemand() {
         let hosts = hosts()
         guard case .success(.channel)? = open(hosts) else {
@@ -31,7 +31,7 @@ struct ChannelSecurityTests {
         #expect(hosts.security(.central)?.isEncrypted == true)
     }
 
-    @Test("one that is refused with 0x0008 is opened once the bond has encrypted the link, without pairing")
+    @Test("a channel refused with 0x0008 is opened once the bond has encrypted the link, without pairing")
     func encryptsOnDemand() {
         let first = hosts()
         _ = open(first)
@@ -46,7 +46,7 @@ struct ChannelSecurityTests {
         #expect(hosts.pairingEvents(.central).isEmpty)
     }
 
-    @Test("where pairing fails, or is not wanted, the peer's refusal is told, once")
+    @Test("if pairing fails, or is off, the peer's refusal is reported once")
     func refused() {
         var settings = TwoHosts.Settings()
         settings.peripheral.acceptsPairing = false
@@ -109,7 +109,7 @@ struct ChannelSecurityTests {
         }
     }
 
-    @Test("what this side demands of every pairing, a listener that wants encryption demands too")
+    @Test("what this side requires of every pairing, a listener that wants encryption requires too")
     func acceptorPolicy() {
         var settings = SecuritySettings()
         settings.pairing.requiresAuthentication = true

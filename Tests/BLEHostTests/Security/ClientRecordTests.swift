@@ -55,7 +55,7 @@ struct ClientRecordTests {
         #expect(subscriptions(later) == [.notifications])
     }
 
-    @Test("what a stranger with a bonded address subscribed to is over with its link (SPEC PER-20)")
+    @Test("subscriptions of a stranger with a bonded address end with its link (SPEC PER-20)")
     func subscriptionOfStranger() throws {
         let two = TwoHosts()
         two.connect()
@@ -70,7 +70,9 @@ struct ClientRecordTests {
         #expect(subscriptions(later) == [.notifications, []])
     }
 
-    @Test("a client that changes its mind all the time changes its bond once a second, and its last word is kept")
+    @Test(
+        "a client that keeps changing its configuration changes its bond once a second, and its last configuration is kept"
+    )
     func manyWrites() throws {
         let two = try bonded()
         let before = bondChanges(two)
@@ -111,7 +113,7 @@ struct ClientRecordTests {
         #expect(two.bonds(.peripheral).first?.clientRecord?.configurations.isEmpty == true)
     }
 
-    @Test("a service that comes after its subscriber came back has that subscriber once it is published (pain 12)")
+    @Test("a service published after its subscriber reconnected has that subscriber at once (pain 12)")
     func publishedLater() throws {
         let first = try bonded()
         let two = TwoHosts(bonds: [.central: first.bonds(.central), .peripheral: first.bonds(.peripheral)])

@@ -40,7 +40,7 @@ struct KeyChangeTests {
     }
 
     @Test(
-        "answers that wait for the end of a change are bounded: a peer that asks on and on ends (Core 5.4, Vol 3, Part F, 3.3.2)"
+        "answers that wait for the end of a change are bounded: a peer that keeps asking is disconnected (Core 5.4, Vol 3, Part F, 3.3.2)"
     )
     func boundedAnswers() {
         let rig = encrypting()
@@ -55,7 +55,7 @@ struct KeyChangeTests {
         #expect(rig.data.isEmpty)
     }
 
-    @Test("answers that waited for the end of a change all go then, and count no longer")
+    @Test("answers that waited for the end of a change are all sent then, and no longer count")
     func releasedAnswers() {
         let rig = encrypting()
         for _ in 0..<60 { rig.receive(frame: [0x1D, 3, 0, 1], handle: 0x40) }

@@ -19,7 +19,7 @@ import Testing
         return [.central: two.bonds(.central), .peripheral: two.bonds(.peripheral)]
     }
 
-    @Test("By default a key of less than 16 octets is not agreed on, in either role")
+    @Test("By default a key shorter than 16 octets is refused, in either role")
     func defaults() {
         var settings = TwoHosts.Settings()
         settings.peripheral.pairing.maximumKeySize = 15
@@ -44,7 +44,7 @@ import Testing
         ),
     ]
 
-    @Test("A bond weaker than what is demanded opens no value, subscription or channel", arguments: 0..<3)
+    @Test("A bond weaker than required opens no value, subscription or channel", arguments: 0..<3)
     func server(index: Int) {
         let (bonds, demand, error) = Self.demands[index]
         var settings = TwoHosts.Settings()
@@ -65,7 +65,7 @@ import Testing
         #expect(two.read(2) == .success(.gatt(.value([0x02]))))
     }
 
-    @Test("A listener refuses a channel over a bond weaker than what is demanded, and opens it again once less is")
+    @Test("A listener refuses a channel over a bond weaker than required, and opens it once less is required")
     func acceptedChannels() throws {
         let expected: [L2CAPCreditBasedConnectionResult] = [
             .insufficientEncryptionKeySize, .insufficientAuthentication, .insufficientAuthentication,
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("A central opens no channel over a bond weaker than what it demands", arguments: 0..<3)
+    @Test("A central opens no channel over a bond weaker than it requires", arguments: 0..<3)
     func openedChannels(index: Int) throws {
         let (bonds, demand, _) = Self.demands[index]
         var settings = TwoHosts.Settings()
@@ -110,7 +110,7 @@ import Testing
                 == .failure(.security(.keyTooWeak)))
     }
 
-    @Test("`encrypt` does not take a weak bond for what is demanded", arguments: 0..<3)
+    @Test("`encrypt` does not accept a bond weaker than required", arguments: 0..<3)
     func encrypt(index: Int) throws {
         let (bonds, demand, _) = Self.demands[index]
         var settings = TwoHosts.Settings()

@@ -87,7 +87,7 @@ struct LinkSecurityMachineTests {
         #expect(machine.keyInUse?.isOfBond == true)
     }
 
-    @Test("Through a closed gate nothing of the peer is believed, and as the central nothing goes out")
+    @Test("Through a closed gate nothing from the peer is accepted, and a central sends nothing")
     func closed() {
         var machine = machine()
         machine.closeGate(bonds(Self.bond()))
@@ -101,7 +101,7 @@ struct LinkSecurityMachineTests {
         #expect(admission(of: Self.indication, machine) == .drop)
     }
 
-    @Test("A peripheral serves who comes in the clear, and asks nothing of it")
+    @Test("A peripheral serves an unencrypted central, and requests nothing from it")
     func closedPeripheral() {
         var machine = machine(.peripheral)
         machine.closeGate(bonds(Self.bond()))
@@ -128,7 +128,7 @@ struct LinkSecurityMachineTests {
         #expect(machine.gate == .closed(nil))
     }
 
-    @Test("A key that is weaker than what is demanded proves the peer and leaves the gate closed")
+    @Test("A key that is weaker than required proves the peer and leaves the gate closed")
     func weak() {
         var effects = Effects()
         var machine = machine()
@@ -145,7 +145,7 @@ struct LinkSecurityMachineTests {
         #expect(machine.gate == .proven)
     }
 
-    @Test("A peer that came in the clear is told of once, and counted each time")
+    @Test("A peer that came in the clear is reported once, and counted each time")
     func cleartext() {
         var effects = Effects()
         var machine = machine()
@@ -158,7 +158,7 @@ struct LinkSecurityMachineTests {
 
     // MARK: Encryption
 
-    @Test("A link that was encrypted and is not any more is in doubt; a command that was refused leaves the old key")
+    @Test("A link that is no longer encrypted is in doubt; a refused command leaves the old key")
     func lost() {
         for hasBegun in [true, false] {
             var effects = Effects()
@@ -174,7 +174,7 @@ struct LinkSecurityMachineTests {
         }
     }
 
-    @Test("A success that leaves the link plain is none, and neither is a weaker key")
+    @Test("A success that leaves the link unencrypted does not count, nor does a weaker key")
     func noSuccess() {
         var effects = Effects()
         var plain = machine()
@@ -217,7 +217,7 @@ struct LinkSecurityMachineTests {
 
     // MARK: Held traffic
 
-    @Test("What waits for a change of key goes in its order, and a flood of it is noticed")
+    @Test("Data that waits for a change of key is sent in order, and a flood of it is noticed")
     func held() {
         var effects = Effects()
         var machine = machine(.peripheral)
@@ -239,7 +239,7 @@ struct LinkSecurityMachineTests {
         #expect(machine.heldFrames.isEmpty && machine.heldPDUs.isEmpty)
     }
 
-    @Test("What a client configured is kept once a second at most, and only of a peer that has proven itself")
+    @Test("A client's configuration is saved once a second at most, and only for a peer that has proven itself")
     func records() {
         var effects = Effects()
         var machine = machine()
@@ -266,7 +266,7 @@ struct LinkSecurityMachineTests {
     // MARK: Wishes
 
     @Test(
-        "A bonded device encrypts with its key before it may pair; one that lost its keys is not paired with in silence"
+        "A bonded device encrypts with its key before it may pair; one that lost its keys is not paired with silently"
     )
     func wishes() {
         var machine = machine()
@@ -298,7 +298,7 @@ struct LinkSecurityMachineTests {
         }
     }
 
-    @Test("A pairing begins, asks, and ends once; an answer of the toolbox for another is passed over")
+    @Test("A pairing begins, asks, and ends once; an answer of the toolbox for another is ignored")
     func pairing() {
         var effects = Effects()
         var attempts = attempts()
@@ -337,7 +337,7 @@ struct LinkSecurityMachineTests {
         #expect(!machine.isPairing && !machine.isBusy && machine.nextDeadline == nil)
     }
 
-    @Test("After a pairing that took too long there is no other on the link (Core 5.4, Vol 3, Part H, 3.4)")
+    @Test("After a pairing time-out the link does not pair again (Core 5.4, Vol 3, Part H, 3.4)")
     func blocked() {
         var effects = Effects()
         var attempts = attempts()
@@ -347,7 +347,7 @@ struct LinkSecurityMachineTests {
             machine.refusal(toBegin: PairingOptions(), isClosing: false, bonds(nil), attempts, at: .zero) == .timedOut)
     }
 
-    @Test("A request for security is met by a key that is as good as was asked for")
+    @Test("A security request is met by a key as strong as requested")
     func request() {
         var effects = Effects()
         var machine = machine(.peripheral)

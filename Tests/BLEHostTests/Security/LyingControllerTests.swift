@@ -29,7 +29,7 @@ struct LyingControllerTests {
         #expect(rig.count(of: Disconnect.opcode) == 0)
     }
 
-    @Test("a refresh of a key that there is not proves nothing, nor does an event for another link")
+    @Test("a refresh without a key proves nothing, nor does an event for another link")
     func refreshOfNothing() {
         let rig = BondProofTests.connected()
         rig.receive(EncryptionKeyRefreshComplete(status: .success, connectionHandle: Self.handle))

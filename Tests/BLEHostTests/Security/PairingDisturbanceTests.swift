@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("Every single bit that is changed on the way is noticed before a key is believed in")
+    @Test("Every single bit that is changed on the way is noticed before a key is accepted")
     func changedBits() {
         // Just Works over Secure Connections binds everything but the keys that are given at the end.
         let way = PairingCase.justWorks
@@ -152,7 +152,8 @@ import Testing
     }
 
     @Test(
-        "Features changed on the way are noticed: in the confirm values of legacy pairing, in the checks of the other")
+        "Features changed on the way are noticed: by the confirm values of legacy pairing, by the checks of Secure Connections"
+    )
     func changedFeatures() {
         for way in [PairingCase.legacyPasskey, .numericComparison] {
             for place in 0..<2 {
@@ -232,7 +233,7 @@ import Testing
         #expect(two.run().failure(.initiator) == .refusedByUs(.invalidParameters))
     }
 
-    @Test("A public key that is no point of the curve is refused, by both roles")
+    @Test("A public key that is not on the curve is refused, by both roles")
     func invalidCurve() {
         for side in TwoMachines.Side.allCases {
             for value in [0x00, 0x42, 0xFF] as [UInt8] {
@@ -261,7 +262,7 @@ import Testing
         #expect(way.machines().run().failure(.responder) == .refusedByUs(.confirmValueFailed))
     }
 
-    @Test("Codes of the future and keypress notifications are passed over, and do not keep the time from running")
+    @Test("Unknown codes and keypress notifications are ignored, and do not extend the time-out")
     func passedOver() {
         let two = PairingCase.justWorks.machines()
         two.change = { _, message in
@@ -285,7 +286,7 @@ import Testing
         #expect(machine.nextAction() == .failed(.timedOut))
     }
 
-    @Test("A key that comes before the link is encrypted ends pairing: it may be anybody's")
+    @Test("A key that comes before the link is encrypted ends pairing: it may be anyone's")
     func keyInTheClear() {
         let two = PairingCase.justWorks.machines()
         two.change = { _, message in

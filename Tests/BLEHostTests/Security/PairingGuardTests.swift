@@ -21,7 +21,7 @@ import Testing
         return wait.rawValue / 1_000_000
     }
 
-    @Test("The wait of the host doubles whoever fails, in that role alone")
+    @Test("The host's delay doubles whichever peer fails, in that role only")
     func hostWait() {
         var pairingGuard = PairingGuard()
         for number in 0..<20 as Range<UInt64> {
@@ -38,7 +38,7 @@ import Testing
         #expect(seconds(pairingGuard.refusal(of: entry(), at: later)) == 1)
     }
 
-    @Test("What has nothing to guess holds up the one that failed, and nobody else")
+    @Test("Failures with nothing to guess delay only the peer that failed")
     func withoutPasskey() {
         var pairingGuard = PairingGuard()
         _ = pairingGuard.failed(stranger(1), nil, at: .zero)
@@ -46,7 +46,7 @@ import Testing
         #expect(pairingGuard.refusal(of: entry(), at: .zero) == nil)
     }
 
-    @Test("Failing under a device's address does not hold up the device that has proven its bond there")
+    @Test("Failing under a device's address does not delay the device that has proven its bond there")
     func victim() {
         var pairingGuard = PairingGuard()
         for _ in 0..<5 { _ = pairingGuard.failed(stranger(1), nil, at: .zero) }
@@ -55,7 +55,7 @@ import Testing
         #expect(pairingGuard.wait(of: device, at: .zero) == nil)
     }
 
-    @Test("Three failures lock a fixed passkey until an operator acts; tries at the same time are counted")
+    @Test("Three failures lock a fixed passkey until an operator acts; simultaneous attempts are counted")
     func lock() {
         var pairingGuard = PairingGuard()
         #expect(pairingGuard.refusal(of: entry(fixed: 1, underWay: 2), at: .zero) == nil)
@@ -105,7 +105,8 @@ import Testing
 /// What a host does with it.
 @Suite struct PasskeyLockTests {
     @Test(
-        "A locked passkey is told once, refuses in both roles, and can be unlocked", arguments: TwoHosts.Side.allCases)
+        "A locked passkey is reported once, refuses in both roles, and can be unlocked",
+        arguments: TwoHosts.Side.allCases)
     func lockIsTold(side: TwoHosts.Side) {
         var settings = TwoHosts.Settings.passkey
         if side == .peripheral {
@@ -159,7 +160,7 @@ import Testing
         guard case .success? = two.pair() else { return #expect(Bool(false), "not paired again") }
     }
 
-    @Test("A fixed passkey is not given away where a peer need not know it")
+    @Test("A fixed passkey is not revealed if a peer need not know it")
     func notWithoutAuthentication() throws {
         var settings = TwoHosts.Settings.passkey
         settings.peripheral.pairing.requiresAuthentication = false

@@ -84,7 +84,7 @@ import Testing
         #expect(Set(two.compared).count == 1)
     }
 
-    @Test("A number that the user denies ends pairing with Numeric Comparison Failed")
+    @Test("A number that the user rejects ends pairing with Numeric Comparison Failed")
     func denial() {
         let two = PairingCase.numericComparison.machines()
         two.agrees = false
@@ -93,7 +93,7 @@ import Testing
         #expect(two.outcome(.initiator) == nil && two.outcome(.responder) == nil)
     }
 
-    @Test("A temporary key alone is nothing for a peer that pairs by Secure Connections: Out Of Band Not Available")
+    @Test("A temporary key alone is no use to a peer that pairs by Secure Connections: Out Of Band Not Available")
     func temporaryKeyForSecureConnections() {
         let way = PairingCase(
             testDescription: "", initiator: PairingOptions(), responder: PairingOptions(),
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "A peer that claims our out-of-band values is refused where none were made: anybody can set the flag (2.3.5.6.4)",
+        "A peer that claims our out-of-band values is refused if none were made: anyone can set the flag (2.3.5.6.4)",
         arguments: TwoMachines.Side.allCases)
     func claimedOutOfBandValues(side: TwoMachines.Side) {
         let claim = OutOfBandData(peer: .init(random: .zero, confirm: .zero))
@@ -116,7 +116,7 @@ import Testing
         #expect(two.failure(side) == .refusedByPeer(.outOfBandNotAvailable))
     }
 
-    @Test("A set passkey is shown and typed without asking anybody")
+    @Test("A fixed passkey is shown and typed without asking anyone")
     func fixedPasskey() {
         var way = PairingCase.passkeyShownByResponder
         way.initiator.passkey = 4711
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("A key shorter than demanded is refused on either side with Encryption Key Size")
+    @Test("A key shorter than required is refused on either side with Encryption Key Size")
     func shortKeys() {
         var way = PairingCase.justWorks
         // By default nothing short of 16 octets is taken.
@@ -171,7 +171,7 @@ import Testing
         #expect(way.machines().run().failure(.responder) == .refusedByUs(.encryptionKeySize))
     }
 
-    @Test("A legacy peer is refused where Secure Connections is demanded, on either side")
+    @Test("A legacy peer is refused if Secure Connections is required, on either side")
     func secureConnectionsOnly() {
         var way = PairingCase.justWorks
         way.initiator.requiresSecureConnections = true
@@ -186,7 +186,7 @@ import Testing
         #expect(two.failure(.responder) == .refusedByUs(.authenticationRequirements))
     }
 
-    @Test("Just Works is refused where protection against a man in the middle is demanded")
+    @Test("Just Works is refused if protection against a man in the middle is required")
     func mitmDemanded() {
         var way = PairingCase.justWorks
         way.responder.requiresAuthentication = true
@@ -213,7 +213,7 @@ import Testing
         #expect(refusal(.justWorks, Bond(identity: identity)) == nil)
     }
 
-    @Test("Without bonding no key is given, and the link is encrypted all the same")
+    @Test("Without bonding no key is distributed, and the link is still encrypted")
     func withoutBonding() throws {
         for way in [PairingCase.justWorks, .legacyJustWorks] {
             var way = way
@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test(
-        "Keys that the features name go their way though a side keeps none (Core 5.4, Vol 3, Part H, 3.6.1)",
+        "Keys that the features name are distributed even if a side keeps none (Core 5.4, Vol 3, Part H, 3.6.1)",
         arguments: PairingCase.all, TwoMachines.Side.allCases)
     func distributionWithoutBonding(way: PairingCase, side: TwoMachines.Side) throws {
         let two = way.machines()
@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    @Test("An identity that nobody can have, or that is ours, is refused", arguments: TwoMachines.Side.allCases)
+    @Test("An identity that no device can have, or that is ours, is refused", arguments: TwoMachines.Side.allCases)
     func impossibleIdentities(side: TwoMachines.Side) {
         let ours = side == .initiator ? TwoMachines.responderAddress : TwoMachines.initiatorAddress
         let cases: [(DeviceAddress, PairingFailedReason)] = [
@@ -287,7 +287,7 @@ import Testing
     }
 
     @Test(
-        "What a peer says of BR/EDR is passed over: no key for it is waited for, given or made of ours (CT2, link key)")
+        "What a peer says of BR/EDR is ignored: no key for it is awaited, distributed or derived (CT2, link key)")
     func crossTransportClaims() throws {
         var way = PairingCase.justWorks
         way.responder.initiatorKeys = .all
@@ -318,7 +318,7 @@ import Testing
         #expect(two.sent[1].pdu[5] & 0x08 == 0 && two.sent[1].pdu[6] & 0x08 == 0)
     }
 
-    @Test("The responder gives its keys first, each kind in its turn")
+    @Test("The responder distributes its keys first, each kind in turn")
     func order() {
         let two = PairingCase.legacyJustWorks.machines().run()
         let keys = two.sent.filter { (0x06...0x0A).contains($0.pdu[0]) }

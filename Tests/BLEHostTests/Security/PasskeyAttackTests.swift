@@ -142,7 +142,7 @@ import Testing
         #expect(!attacker.hasPasskey)
     }
 
-    @Test("The attacker of these tests finds a fixed passkey where nobody counts")
+    @Test("The attacker of these tests finds a fixed passkey if attempts are not counted")
     func attackWorks() {
         let two = hosts(fixed: 271_828)
         let attacker = Attacker(two, remembers: true)
@@ -154,7 +154,7 @@ import Testing
         #expect((2...21).contains(attacker.tries))
     }
 
-    @Test("A displayed passkey is another one at each try")
+    @Test("A displayed passkey is different at each attempt")
     func drawnAnew() throws {
         let two = TwoHosts(.passkey)
         var shown: [UInt32] = []

@@ -24,7 +24,7 @@ struct SecurityEndTests {
         }
     }
 
-    @Test("the peripheral's pair command ends with the bond's key where the central encrypts instead of pairing")
+    @Test("the peripheral's pair command ends with the bond's key if the central encrypts instead of pairing")
     func encryptedInstead() {
         let two = bonded()
         guard case .success(.paired(let summary))? = two.pair(by: .peripheral) else {
@@ -40,7 +40,7 @@ struct SecurityEndTests {
         #expect(!two.pairingEvents(.peripheral).contains(.started))
     }
 
-    @Test("a bond's key that is weaker than what the peripheral asked for does not end its pair command well")
+    @Test("a bond's key that is weaker than what the peripheral asked for does not complete its pair command")
     func tooWeak() throws {
         let two = bonded()
         let options = PairingOptions(ioCapability: .displayOnly, requiresAuthentication: true)
@@ -56,7 +56,7 @@ struct SecurityEndTests {
         #expect(two.result(of: pairing, .peripheral) == .failure(.security(.timedOut)))
     }
 
-    @Test("it ends with the failure where the bond's key does not fit")
+    @Test("it ends with the failure if the bond's key does not fit")
     func doesNotFit() throws {
         let two = bonded()
         let link = try #require(two.link(.peripheral))
@@ -75,7 +75,7 @@ struct SecurityEndTests {
         }
     }
 
-    @Test("who waits for a pairing that another client asked the central for hears of its cancellation")
+    @Test("a client that waits for another client's pairing is told of its cancellation")
     func cancelled() throws {
         let two = TwoHosts()
         two.connect()
@@ -88,7 +88,7 @@ struct SecurityEndTests {
         #expect(two.result(of: encrypting, .peripheral) == .failure(.security(.cancelled)))
     }
 
-    @Test("a question for consent that nobody answers is a no after 30 s, and pairing may be tried again on the link")
+    @Test("an unanswered question for consent counts as no after 30 s, and pairing may be tried again on the link")
     func unanswered() {
         var settings = TwoHosts.Settings()
         settings.central.pairing.asksConsent = true
@@ -101,7 +101,7 @@ struct SecurityEndTests {
         #expect(two.read(2) == .success(.gatt(.value([0x02]))))
     }
 
-    @Test("an answer of another kind than the question leaves it open, and the right one is taken")
+    @Test("an answer of another kind than the question leaves it open, and the right one is accepted")
     func otherKind() throws {
         let two = TwoHosts(.passkey)
         two.answer = { _, _ in nil }

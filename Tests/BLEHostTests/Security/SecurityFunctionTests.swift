@@ -93,7 +93,7 @@ import Testing
         #expect(function.take([1, 2, 3]) == .broken)
     }
 
-    @Test("Comparison in constant time says the same as an ordinary one")
+    @Test("Comparison in constant time gives the same result as an ordinary one")
     func comparison() {
         #expect(isEqualInConstantTime([1, 2, 3], [1, 2, 3]))
         #expect(!isEqualInConstantTime([1, 2, 3], [1, 2, 4]))

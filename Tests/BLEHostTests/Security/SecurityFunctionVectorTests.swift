@@ -71,7 +71,9 @@ struct SecurityFunctionVectorTests {
     @Test("the file can be read", .enabled(if: file.isPresent, file.absence))
     func readable() throws { #expect(try Self.file.content.get()?.vectors.isEmpty == false) }
 
-    @Test("a function gives what others compute", .enabled(if: file.isPresent, file.absence), arguments: vectors)
+    @Test(
+        "a function gives the results that others compute", .enabled(if: file.isPresent, file.absence),
+        arguments: vectors)
     func function(vector: Vector) throws {
         switch vector.function {
         case "c1": try expect(try c1(vector), vector.output("out"))

@@ -1,0 +1,133 @@
+"""Runs `bletool` and the guest's own tools for guest_suite.py, and keeps its list of tests."""
+import ctypes, json, os, re, signal, socket, struct, subprocess, sys, time
+
+TOOL = sys.argv[1]
+OUR_ADDRESS, OUR_NAME = '00:AA:01:01:00:01', 'Jelling'
+AF_BLUETOOTH, BTPROTO_HCI, HCI_CHANNEL_USER = 31, 1, 1
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def check(condition, message):
+    if not condition:
+        raise AssertionError(message)
+
+
+class Run:
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err, self.lines, self.strays = status, out, err, [], []
+        for line in out.splitlines():
+            try:
+                self.lines.append(json.loads(line))
+            except ValueError:
+                self.strays.append(line)
+
+    def events(self, name):
+        return [l for l in self.lines if l.get('event') == name]
+
+    def words(self):
+        """Everything that it said, wherever: an operator reads stderr, a program the error event."""
+        return self.err + ' ' + ' '.join(str(l.get('message', '')) for l in self.lines)
+
+    def __str__(self):
+        return f'status {self.status}; stdout {self.out[-300:]!r}; stderr {self.err[-300:]!r}'
+
+
+def tool(*arguments, transport=None, status=0, user=None, timeout=300):
+    command = [TOOL, *(['-t', transport] if transport else []), '--json', *arguments]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=timeout, user=user, extra_groups=[] if user else None,
+                          env={**os.environ, 'XDG_STATE_HOME': '/tmp/state' if user is None else '/tmp/state-nobody'})
+    run = Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+    check(not run.strays, f'stdout is not one JSON object a line: {run}')
+    check(status is None or run.status == status, f'{" ".join(arguments)}: want status {status}: {run}')
+    return run
+
+
+def shell(command, check_status=True):
+    done = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=300)
+    check(not check_status or done.returncode == 0, f'{command}: {done.stdout.decode()[-200:]}')
+    return done.stdout.decode()
+
+
+def is_up(index):
+    return 'UP' in shell(f'hciconfig hci{index}').split()
+
+
+def wait_until(condition, what, seconds=180):
+    end = time.monotonic() + seconds
+    while not condition():
+        check(time.monotonic() < end, f'{what}: not within {seconds} s')
+        time.sleep(0.1)
+
+
+def claim_user_channel(index):
+    """A socket that holds the adapter's user channel, as another program would."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor = libc.socket(AF_BLUETOOTH, socket.SOCK_RAW | socket.SOCK_CLOEXEC, BTPROTO_HCI)
+    address = struct.pack('<HHH', AF_BLUETOOTH, index, HCI_CHANNEL_USER)
+    check(descriptor >= 0 and libc.bind(descriptor, address, len(address)) == 0, 'the user channel cannot be claimed')
+    return descriptor
+
+
+def says(run, *wanted):
+    for one_of in wanted:
+        options = one_of if isinstance(one_of, tuple) else (one_of,)
+        check(any(re.search(o, run.words(), re.IGNORECASE) for o in options), f'no word of {" or ".join(options)}: {run}')
+
+
+PROFILE = {'services': [
+    {'uuid': '180D', 'characteristics': [
+        {'uuid': '2A37', 'properties': ['notify'], 'value': '0048', 'notifyEvery': 0.5},
+        {'uuid': '2A38', 'properties': ['read'], 'permissions': ['readable'], 'value': '0102'}]},
+    {'uuid': '6B7A0001-9D1C-4F5E-8A2B-3C4D5E6F7081', 'characteristics': [
+        {'uuid': '6B7A0003-9D1C-4F5E-8A2B-3C4D5E6F7081', 'properties': ['read', 'write'],
+         'permissions': ['readable', 'writeable'], 'value': 'aa55'},
+        {'uuid': '6B7A0006-9D1C-4F5E-8A2B-3C4D5E6F7081', 'properties': ['read'],
+         'permissions': ['readEncryptionRequired'], 'value': '5ec2e7'}]}]}
+
+
+class Served:
+    """`bletool serve` at work on hci1, and what it prints."""
+
+    def __init__(self):
+        with open('/tmp/profile.json', 'w') as f:
+            json.dump(PROFILE, f)
+        self.out, self.err = '/tmp/serve.out', '/tmp/serve.err'
+        self.process = subprocess.Popen(
+            [TOOL, '-t', 'user:1', '--json', 'serve', '--profile', '/tmp/profile.json', '--name', OUR_NAME, '--advertise', '180D'],
+            stdin=subprocess.DEVNULL, stdout=open(self.out, 'wb'), stderr=open(self.err, 'wb'),
+            env={**os.environ, 'XDG_STATE_HOME': '/tmp/state'})
+        try:
+            self.wait_for('advertising')
+        except AssertionError:
+            self.process.kill()
+            raise
+
+    def events(self, name):
+        with open(self.out) as f:
+            whole = f.read().rpartition('\n')[0]
+        return [e for e in map(json.loads, whole.splitlines()) if e.get('event') == name]
+
+    def wait_for(self, name, seconds=180, count=1):
+        def come():
+            with open(self.err) as f:
+                check(self.process.poll() is None or len(self.events(name)) >= count, f'serve ended: {f.read()[-300:]}')
+            return len(self.events(name)) >= count
+        wait_until(come, f'{count} × {name} of serve', seconds)
+        return self.events(name)
+
+    def stop(self):
+        """^C: a success, and the adapter is given back."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            check(self.process.wait(180) == 0, f'status {self.process.returncode}')
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        check(not is_up(1), 'the adapter was left up')
