@@ -17,7 +17,7 @@ struct MessageTests {
         #expect(PeerIdentifier("180D") == nil)
     }
 
-    @Test("requests and events are values that can be encoded: a daemon can hold the engine")
+    @Test("requests and events are values that can be encoded: a daemon can run the engine")
     func encoding() throws {
         let requests: [ClientRequest] = [
             .createCentral(ManagerOptions(restoreIdentifier: "c")),

@@ -7,7 +7,7 @@ import Testing
 struct CaptureWriterTests {
     static let formats: [CaptureFormat] = [.btsnoop, .btsnoopMonitor, .pcap, .pcapng, .packetLogger]
 
-    @Test("what is in the file while the writer lives can be read: a killed process leaves it so", arguments: formats)
+    @Test("the file can be read at any time: a killed process leaves a valid capture", arguments: formats)
     func readableAtEachMoment(format: CaptureFormat) throws {
         try withTemporaryPath { path in
             var writer = try CaptureWriter(path: path, format: format)
@@ -21,7 +21,7 @@ struct CaptureWriterTests {
         }
     }
 
-    @Test("records that gather go to the file whole, at the latest when so many octets wait")
+    @Test("buffered records are written whole, at the latest when the buffer is full")
     func gathering() throws {
         try withTemporaryPath { path in
             var writer = try CaptureWriter(path: path, format: .btsnoop, flushing: .bytes(100))
@@ -39,7 +39,7 @@ struct CaptureWriterTests {
         }
     }
 
-    @Test("a writer that goes away writes the rest")
+    @Test("a writer that is released writes the rest")
     func deinitialization() throws {
         try withTemporaryPath { path in
             do {
@@ -50,7 +50,7 @@ struct CaptureWriterTests {
         }
     }
 
-    @Test("a full disk is told once, and what comes after it is counted")
+    @Test("a full disk is reported once, and later records are counted")
     func fullDisk() throws {
         let full = unsafe open("/dev/full", O_WRONLY)
         try #require(full >= 0, "/dev/full is missing")
@@ -89,7 +89,7 @@ struct CaptureWriterTests {
         }
     }
 
-    @Test("a pipe that takes no more is an error and no endless wait")
+    @Test("a full pipe is an error, not an endless wait")
     func fullPipe() {
         var ends: [Int32] = [0, 0]
         #expect(unsafe pipe(&ends) == 0)
@@ -102,7 +102,7 @@ struct CaptureWriterTests {
         } catch { #expect(error.reason == .cannotWrite(SystemError(number: EAGAIN))) }
     }
 
-    @Test("a reader of the pipe that goes away is an error and not the end of the process")
+    @Test("a pipe whose reader closes is an error, not the end of the process")
     func brokenPipe() throws {
         var ends: [Int32] = [0, 0]
         #expect(unsafe pipe(&ends) == 0)
@@ -118,7 +118,7 @@ struct CaptureWriterTests {
         #expect(writer.lostRecordCount == 2)
     }
 
-    @Test("captures are read from a pipe as they come")
+    @Test("captures are read from a pipe as they arrive")
     func readingPipe() throws {
         var ends: [Int32] = [0, 0]
         #expect(unsafe pipe(&ends) == 0)
@@ -161,7 +161,7 @@ struct CaptureWriterTests {
         }
     }
 
-    @Test("a packet beyond all bounds is refused, and the next is written")
+    @Test("an oversized packet is refused, and the next is written")
     func hugePacket() throws {
         try withTemporaryPath { path in
             var writer = try CaptureWriter(path: path, format: .pcapng)

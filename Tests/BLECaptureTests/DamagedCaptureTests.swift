@@ -16,7 +16,7 @@ struct DamagedCaptureTests {
     private func error(_ bytes: [UInt8]) -> CaptureError? { Reading(bytes).errors.first }
 
     @Test(
-        "cut at every byte, all whole records come, then an error that says where the cut one starts",
+        "truncated at every byte, a file gives all complete records, then an error that says where the truncated one starts",
         arguments: formats)
     func truncatedEverywhere(format: CaptureFormat) throws {
         let whole = try Self.file(format)
@@ -39,7 +39,7 @@ struct DamagedCaptureTests {
         }
     }
 
-    @Test("a cut between two records is no error")
+    @Test("a file that ends between two records is not an error")
     func cutBetweenRecords() throws {
         let bytes = try Self.file(.btsnoop)
         let reading = Reading(Array(bytes[..<(16 + 24 + 4)]))
@@ -121,7 +121,7 @@ struct DamagedCaptureTests {
         }
     }
 
-    @Test("a huge length is an error at once, and no memory", arguments: [UInt32.max, 1 << 31, 1 << 20])
+    @Test("a huge length is an error at once, and allocates nothing", arguments: [UInt32.max, 1 << 31, 1 << 20])
     func hugeLengths(length: UInt32) {
         var snoop = FileBuilder.btsnoop(datalink: 1002)
         snoop.u32(length)
@@ -161,7 +161,7 @@ struct DamagedCaptureTests {
             ])
     }
 
-    @Test("an empty file, a wrong magic number and a foreign file are told apart")
+    @Test("an empty file, a wrong magic number and a foreign file are distinguished")
     func notCaptures() {
         #expect(error([]) == CaptureError(.empty))
         #expect(error([0x62]) == CaptureError(.unknownFormat))
@@ -177,7 +177,7 @@ struct DamagedCaptureTests {
         #expect(Reading(path: "/").errors == [CaptureError(.cannotRead(SystemError(number: 21)))])
     }
 
-    @Test("errors tell a person what, which record and where")
+    @Test("errors name the problem, the record and the offset")
     func descriptions() {
         let error = CaptureError(.truncated(needed: 24, available: 3), byteOffset: 44, recordNumber: 2)
         #expect("\(error)" == "the file ends early: 24 bytes needed, 3 left, at record 2, offset 44")
@@ -201,7 +201,7 @@ struct DamagedCaptureTests {
         }
     }
 
-    @Test("a damaged packet block costs that packet, and the next ones come (DESIGN 1, errors and bad input)")
+    @Test("a damaged packet block costs that packet, and the next ones are read (DESIGN 1, errors and bad input)")
     func damagedBlocks() {
         var file = FileBuilder(bigEndian: false)
         file.section()
@@ -234,7 +234,7 @@ struct DamagedCaptureTests {
         #expect(reading.records == [Recorded(.packet(.hostToController), [1, 3, 12, 0], at: 4)])
     }
 
-    @Test("records of no length are records, and do not stop the reader")
+    @Test("empty records are records, and do not stop the reader")
     func zeroLengths() {
         var snoop = FileBuilder.btsnoop(datalink: 1002)
         for number in 0..<3 { snoop.btsnoopRecord(flags: UInt32(number), time: 0x00DC_DDB3_0F2F_8000, []) }

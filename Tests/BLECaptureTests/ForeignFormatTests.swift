@@ -30,7 +30,7 @@ struct ForeignFormatTests {
             ])
     }
 
-    @Test("link type 187 states no direction: type and boundary flag tell it")
+    @Test("link type 187 states no direction: it follows from type and boundary flag")
     func withoutDirection() {
         let begunByHost: [UInt8] = [0x02, 0x40, 0x00, 0x02, 0x00, 0xAA, 0xBB]
         let continuation: [UInt8] = [0x02, 0x40, 0x10, 0x01, 0x00, 0xCC]
@@ -67,7 +67,7 @@ struct ForeignFormatTests {
         #expect(reading.errors.allSatisfy { !$0.isFinal })
     }
 
-    @Test("a direction that contradicts a command or event does not count")
+    @Test("a direction that contradicts a command or event is ignored")
     func contradiction() {
         var file = FileBuilder.pcap(bigEndian: false, link: 201)
         file.pcapRecord(seconds: seconds, fraction: 0, [0, 0, 0, 1] + reset)
@@ -121,7 +121,7 @@ struct ForeignFormatTests {
             ])
     }
 
-    @Test("what an interface of another kind carries is passed over and counted")
+    @Test("packets of another kind of interface are skipped and counted")
     func foreignInterfaces() throws {
         var file = FileBuilder(bigEndian: false)
         file.section()
@@ -133,7 +133,7 @@ struct ForeignFormatTests {
         #expect(reader.foreignRecordCount == 5)
     }
 
-    @Test("a description that is longer than any record, or too short, counts as an interface all the same")
+    @Test("an interface description that is too long or too short still counts as an interface")
     func oddDescriptions() {
         var file = FileBuilder(bigEndian: false)
         file.section()
@@ -296,7 +296,7 @@ struct ForeignFormatTests {
         #expect(expected.filter { if case .packet = $0.content { true } else { false } }.count == 8)
     }
 
-    @Test("packets that the capture program lost are told")
+    @Test("packets that the capture program lost are reported")
     func drops() throws {
         var file = FileBuilder.btsnoop(datalink: 1002)
         file.btsnoopRecord(flags: 2, time: 0, drops: 17, reset)

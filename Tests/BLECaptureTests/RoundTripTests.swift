@@ -45,7 +45,7 @@ struct RoundTripTests {
         #expect(Reading(try written(records, as: .btsnoopMonitor)).records == records)
     }
 
-    @Test("formats without a form for notes leave them out and count them", arguments: [CaptureFormat.btsnoop, .pcap])
+    @Test("formats without notes omit them and count them", arguments: [CaptureFormat.btsnoop, .pcap])
     func notesAreCounted(format: CaptureFormat) throws {
         try withTemporaryPath { path in
             var writer = try CaptureWriter(path: path, format: format)
@@ -57,7 +57,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("PacketLogger keeps its own notes, and has no form for ISO data")
+    @Test("PacketLogger keeps its own notes, and cannot hold ISO data")
     func packetLoggerNotes() throws {
         let note = Recorded(.note(.packetLogger(0xFC)), [UInt8]("hello".utf8), at: Sample.start)
         let reading = Reading(try written([note] + Sample.isoPackets, as: .packetLogger))
@@ -65,7 +65,8 @@ struct RoundTripTests {
     }
 
     @Test(
-        "adapters stay apart in pcapng and btsnoop of the monitor", arguments: [CaptureFormat.pcapng, .btsnoopMonitor])
+        "adapters stay separate in pcapng and btsnoop of the monitor",
+        arguments: [CaptureFormat.pcapng, .btsnoopMonitor])
     func adapters(format: CaptureFormat) throws {
         let adapters: [UInt16] = [7, 0, 300, 7, 0]
         let packets = zip(Sample.packets, adapters).map { packet, adapter in
@@ -76,7 +77,7 @@ struct RoundTripTests {
         #expect(Reading(try written(packets, as: format)).records == packets)
     }
 
-    @Test("a shortened packet stays known as shortened", arguments: formats.filter { $0 != .packetLogger })
+    @Test("a truncated packet stays marked as truncated", arguments: formats.filter { $0 != .packetLogger })
     func shortened(format: CaptureFormat) throws {
         let packet = Recorded(
             .packet(.controllerToHost), [0x02, 0x40, 0x20, 0x1B, 0x00], at: Sample.start, original: 32)
@@ -97,7 +98,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("times outside a format's years become the nearest that it holds")
+    @Test("times outside a format's years become the nearest that it can hold")
     func extremeTimes() throws {
         for time in [Int64.min, -1, 0, 1 << 52, .max] {
             let packet = Recorded(.packet(.hostToController), [0x01, 0x03, 0x0C, 0x00], at: time)

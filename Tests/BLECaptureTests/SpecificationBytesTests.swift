@@ -47,7 +47,7 @@ private struct Line {
 
 @Suite("The bytes of SPEC section 8")
 struct SpecificationBytesTests {
-    @Test("every line is whole: lengths of events, reports and AD structures agree")
+    @Test("every line is consistent: lengths of events, reports and AD structures agree")
     func linesAreWhole() throws {
         let lines = try Line.all()
         #expect(lines.count == 17)

@@ -30,7 +30,7 @@ struct AssignedNumbersTests {
         #expect(AssignedNumbers.appearance(0xFFC0) == nil)
     }
 
-    @Test("every number that exists is found, and ends in time when it does not")
+    @Test("every assigned number is found, and the search for any other ends in time")
     func all() {
         let names = (0...UInt16.max).compactMap { AssignedNumbers.company($0) }
         #expect(names.count > 3000)

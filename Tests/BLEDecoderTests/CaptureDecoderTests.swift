@@ -35,7 +35,7 @@ struct CaptureDecoderTests {
         #expect(lines[2...].contains("      Own Address Type: random (0x01)"))
     }
 
-    @Test("any time that a file can state is shown, as a date of its own")
+    @Test("every time that a file can state is shown, as a distinct date")
     func times() throws {
         let dates: [(UInt64, String)] = [
             (0, "== -1-12-20 UTC\n< 00:00:00.000000"), (.max, "< 23:59:59.999999"), (1 << 63, "< "),
@@ -70,7 +70,7 @@ struct CaptureDecoderTests {
         #expect(lines.contains("        Properties: notify"))
     }
 
-    @Test("a vendor's characteristic does not bear the name of the member that owns its UUID; a service does")
+    @Test("a vendor's characteristic does not get the name of the member that owns its UUID; a service does")
     func memberNames() throws {
         let packets = [
             Self.connected, Self.frame(4, [0x10, 1, 0, 0xFF, 0xFF, 0x00, 0x28]),
@@ -85,7 +85,7 @@ struct CaptureDecoderTests {
         #expect(lines.contains { $0.hasSuffix("ATT Read Request (0x0a) 0x0012 FFF4") })
     }
 
-    @Test("what discovery told of a device holds when it connects again")
+    @Test("what discovery found still applies when the device connects again")
     func reconnection() throws {
         let packets = [
             Self.connected, Self.frame(4, [0x08, 1, 0, 0xFF, 0xFF, 0x03, 0x28]),
@@ -96,7 +96,7 @@ struct CaptureDecoderTests {
         #expect(lines.last { $0.contains("Notification") }?.hasSuffix("0x0012 Heart Rate Measurement") == true)
     }
 
-    @Test("fragments are put together, and shown with the last of them")
+    @Test("fragments are reassembled and shown with the last one")
     func fragments() throws {
         let lines = try lines([
             [2, 0x40, 0x00, 5, 0, 7, 0, 4, 0, 0x12], [2, 0x40, 0x10, 3, 0, 3, 0, 0x61],
@@ -107,7 +107,7 @@ struct CaptureDecoderTests {
     }
 
     @Test(
-        "keys and passkeys are never written, in text or JSON, whole or broken",
+        "keys and passkeys are never written, in text or JSON, intact or malformed",
         arguments: [DecodingStyle.text(isColoured: false), .json])
     func secrets(style: DecodingStyle) throws {
         let secret = [UInt8](repeating: 0xA7, count: 16)
@@ -142,7 +142,7 @@ struct CaptureDecoderTests {
         #expect(lines.contains { $0.hasSuffix("L2CAP SDP (0x0001) channel 0x0052") })
     }
 
-    @Test("each filter lets through what is asked for")
+    @Test("each filter passes what is asked for")
     func filters() throws {
         let packets = [
             [1, 3, 0x0C, 0], Self.connected, Self.frame(4, [0x0A, 0x12, 0]), Self.frame(4, [0x0A, 0x13, 0]),
@@ -159,7 +159,7 @@ struct CaptureDecoderTests {
         #expect(try headlines(DecodingFilter(kinds: .event, attributeHandle: 0x13)) == 0)
     }
 
-    @Test("a name that a terminal would obey, or that nobody could see, is shown by its numbers")
+    @Test("control and invisible characters of a name are shown by number")
     func hostileName() throws {
         let name = Array("L\u{1B}[2J\u{9B}\u{202E}\u{61C}\u{200B}\u{FEFF}\u{E0041}e\u{301}\u{301}\u{301}".utf8)
         let report: [UInt8] =
@@ -179,7 +179,7 @@ struct CaptureDecoderTests {
         }
     }
 
-    @Test("a page's data end no script, whatever a name holds")
+    @Test("the data of a page never ends its script element, whatever a name contains")
     func page() throws {
         let name = Array("</script><b>".utf8)
         let report: [UInt8] =
@@ -199,7 +199,8 @@ struct CaptureDecoderTests {
         #expect(text.contains("\\u003c/script>\\u003cb>"))
     }
 
-    @Test("the summary and the text agree on what is malformed; nothing traps or grows without bound, whatever comes")
+    @Test(
+        "the summary and the text agree on what is malformed; nothing traps or grows without bound, whatever the input")
     func hostile() throws {
         var generator = Generator(state: 7)
         let seeds = [

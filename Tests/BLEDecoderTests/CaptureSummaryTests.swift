@@ -11,7 +11,7 @@ struct CaptureSummaryTests {
         return [2, UInt8(field & 0xFF), UInt8(field >> 8), UInt8(data.count), 0] + data
     }
 
-    @Test("an ATT PDU in fragments counts once, when it is whole")
+    @Test("an ATT PDU in fragments counts once, when it is complete")
     func fragments() throws {
         var summary = CaptureSummary()
         try summary.countAll([
@@ -25,7 +25,7 @@ struct CaptureSummaryTests {
         #expect(summary.malformed == 0)
     }
 
-    @Test("a fragment of nothing, and fragments that are too long, are malformed")
+    @Test("a continuation without a start, and fragments that are too long, are malformed")
     func brokenFragments() throws {
         var summary = CaptureSummary()
         try summary.countAll([acl(1, [0x0A]), acl(0, [0x03, 0x00, 0x04]), acl(1, [0, 0x0A, 0x12, 0, 0, 0])])
@@ -48,7 +48,7 @@ struct CaptureSummaryTests {
         #expect(summary.malformed == 0)
     }
 
-    @Test("a report whose advertising data breaks its form is malformed, its address counts")
+    @Test("a report with malformed advertising data is malformed, its address counts")
     func malformedAdvertisingData() throws {
         let report: [UInt8] = [4, 0x3E, 15, 2, 1, 0, 1, 1, 2, 3, 4, 5, 6, 3, 2, 0xFF, 3, 0xC0]
         var summary = CaptureSummary()
@@ -84,7 +84,7 @@ struct CaptureSummaryTests {
             ])
     }
 
-    @Test("the set of addresses holds what it was given, once, also after it has grown")
+    @Test("the set of addresses holds each address once, also after it has grown")
     func addressSet() {
         var addresses = AdvertiserTable()
         for _ in 0..<2 { for number in 0..<5000 as Range<UInt64> { addresses.insert(number << 24 | number) } }

@@ -56,7 +56,7 @@ struct ChannelDecodingTests {
         #expect(counts.malformed == 0)
     }
 
-    @Test("the frames of a unit are put together; each shows what credits are left (Core 5.4, Vol 3, Part A, 3.4.3)")
+    @Test("the frames of an SDU are reassembled; each shows the credits left (Core 5.4, Vol 3, Part A, 3.4.3)")
     func units() throws {
         let notification: [UInt8] = [0x1B, 0x12, 0] + [UInt8](repeating: 0x61, count: 20)
         let unit = [UInt8(notification.count), 0] + notification
@@ -110,7 +110,7 @@ struct ChannelDecodingTests {
         }
     }
 
-    @Test("of a frame on a signalling channel that comes in pieces no more is held than can open a channel")
+    @Test("a fragmented signalling frame is kept only as far as it can open a channel")
     func boundedSignalling() {
         var counter = FragmentCounter()
         let payload = [UInt8](repeating: 8, count: 4000)
@@ -127,7 +127,7 @@ struct ChannelDecodingTests {
         #expect(counter.gathered.count == 256)
     }
 
-    @Test("options of a configuration have names and fields, odd and cut ones their octets (Vol 3, Part A, 5)")
+    @Test("configuration options have names and fields, unknown and truncated ones their octets (Vol 3, Part A, 5)")
     func configurationOptions() throws {
         let mode: [UInt8] = [4, 9, 3, 10, 20, 0xD0, 0x07, 0xE0, 0x2E, 0xF2, 0x03]
         let options: [UInt8] = [1, 2, 0x40, 0x03] + mode + [0x85, 1, 0, 7, 1, 9, 0x70, 0, 2, 4, 0xFF]
@@ -151,7 +151,7 @@ struct ChannelDecodingTests {
         #expect(try summary(packets, received: []).malformed == 0)
     }
 
-    @Test("frames that make up no unit are malformed, in the text and in the count")
+    @Test("frames that form no SDU are malformed, in the text and in the count")
     func brokenUnits() throws {
         let packets =
             Self.enhanced + [

@@ -199,10 +199,10 @@ struct KeySecrecyTests {
     @Test("no PDU of pairing shows a key, whatever its code and length")
     func securityManager() throws { #expect(try shown(Self.btsnoop(Self.pairing)) == []) }
 
-    @Test("no command and no event shows a key, known or not, whole, cut or broken")
+    @Test("no command and no event shows a key, known or not, intact, truncated or malformed")
     func commandsAndEvents() throws { #expect(try shown(Self.btsnoop(Self.hci)) == []) }
 
-    @Test("no note of the monitor shows a key, not even in what programs log")
+    @Test("no note of the monitor shows a key, not even in what programs have logged")
     func monitor() throws { #expect(try shown(Self.notes) == []) }
 
     @Test("the key of encrypted advertising data is not shown where its type is known")
@@ -219,7 +219,7 @@ struct KeySecrecyTests {
         #expect(try shown(file) == [])
     }
 
-    @Test("what is no key is still shown: short octets of vendors, logs with UUIDs, data of channels")
+    @Test("data other than keys is still shown: short octets of vendors, logs with UUIDs, data of channels")
     func useful() throws {
         let file = Self.btsnoop([
             Packet(octets: Self.event(0xFF, [0xAB, 0xCD, 0xEF])),

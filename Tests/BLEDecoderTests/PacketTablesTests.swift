@@ -18,7 +18,7 @@ struct PacketTablesTests {
         #expect(PacketNames.name(of: 0x7777, in: .command) == nil)
     }
 
-    @Test("every line was understood: fields have names, groups end, none is empty")
+    @Test("every line is understood: fields have names, groups end, none is empty")
     func fields() {
         for (index, field) in tables.fields.enumerated() {
             #expect(!field.text.isEmpty && !field.key.isEmpty)

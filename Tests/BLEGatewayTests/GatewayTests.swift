@@ -24,7 +24,7 @@ struct GatewayTests {
                 + #""advertisement":"0201060a16d2fc4002c40903bf13","sequence":1}"#)
     }
 
-    @Test("the same packet again is no news; after the time of refresh it is reported again")
+    @Test("a repeated packet is not reported until the refresh time has passed")
     func refresh() throws {
         var bench = Bench()
         #expect(try bench.hear(sensor, Bench.temperature(2000)).count == 1)
@@ -50,7 +50,7 @@ struct GatewayTests {
         #expect(bench.wait(10).isEmpty)
     }
 
-    @Test("a value has to move by its threshold, compared with the last document")
+    @Test("a value must differ from the last document by its threshold")
     func threshold() throws {
         var configuration = GatewayConfiguration(name: "g")
         configuration.pace.thresholds = ["temperature": 0.5]
@@ -63,7 +63,7 @@ struct GatewayTests {
         #expect(try bench.hear(sensor, Bench.temperature(2050)).count == 1)
     }
 
-    @Test("a counter of packets that changes is no news")
+    @Test("a changed packet counter is not reported")
     func counter() throws {
         var bench = Bench()
         try bench.hear(sensor, Bench.temperature(2000, packet: 1))
@@ -71,7 +71,7 @@ struct GatewayTests {
         #expect(try bench.hear(sensor, Bench.temperature(2000, packet: 2)).isEmpty)
     }
 
-    @Test("a press of a button waits for no interval, and stands in one document")
+    @Test("a button press is reported at once, in one document")
     func button() throws {
         var bench = Bench()
         // Packet 1, button: press.
@@ -113,7 +113,7 @@ struct GatewayTests {
         #expect(try documents({ $0.rssi = -90 }, rssi: -80) == 1)
     }
 
-    @Test("names with stars end in bounded time", arguments: ["a*a*a*a*a*a*a*b"])
+    @Test("names with stars are matched in bounded time", arguments: ["a*a*a*a*a*a*a*b"])
     func patterns(pattern: String) {
         #expect(!NamePattern(pattern).matches(String(repeating: "a", count: 2000)))
         #expect(NamePattern("*").matches(""))
@@ -142,7 +142,7 @@ struct GatewayTests {
         #expect(bench.gateway.deviceCount == 1)
     }
 
-    @Test("the device of an adapter that hears it better is reported with that adapter")
+    @Test("a device is reported with the adapter that receives it best")
     func adapters() throws {
         var bench = Bench()
         try bench.hear(sensor, Bench.temperature(2000), rssi: -80)
@@ -211,7 +211,7 @@ struct GatewayTests {
         #expect(bench.gateway.nextDeadline == nil)
     }
 
-    @Test("other settings hold from the next packet on, and the sequence goes on")
+    @Test("new settings apply from the next packet on, and the sequence continues")
     func configure() throws {
         var bench = Bench()
         try bench.hear(sensor, Bench.temperature(2000))

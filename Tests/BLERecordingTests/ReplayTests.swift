@@ -34,7 +34,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("a changed byte of a host packet is told with both packets, and the replay goes on")
+    @Test("a changed byte of a host packet is reported with both packets, and the replay continues")
     func changedByte() throws {
         let folder = try TemporaryFolder()
         let session = try RecordedSession(folder: folder)
@@ -71,7 +71,7 @@ struct ReplayTests {
         #expect(outcome.unreachedPacketCount > 0)
     }
 
-    @Test("inputs that were cut behind the last packet sent are told by the packets that were never reached")
+    @Test("inputs truncated after the last packet sent are recognized by the packets that were never reached")
     func cutInputs() throws {
         let folder = try TemporaryFolder()
         let session = try RecordedSession(folder: folder)
@@ -83,7 +83,7 @@ struct ReplayTests {
         #expect(try Replayer.replay(session.files).unreachedPacketCount == 1)
     }
 
-    @Test("a recording that lacks its last line was cut, be it behind its last packet")
+    @Test("a recording without its last line is truncated, even after its last packet")
     func lostEnding() throws {
         let folder = try TemporaryFolder()
         let session = try RecordedSession(folder: folder)
@@ -101,7 +101,7 @@ struct ReplayTests {
         #expect(try !Replayer.replay(session.files).isCut)
     }
 
-    @Test("files that were there stay as they were when nothing came into the engine")
+    @Test("existing files stay as they were if the engine got no input")
     func abandoned() throws {
         let folder = try TemporaryFolder()
         let files = RecordingFiles(folder.path + "/session")
@@ -128,7 +128,7 @@ struct ReplayTests {
     }
 
     @Test(
-        "inputs that are none are told with their line, never a trap",
+        "invalid inputs are reported with their line, never a trap",
         arguments: [
             "{", "[]", "{\"at\":1}", "{\"at\":1,\"packet\":7}", "{\"at\":\"x\"}", "\u{0}", "{\"at\":1,\"command\":{}}",
             "{\"at\":-9223372036854775808,\"advance\":true}",
@@ -151,7 +151,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("a recording of another form is refused by its number")
+    @Test("a recording of another version is refused by its number")
     func otherVersion() throws {
         let folder = try TemporaryFolder()
         let session = try RecordedSession(folder: folder)
@@ -162,7 +162,7 @@ struct ReplayTests {
         #expect(throws: RecordingError.unknownVersion(2)) { try Replayer.replay(session.files) }
     }
 
-    @Test("files that are not there are named")
+    @Test("missing files are named")
     func absent() {
         #expect(throws: RecordingError.self) { try Replayer.replay(RecordingFiles("/nonexistent/session")) }
     }

@@ -46,7 +46,7 @@ struct FileBondStoreTests {
         #expect(try folder.store().load().bonds == [Self.full])
     }
 
-    @Test("a bond with nothing but its identity is a bond")
+    @Test("a bond with only an identity is a bond")
     func leastBond() throws {
         let folder = try Folder()
         let bond = Bond(identity: DeviceAddress(value: 1, kind: .public), keySize: 7)
@@ -94,7 +94,7 @@ struct FileBondStoreTests {
         #expect(first != .zero)
     }
 
-    @Test("to look at bonds where there are none makes nothing")
+    @Test("looking for bonds that do not exist creates nothing")
     func lookingMakesNothing() throws {
         let folder = try Folder()
         #expect(try FileBondStore(path: folder.path + "/none").bonds().isEmpty)
@@ -102,7 +102,7 @@ struct FileBondStoreTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/none"))
     }
 
-    @Test("nobody but the owner can look into file and folder")
+    @Test("only the owner can read the file and the folder")
     func modes() throws {
         let folder = try Folder()
         unsafe chmod(folder.path, 0o755)
@@ -114,7 +114,7 @@ struct FileBondStoreTests {
         #expect(try folder.mode("/bonds") == 0o600)
     }
 
-    @Test("a damaged file is set aside and told, and what is whole of it is kept")
+    @Test("a damaged file is set aside and reported, and its intact part is kept")
     func damage() throws {
         let folder = try Folder()
         try folder.store().save(Self.full)
@@ -198,7 +198,7 @@ struct FileBondStoreTests {
         #expect(try folder.read("/bonds") == text)
     }
 
-    @Test("a place that cannot be one is told with its path and the remedy")
+    @Test("an unusable path is reported with the remedy")
     func unwritable() throws {
         let folder = try Folder()
         try folder.write("a file", "/taken")
@@ -248,7 +248,7 @@ struct FileBondStoreTests {
         #expect(try folder.store().load().bonds.count == 40)
     }
 
-    @Test("who finds the lock taken gets it when its holder lets it go (pain: two processes)")
+    @Test("a process that finds the lock taken gets it when its holder releases it (pain: two processes)")
     func lockIsLetGo() throws {
         let folder = try Folder()
         let store = FileBondStore(path: folder.path, lockTimeoutMilliseconds: 600_000)
@@ -263,7 +263,8 @@ struct FileBondStoreTests {
         #expect(try folder.store().load().bonds == [Self.full])
     }
 
-    @Test("a lock that is never let go ends in an error, and each later change in one at once, until it is free again")
+    @Test(
+        "a lock that is never released ends in an error, and each later change in one at once, until it is free again")
     func lockIsKept() throws {
         let folder = try Folder()
         let store = FileBondStore(path: folder.path, lockTimeoutMilliseconds: 30)

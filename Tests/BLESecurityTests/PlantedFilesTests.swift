@@ -58,7 +58,7 @@ struct PlantedFilesTests {
         #expect(isRefused("is a pipe, not a file", at: "/lock"))
     }
 
-    @Test("links are not followed: neither to bonds of somebody else, nor to a file that would be written")
+    @Test("links are not followed: neither to someone else's bonds, nor to a file that would be written")
     func links() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try FileBondStore(path: path + "/other").save(bond)
@@ -82,7 +82,7 @@ struct PlantedFilesTests {
         #expect(try FileBondStore(path: path).load().bonds == [bond])
     }
 
-    @Test("another user's bonds are not believed, nor is his folder used", .enabled(if: isRoot, "needs root"))
+    @Test("another user's bonds are not trusted, nor is that user's folder used", .enabled(if: isRoot, "needs root"))
     func foreign() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try FileBondStore(path: path).save(bond)
@@ -95,7 +95,7 @@ struct PlantedFilesTests {
         #expect(refusals() == [nil])
     }
 
-    @Test("bonds that others could have written are not believed")
+    @Test("bonds that others could have written are not trusted")
     func writable() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try FileBondStore(path: path).save(bond)

@@ -74,7 +74,7 @@ struct CharacteristicFormatTests {
         if meaning != text { #expect(text.dropFirst(meaning.count).hasPrefix(", ")) }
     }
 
-    @Test("a value that is cut off or too long is an error, not a guess")
+    @Test("a value that is truncated or too long is an error, not a guess")
     func broken() throws {
         func failure(_ uuid: UInt16, _ octets: [UInt8]) -> DecodingError? {
             do throws(DecodingError) {
@@ -91,7 +91,7 @@ struct CharacteristicFormatTests {
         #expect(failure(0x2BFF, [0x01, 0x41]) == .truncated(needed: 1, remaining: 0))
     }
 
-    @Test("what has no format is no error")
+    @Test("a characteristic without a format is not an error")
     func unknown() {
         #expect(CharacteristicFormat(of: BluetoothUUID(UInt16(0x2AFF))) != nil)
         #expect(CharacteristicFormat(of: BluetoothUUID(UInt16(0xFFF4))) == nil)

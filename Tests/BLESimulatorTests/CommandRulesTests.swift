@@ -92,7 +92,7 @@ struct CommandRulesTests {
         expectAll(.success)
     }
 
-    @Test("the accept list has an end, and an entry stands in it once")
+    @Test("the accept list has a limit, and contains an entry once")
     func acceptListSize() {
         for number in 0..<8 as Range<UInt64> {
             for _ in 0..<2 {
@@ -218,7 +218,7 @@ struct CommandRulesTests {
     // MARK: What is known
 
     @Test(
-        "the bits of Read Local Supported Commands are true",
+        "the bits of Read Local Supported Commands are correct",
         arguments: [SimulatedControllerConfiguration(), .core40(), .core42()])
     func supportedCommands(configuration: SimulatedControllerConfiguration) throws {
         let other = TestHost.ready(air, configuration)
@@ -260,7 +260,7 @@ struct CommandRulesTests {
         return opcodes
     }()
 
-    @Test("an unknown command is answered by Command Status 0x01, or Command Complete where that is the habit")
+    @Test("an unknown command is answered by Command Status 0x01, or Command Complete, as some controllers do")
     func unknown() {
         host.forget()
         host.send([1, 0x34, 0xFC, 0])
@@ -300,7 +300,7 @@ struct CommandRulesTests {
         #expect(old.query(LEReadBufferSize())?.aclDataPacketLength == 27)
     }
 
-    @Test("shared buffers are told by Read Buffer Size alone")
+    @Test("shared buffers are reported only by Read Buffer Size")
     func sharedBuffers() {
         var configuration = SimulatedControllerConfiguration.numbered(2)
         configuration.sharesBuffers = true

@@ -78,7 +78,7 @@ struct DataTests {
         #expect(peripheral.frames.map(\.payload) == [payload])
     }
 
-    @Test("only so many packets go in one connection event")
+    @Test("the number of packets in one connection event is limited")
     func packetsPerEvent() throws {
         var configuration = SimulatedControllerConfiguration.numbered(1)
         configuration.packetsPerConnectionEvent = 2

@@ -57,7 +57,7 @@ struct DeterminismTests {
         #expect(generator.next(below: 0) == 0 && generator.next(below: -5) == 0)
     }
 
-    @Test("an air where nobody listens has no deadline, a link without data neither")
+    @Test("an air without listeners has no deadline, nor has a link without data")
     func idle() throws {
         let air = SimulatedAir.demoWorld()
         #expect(air.nextDeadlineMicroseconds == nil)

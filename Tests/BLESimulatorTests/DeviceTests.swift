@@ -87,7 +87,7 @@ struct DeviceTests {
         #expect(ask([0x04, 13, 0, 14, 0]) == error(0x04, 13, 0x0A))
     }
 
-    @Test("ranges that are none are refused with Invalid Handle", arguments: [0x04, 0x08, 0x10] as [UInt8])
+    @Test("invalid ranges are refused with Invalid Handle", arguments: [0x04, 0x08, 0x10] as [UInt8])
     func ranges(opcode: UInt8) {
         let type: [UInt8] = opcode == 0x04 ? [] : [0, 0x28]
         #expect(ask([opcode, 0, 0, 5, 0] + type) == error(opcode, 0, 0x01))
@@ -140,7 +140,7 @@ struct DeviceTests {
         #expect(ask([0x3E]) == error(0x3E, 0, 0x06))
     }
 
-    @Test("errors may be put into a characteristic at any time")
+    @Test("errors can be injected into a characteristic at any time")
     func injectedErrors() {
         air.changeCharacteristic(BluetoothUUID(0xFFE1 as UInt16), on: device) {
             $0.readError = ATTError(rawValue: 0x80)
@@ -316,7 +316,7 @@ struct DeviceTests {
             ])
     }
 
-    @Test("an answer may take its time")
+    @Test("an answer can be delayed")
     func slow() throws {
         var peripheral = Self.peripheral
         peripheral.address = DeviceAddress(value: 0xC000_0000_0003, kind: .random)

@@ -98,7 +98,7 @@ struct EncryptionTests {
         #expect(requests(peripheral).isEmpty)
     }
 
-    @Test("a peripheral without encryption is told as such, 0x1A")
+    @Test("a peripheral without encryption is reported as such, 0x1A")
     func unsupported() throws {
         let air = SimulatedAir()
         let central = TestHost.ready(air)
@@ -179,7 +179,7 @@ struct EncryptionTests {
         #expect(changes(central).isEmpty && changes(peripheral).count == 1)
     }
 
-    @Test("a device lets who holds its key read what needs encryption")
+    @Test("a device lets the holder of its key read what needs encryption")
     func device() throws {
         let secret = BluetoothUUID(0xFFE1 as UInt16)
         let address = DeviceAddress(value: 0xC000_0000_0001, kind: .random)

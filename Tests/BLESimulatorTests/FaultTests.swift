@@ -20,7 +20,7 @@ struct FaultTests {
         #expect(host.perform(LERand()) == .success)
     }
 
-    @Test("a command is answered with a given status, so often")
+    @Test("a command is answered with a given status, a number of times")
     func refused() {
         air.changeFaults(of: host.controller) {
             $0.refusals = [
@@ -135,7 +135,7 @@ struct FaultTests {
         }
     }
 
-    @Test("any packet can be put before the host")
+    @Test("any packet can be injected to the host")
     func injected() {
         air.inject([4, 0x05, 4, 0, 0x99, 0, 0x13], from: host.controller)
         host.run(milliseconds: 1)

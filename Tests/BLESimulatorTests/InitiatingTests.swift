@@ -10,7 +10,7 @@ struct InitiatingTests {
 
     init() { host = .ready(air) }
 
-    @Test("a pending connection never times out, and meets its device whenever that appears (pain 3)")
+    @Test("a pending connection never times out, and is made whenever its device appears (pain 3)")
     func pending() {
         host.beginConnecting(to: heart.address)
         host.run(milliseconds: 3_600_000)

@@ -50,7 +50,7 @@ struct LinkProcedureTests {
         }
     }
 
-    @Test("an update to what holds already is reported to the one who asked")
+    @Test("an update to the present parameters is reported to the side that asked")
     func needlessUpdate() throws {
         let link = try connect()
         central.perform(LEConnectionUpdate(connectionHandle: link.central, parameters: TestHost.linkParameters))

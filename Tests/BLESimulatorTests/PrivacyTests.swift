@@ -40,7 +40,7 @@ struct PrivacyTests {
         #expect(peripheral.perform(LESetAdvertisingEnable(isEnabled: true)) == .success)
     }
 
-    @Test("who holds the key sees the identity, everybody else a private address that changes")
+    @Test("a holder of the key sees the identity, everyone else a private address that changes")
     func reports() throws {
         introduce()
         let stranger = TestHost.ready(air, .numbered(3))

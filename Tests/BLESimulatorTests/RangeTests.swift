@@ -38,7 +38,7 @@ struct RangeTests {
     }
 
     @Test(
-        "a link of which nothing gets through any more is lost after the supervision timeout, idle or not: 0x08",
+        "a link on which nothing gets through any more is lost after the supervision timeout, idle or not: 0x08",
         arguments: [false, true])
     func everythingLost(hasData: Bool) throws {
         let link = try host.connect(to: heart)
@@ -115,7 +115,7 @@ struct RangeTests {
         #expect(host.legacyReports.isEmpty)
     }
 
-    @Test("disconnecting from a device out of range ends with the supervision timeout, as our own wish: 0x16")
+    @Test("disconnecting from a device out of range ends with the supervision timeout, as our own request: 0x16")
     func disconnectOutOfRange() throws {
         let link = try host.connect(to: heart)
         air.setInRange(false, device)

@@ -89,7 +89,7 @@ struct ScenarioTests {
     }
 
     @Test(
-        "what is wrong is told with its place and what would be right",
+        "errors name the place and what would be right",
         arguments: [
             ("{", "line 1", "key"), ("[]", "", "object"), ("{\"x\":1}", "x", "known keys: seed"),
             ("{\"devices\":[{}]}", "devices[0].address", "missing"),
@@ -117,7 +117,7 @@ struct ScenarioTests {
         }
     }
 
-    @Test("any octets are a scenario or are told not to be one, never a trap")
+    @Test("any octets are a scenario or an error, never a trap")
     func garbage() {
         let text = Array(
             """

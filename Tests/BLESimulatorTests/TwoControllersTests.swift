@@ -111,7 +111,7 @@ struct TwoControllersTests {
         #expect(central.legacyReports.count == 4)
     }
 
-    @Test("a scanner with an accept list hears nobody else")
+    @Test("a scanner with an accept list hears no one else")
     func scanFilter() {
         let other = TestHost.ready(air, .numbered(3))
         peripheral.advertise()
@@ -149,7 +149,7 @@ struct TwoControllersTests {
         #expect(ours.supervisionTimeout == .milliseconds(1000) && ours.latency == 0)
     }
 
-    @Test("a connected advertiser advertises no more, and may be told to again")
+    @Test("a connected advertiser advertises no more, and can be restarted")
     func advertisingEnds() throws {
         _ = try connect()
         central.forget()
@@ -174,7 +174,8 @@ struct TwoControllersTests {
     }
 
     @Test(
-        "who disconnects sees 0x16, the other sees the reason that was given", arguments: [0x13, 0x14, 0x15] as [UInt8])
+        "the side that disconnects sees 0x16, the other sees the reason that was given",
+        arguments: [0x13, 0x14, 0x15] as [UInt8])
     func disconnect(reason: UInt8) throws {
         let link = try connect()
         let reason = HCIStatus(rawValue: reason)

@@ -14,7 +14,7 @@ struct OutputPlaceTests {
         }
     }
 
-    @Test("a file is made for this user alone, and one that is there is left as it is", arguments: [true, false])
+    @Test("a new file is for this user only, and an existing one is left as it is", arguments: [true, false])
     func ordinary(_ isSecret: Bool) throws {
         let folder = try Folder(mode: 0o755)
         let made = try OutputPlace.open(folder.place("file"), isSecret: isSecret)
@@ -27,7 +27,7 @@ struct OutputPlaceTests {
         #expect(folder.mode("file") == (isSecret ? 0o600 : 0o644))
     }
 
-    @Test("a link that the user made is followed for what is no secret, also where nothing is yet")
+    @Test("a link that the user made is followed for data that is not secret, also where nothing is yet")
     func ownLinks() throws {
         let folder = try Folder()
         for target in ["file", "new"] {
@@ -73,7 +73,7 @@ struct OutputPlaceTests {
     }
 
     @Test(
-        "in a folder that everybody shares nothing of others is used", .enabled(if: isRoot, "needs root"),
+        "in a shared folder nothing of other users is used", .enabled(if: isRoot, "needs root"),
         .timeLimit(.minutes(10)), arguments: [0o1777, 0o777, 0o1733])
     func planted(_ mode: mode_t) throws {
         let folder = try Folder(mode: mode)
@@ -116,7 +116,7 @@ struct OutputPlaceTests {
         #expect(failure(folder.place("file"), isSecret: true) == .foreign(path: folder.place("file"), owner: stranger))
     }
 
-    @Test("a place that is none is named")
+    @Test("an unusable path is named")
     func nowhere() {
         #expect(failure("/nonexistent/file", isSecret: true) == .system(path: "/nonexistent/file", code: ENOENT))
     }

@@ -14,7 +14,7 @@ struct SafeFolderTests {
         error { _ = try SafeFolder(path: path, isMade: true, isPrivate: isPrivate) }
     }
 
-    @Test("what is missing of the path is made, for this user alone, whatever the mask")
+    @Test("missing folders of the path are created, for this user only, whatever the mask")
     func making() throws {
         let folder = try Folder()
         let state = try SafeFolder(path: folder.place("a/b"), isMade: true)
@@ -22,7 +22,7 @@ struct SafeFolderTests {
         for name in ["a", "a/b", "a/b/security"] { #expect(folder.mode(name) == 0o700) }
     }
 
-    @Test("nothing is made to look at what is there")
+    @Test("looking at what is there creates nothing")
     func looking() throws {
         let folder = try Folder()
         let path = folder.place("none")
@@ -46,7 +46,7 @@ struct SafeFolderTests {
         #expect(self.error { _ = try state.folder("theirs") } == error)
     }
 
-    @Test("a folder in which everybody may write is refused and left as it is", arguments: [0o777, 0o1777, 0o702])
+    @Test("a folder in which everyone may write is refused and left as it is", arguments: [0o777, 0o1777, 0o702])
     func everybodys(_ mode: mode_t) throws {
         let folder = try Folder(mode: mode)
         defer { unsafe chmod(folder.path, 0o700) }

@@ -157,7 +157,7 @@ struct StateFileTests {
         #expect(folder.names == [name, ".\(name).other"])
     }
 
-    @Test("of several that make a file together one does, and its content stays")
+    @Test("of several processes that create a file at once one does, and its content stays")
     func creating() async throws {
         let path = folder.path
         let made = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -180,7 +180,7 @@ struct StateFileTests {
         #expect(folder.names == ["file", "link"])
     }
 
-    @Test("what is kept gets the first free name, and does not follow what stands there")
+    @Test("a file that is set aside gets the first free name, and follows nothing that is there")
     func keeping() throws {
         let state = try SafeFolder(path: folder.path, isMade: false)
         unsafe symlink(folder.place("missing"), folder.place("\(name).damaged-1"))
@@ -205,7 +205,7 @@ struct StateFileTests {
         #expect(whole?.count == 101)
     }
 
-    @Test("what has gone is read as nothing, and can be made again")
+    @Test("a removed file is read as nothing, and can be created again")
     func missing() throws {
         let state = try SafeFolder(path: folder.path, isMade: false)
         let nothing = try state.read(name, limit: 1)

@@ -173,7 +173,7 @@ struct AdapterTests {
         await #expect(throws: AdapterError.closed) { for try await _ in await adapter.events() {} }
     }
 
-    @Test("a controller that fails is told of, and so is its return; what is scanned for is found again (pain 6)")
+    @Test("a controller that fails is reported, and so is its return; scans continue (pain 6)")
     func tellsOfRecovery() async throws {
         var configuration = AdapterConfiguration()
         configuration.makeVirtualTransport = { (address) throws(TransportError) in
@@ -203,7 +203,7 @@ struct AdapterTests {
         await adapter.close()
     }
 
-    @Test("a store that takes its time holds up what is told of a bond, and not the adapter (pain: slow disk)")
+    @Test("a slow store delays reports of bonds, not the adapter (pain: slow disk)")
     func slowStore() async throws {
         let store = SlowStore()
         var configuration = AdapterConfiguration()

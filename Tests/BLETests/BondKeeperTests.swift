@@ -15,7 +15,7 @@ struct BondKeeperTests {
         return bond
     }
 
-    @Test("what a client configured holds nothing up, and only its newest state is kept (pain: slow disk)")
+    @Test("saving a client's configuration delays nothing, and only its newest state is kept (pain: slow disk)")
     func recordsHoldNothingUp() async throws {
         let feed = try Feed(Self.known)
         defer { feed.loop.stop() }
@@ -31,7 +31,7 @@ struct BondKeeperTests {
         #expect(feed.store.saved == ["record 1", "record 3"])
     }
 
-    @Test("a new key is told once it is kept, and no older record overtakes it (pain: slow disk)")
+    @Test("a new key is reported once it is saved, and no older record overtakes it (pain: slow disk)")
     func keysAreKeptFirst() async throws {
         let feed = try Feed(Self.known)
         defer { feed.loop.stop() }
@@ -55,7 +55,7 @@ struct BondKeeperTests {
         return bond
     }
 
-    @Test("signed writes that gather while the store is at one are kept with one change (pain: slow disk)")
+    @Test("signed writes that gather while the store saves one are saved with one change (pain: slow disk)")
     func signedWritesGather() async throws {
         let feed = try Feed(Self.signed(0))
         defer { feed.loop.stop() }
@@ -99,7 +99,7 @@ struct BondKeeperTests {
         #expect(saved == expected)
     }
 
-    @Test("a record that could not be kept is told of again, with the reason (pain: slow disk)")
+    @Test("a record that could not be saved is reported again, with the reason (pain: slow disk)")
     func failure() async throws {
         let feed = try Feed(Self.known, error: .busy(path: "lock"))
         defer { feed.loop.stop() }

@@ -16,7 +16,7 @@ struct DatabaseDiscoveryTests {
         IncludedService(handle: AttributeHandle(rawValue: handle), service: service(first, last, isPrimary: false))
     }
 
-    @Test("includes that name overlapping services lead to no search twice over")
+    @Test("overlapping included services are not searched twice")
     func overlappingIncludes() {
         let includes = (0..<1000).map { include(UInt16(2 + $0), UInt16(0x100 + $0), 0xFFFF) }
         let found = DatabaseDiscovery.secondaryServices(among: includes, besides: [service(1, 0x50)])

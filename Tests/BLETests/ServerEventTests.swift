@@ -24,7 +24,7 @@ struct ServerEventTests {
         return all
     }
 
-    @Test("a peer that writes without end costs an app that takes nothing a bounded memory, and the rest is counted")
+    @Test("a peer that writes without end uses bounded memory of an app that reads nothing, and the rest is counted")
     func bounded() async {
         let (events, source) = ServerEvents.make()
         for number in 0..<100_000 { _ = source.tell(written(number)) }
@@ -58,7 +58,7 @@ struct ServerEventTests {
         #expect(await all(events) == expected)
     }
 
-    @Test("questions that nobody takes are refused from a bound on, in number and in octets")
+    @Test("unread questions are refused beyond a limit, in number and in octets")
     func questions() async {
         let (events, source) = ServerEvents.make()
         let taken = (0..<10_000).count { source.tell(written($0, needsAnswer: true)) }
@@ -74,7 +74,7 @@ struct ServerEventTests {
         _ = others
     }
 
-    @Test("centrals that come and go while nobody looks leave nothing behind, one that was told of is told to be gone")
+    @Test("centrals that come and go unobserved leave nothing behind, one that was reported is reported as gone")
     func passersBy() async {
         let (events, source) = ServerEvents.make()
         func link(_ number: Int) -> LinkID {
@@ -102,7 +102,7 @@ struct ServerEventTests {
         #expect(events.droppedCount == 3 * 99_999 + 2 - left.count)
     }
 
-    @Test("values that wait are bounded in octets, too, and the end comes behind them")
+    @Test("waiting values are bounded in octets, too, and the end comes after them")
     func octets() async throws {
         let dropped = DropCounter()
         let (stream, source) = BoundedStream<Int>.make(capacity: 4096, dropped: dropped)

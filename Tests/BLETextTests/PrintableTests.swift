@@ -4,7 +4,7 @@ import Testing
 /// What others say, as it stands before a person.
 @Suite struct PrintableTests {
     @Test(
-        "What a terminal would obey, or nobody could see, is shown by its number",
+        "Control and invisible characters are shown by number",
         arguments: [
             ("\u{1B}[2J", "\\u{1b}[2J"), ("a\u{9B}31m", "a\\u{9b}31m"), ("a\r\nb", "a\\u{d}\\u{a}b"),
             ("a\u{7F}", "a\\u{7f}"), ("x\u{202E}cod", "x\\u{202e}cod"), ("x\u{2066}y", "x\\u{2066}y"),
@@ -37,7 +37,7 @@ import Testing
         ])
     func kept(text: String) { #expect(text.printable == text) }
 
-    @Test("What is too long is cut, and says so")
+    @Test("Text that is too long is truncated, and shows it")
     func cut() {
         #expect(String(repeating: "x", count: 200).printable(limit: 10) == "xxxxxxxxx…")
         #expect("0123456789".printable(limit: 10) == "0123456789")

@@ -71,7 +71,7 @@ struct PlayedDeviceTests {
         await adapter.close()
     }
 
-    @Test("what was used without discovery gets a place, and is told")
+    @Test("attributes used without discovery get a place, and are reported")
     func gaps() async throws {
         let told = Mutex<[String]>([])
         let session = PlayedSession(
@@ -102,7 +102,7 @@ struct PlayedDeviceTests {
         await adapter.close()
     }
 
-    @Test("refusals stay, other writes are kept, and what the capture has no value of is told once")
+    @Test("refusals stay, other writes are kept, and values that the capture lacks are reported once")
     func refusals() async throws {
         let told = Mutex<[String]>([])
         var exchanges = Self.discovered

@@ -77,7 +77,7 @@ struct ReplayTransportTests {
         #expect(times == [1_000, 51_000, 176_000])
     }
 
-    @Test("clocks that jumped while it was recorded neither stop the playing nor break it")
+    @Test("clocks that jumped while it was recorded neither stop playback nor break it")
     func oddClocks() throws {
         let pace = PlayedPace(rate: 1)
         #expect(pace.microseconds(.max) == PlayedPace.longestSilence)
@@ -105,7 +105,7 @@ struct ReplayTransportTests {
         #expect(times.count == 3 && times == times.sorted() && times[0] == 0)
     }
 
-    @Test("what cannot be played is told with its file and the reason")
+    @Test("a capture that cannot be played is reported with its file and the reason")
     func unusable() async throws {
         for text in ["replay:/nonexistent/file", "sim:/nonexistent/file", "replay:\(#filePath)", "sim:\(#filePath)"] {
             do {

@@ -7,7 +7,7 @@ import Testing
 @testable import CoreBluetooth
 
 /// An app behind, in the process that has the engine too: nothing stops it, and nothing may end it.
-@Suite("An app behind, in one process")
+@Suite("An app in the background, in one process")
 struct BackgroundTests {
     private let said = Locked<[String]>([])
     private var strikes: [String] { said.current.filter { $0.contains("strike") } }
@@ -62,7 +62,7 @@ struct BackgroundTests {
         #expect(await probe.run { probe.peripheral.state } == .connected)
     }
 
-    @Test("a wake is over when the app has heard what it was woken for, however often it is woken (SPEC BGX-2, BGX-4)")
+    @Test("a wake is over when the app has received its events, however often it is woken (SPEC BGX-2, BGX-4)")
     func wakes() async throws {
         let stage = try Stage { _ in }
         let (probe, device) = try await behind(stage)
@@ -76,7 +76,9 @@ struct BackgroundTests {
         try await expectAlive(probe)
     }
 
-    @Test("who takes too long over an event is told so and held back for a while, and never ended (SPEC BGX-4, BGX-5)")
+    @Test(
+        "an app that takes too long over an event is told so and delayed for a while, and never terminated (SPEC BGX-4, BGX-5)"
+    )
     func overruns() async throws {
         let stage = try Stage { _ in }
         let (probe, device) = try await behind(stage)
@@ -96,7 +98,8 @@ struct BackgroundTests {
     }
 
     @Test(
-        "an app that is launched behind hears of its state and of what was restored, each manager of it (SPEC SPR-10)")
+        "an app that is launched in the background gets its state and what was restored, each manager of it (SPEC SPR-10)"
+    )
     func launchedBehind() async throws {
         let stage = try Stage()
         let modes = ["bluetooth-central", "bluetooth-peripheral"]

@@ -80,7 +80,7 @@ struct CentralRequestTests {
                 == .createCentral(ManagerOptions(restoreIdentifier: "belt", showsPowerAlert: true)))
     }
 
-    @Test("each state that is told is the manager's by the time that the delegate is called (SPEC CEN-2, CEN-3)")
+    @Test("each reported state is the manager's by the time that the delegate is called (SPEC CEN-2, CEN-3)")
     func states() {
         let listener = make()
         #expect(listener.manager.state == .unknown)
@@ -92,7 +92,7 @@ struct CentralRequestTests {
     }
 
     @Test(
-        "a scan is for all or for services, with duplicates where they are asked for, until it is stopped (SPEC CEN-4, CEN-7, CEN-27)"
+        "a scan is for all or for services, with duplicates if asked for, until it is stopped (SPEC CEN-4, CEN-7, CEN-27)"
     )
     func scans() {
         let (listener, _) = connected()
@@ -172,7 +172,7 @@ struct CentralRequestTests {
                         + (key.isEmpty ? [] : [.connect(Self.peer, ConnectOptions())])))
     }
 
-    @Test("a delay and the wish to be connected again are options of a connection (SPEC 2.3)")
+    @Test("a start delay and automatic reconnection are options of a connection (SPEC 2.3)")
     func furtherOptions() {
         let (listener, peripheral) = connected()
         listener.manager.connect(peripheral, options: [CBConnectPeripheralOptionStartDelayKey: 2.5])
@@ -185,7 +185,7 @@ struct CentralRequestTests {
                 ]))
     }
 
-    @Test("the newer method of disconnection takes the place of the older one where it is implemented (SPEC 2.3)")
+    @Test("the newer method of disconnection takes the place of the older one if it is implemented (SPEC 2.3)")
     func newerMethod() {
         let newer = NewerListener()
         let queue = DispatchQueue(label: "newer")
@@ -204,7 +204,9 @@ struct CentralRequestTests {
         #expect(newer.timestamps.current.allSatisfy { $0 >= before && $0 <= Date().timeIntervalSinceReferenceDate })
     }
 
-    @Test("who registers for connections names devices or services, and is told of both ends (SPEC 2.3)")
+    @Test(
+        "connection events are registered for devices or services, and report connections and disconnections (SPEC 2.3)"
+    )
     func connectionEvents() {
         let (listener, _) = connected()
         listener.manager.registerForConnectionEvents(options: [
@@ -226,7 +228,7 @@ struct CentralRequestTests {
         #expect(listener.calls == ["event 1", "event 0"])
     }
 
-    @Test("a connection is told with its peripheral, an end with its reason, a failure too (SPEC CEN-8, CEN-24)")
+    @Test("a connection is reported with its peripheral, an end with its reason, a failure too (SPEC CEN-8, CEN-24)")
     func connection() {
         let (listener, peripheral) = connected()
         #expect(listener.calls == ["connected"])
@@ -273,7 +275,7 @@ struct CentralRequestTests {
     }
 
     @Test(
-        "the dictionary of a restoration holds peripherals with what was discovered and subscribed, the scan and its options (SPEC SPR-C1 to SPR-C3, SPR-11, SPR-12, SPR-15, SPR-35)"
+        "the restoration dictionary holds peripherals with what was discovered and subscribed, the scan and its options (SPEC SPR-C1 to SPR-C3, SPR-11, SPR-12, SPR-15, SPR-35)"
     )
     func restoration() throws {
         let listener = make([CBCentralManagerOptionRestoreIdentifierKey: "belt"])
@@ -316,7 +318,7 @@ struct CentralRequestTests {
                 ]))
     }
 
-    @Test("what was not at anything is not in the dictionary of a restoration (SPEC SPR-12)")
+    @Test("inactive parts are not in the restoration dictionary (SPEC SPR-12)")
     func restoresLess() {
         let listener = make([CBCentralManagerOptionRestoreIdentifierKey: "belt"])
         system.tell(.willRestoreCentral(RestoredCentral(scan: ScanOptions(services: [Self.heart]))))
@@ -326,7 +328,7 @@ struct CentralRequestTests {
     }
 
     @Test(
-        "a delegate that leaves out the method of restoration is told so, and hears the state all the same (SPEC SPR-9)"
+        "a delegate that leaves out the method of restoration is told so, and still gets the state (SPEC SPR-9)"
     )
     func cannotRestore() {
         let listener = PlainListener()
@@ -354,7 +356,7 @@ struct CentralRequestTests {
         #expect(app.launchPeripherals == ["c"])
     }
 
-    @Test("where the app goes is told to the system (SPEC FGO-1, FGO-5, BGX-4)")
+    @Test("the system is told when the app changes between foreground and background (SPEC FGO-1, FGO-5, BGX-4)")
     func moves() {
         let system = system
         let app = CBApplication { system }

@@ -183,7 +183,7 @@ struct CentralTests {
         #expect(line.hasPrefix("notifying 2A38 false CB"))
     }
 
-    @Test("a write with response always ends with a call, also when the device refuses it (SPEC CEN-19)")
+    @Test("a write with response always ends with a call, even if the device refuses it (SPEC CEN-19)")
     func writes() async throws {
         let stage = try Stage()
         let probe = try await explored(stage)
@@ -306,7 +306,7 @@ struct CentralTests {
     }
 
     @Test(
-        "who has set no delegate hears nothing of a peripheral; the next thing is told to the one set by then (SPEC CEN-10)"
+        "without a delegate nothing of a peripheral is reported; the next event goes to the delegate set by then (SPEC CEN-10)"
     )
     func withoutDelegate() async throws {
         let stage = try Stage { $0.addPeripheral(.jellingHeart) }
@@ -325,7 +325,7 @@ struct CentralTests {
         try await probe.wait(for: "services")
     }
 
-    @Test("after the disconnection the peripheral's delegate hears nothing more (SPEC CEN-22, 2.3)")
+    @Test("after the disconnection the peripheral's delegate gets nothing more (SPEC CEN-22, 2.3)")
     func nothingAfterDisconnection() async throws {
         let stage = try Stage()
         let probe = try await explored(stage)
@@ -339,7 +339,7 @@ struct CentralTests {
         #expect(probe.lines.last == "disconnected nil disconnected")
     }
 
-    @Test("letting go of a peripheral ends its connection (SPEC CEN-6, 2.3)")
+    @Test("releasing a peripheral ends its connection (SPEC CEN-6, 2.3)")
     func deallocation() async throws {
         let stage = try Stage { _ in }
         let device = await stage.onAir { $0.addPeripheral(.jellingHeart) }

@@ -123,7 +123,7 @@ struct ChannelStreamTests {
     enum Step: CaseIterable { case delegate, schedule, open }
 
     @Test(
-        "what happened before there was a delegate, a run loop or an open stream is told once there is, in order (SPEC 2.5)",
+        "events from before there was a delegate, a run loop or an open stream are delivered once there is, in order (SPEC 2.5)",
         arguments: [
             [Step.open, .delegate, .schedule], [.open, .schedule, .delegate], [.delegate, .open, .schedule],
             [.schedule, .open, .delegate], [.delegate, .schedule, .open],
@@ -158,7 +158,7 @@ struct ChannelStreamTests {
     }
 
     @Test(
-        "the end, or the loss of the link, comes behind the last octet, also where it came before the stream was opened (SPEC 2.5)",
+        "the end, or the loss of the link, comes after the last octet, even if it came before the stream was opened (SPEC 2.5)",
         arguments: [true, false], [true, false])
     func end(isLost: Bool, opensFirst: Bool) async {
         let pipe = ChannelPipe { _ in }
@@ -185,7 +185,7 @@ struct ChannelStreamTests {
         #expect(input.value.streamStatus == .closed)
     }
 
-    @Test("a stream that ended without an octet tells so as soon as it is opened (SPEC 2.5)")
+    @Test("a stream that ended without an octet says so as soon as it is opened (SPEC 2.5)")
     func endedBefore() async {
         let pipe = ChannelPipe { _ in }
         pipe.receive(.closed(nil))

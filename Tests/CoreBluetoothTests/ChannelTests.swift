@@ -95,7 +95,7 @@ struct ChannelTests {
         #expect(!ends.peripheral.outputStream.hasSpaceAvailable)
     }
 
-    @Test("what was taken before a stream is closed arrives before the end (SPEC 2.3, 2.5)")
+    @Test("data accepted before a stream is closed arrives before the end (SPEC 2.3, 2.5)")
     func tail() async throws {
         let ends = try await open()
         let octets = (0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }

@@ -36,7 +36,7 @@ struct ForeignSourceTests {
         for _ in 0..<3 { manager.channel.queue.sync {} }
     }
 
-    @Test("setting the delegate does not tell the state again, not even from within the call that told it")
+    @Test("setting the delegate does not report the state again, not even from within the call that reported it")
     func delegateSetAgain() {
         let delegate = Delegate()
         delegate.onState = { $0.delegate = delegate }
@@ -54,7 +54,7 @@ struct ForeignSourceTests {
         #expect(delegate.calls == ["poweredOn", "poweredOff"])
     }
 
-    @Test("the first delegate there is hears of the state, once, also where it comes after the first state")
+    @Test("the first delegate gets the state, once, even if it is set after the first state")
     func lateDelegate() {
         let manager = manager(nil)
         system.tell(.stateChanged(.poweredOn, .allowedAlways))
@@ -132,7 +132,7 @@ struct ForeignSourceTests {
         #expect(seen == [.disconnected, .connecting, .connected, .disconnected])
     }
 
-    @Test("an ATT error without a name is one all the same, whatever made it", arguments: [0x12, 0x80, 0x9F, 0xFF])
+    @Test("an ATT error without a name is still one, whatever made it", arguments: [0x12, 0x80, 0x9F, 0xFF])
     func errors(octet: Int) throws {
         let foreign = NSError(domain: CBATTErrorDomain, code: octet)
         #expect(CBATTError(_nsError: foreign).code.rawValue == octet)

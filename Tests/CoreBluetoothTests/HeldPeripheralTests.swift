@@ -32,7 +32,7 @@ struct HeldPeripheralTests {
     // MARK: The controller is reset
 
     @Test(
-        "a pending connection outlasts a reset of the controller, and is told when it is made (SPEC CEN-9, 5.5 rule 6)"
+        "a pending connection outlasts a reset of the controller, and is reported when it is made (SPEC CEN-9, 5.5 rule 6)"
     )
     func pendingAcrossReset() async throws {
         let stage = try Stage { _ in }
@@ -45,7 +45,7 @@ struct HeldPeripheralTests {
         #expect(try await probe.wait(for: "connected") == "connected connected")
     }
 
-    @Test("a device has one object before and after a reset, and who lets go of others ends nothing (SPEC 2.3, CEN-6)")
+    @Test("a device has one object before and after a reset, and releasing others ends nothing (SPEC 2.3, CEN-6)")
     func oneObjectAcrossReset() async throws {
         let stage = try Stage { _ in }
         let (probe, device) = try await pending(stage)
@@ -75,7 +75,7 @@ struct HeldPeripheralTests {
         #expect(!probe.lines.contains { $0.hasPrefix("connected") })
     }
 
-    @Test("who lets go of a peripheral while Bluetooth is off withdraws the wish for its connection (SPEC CEN-6, 2.3)")
+    @Test("releasing a peripheral while Bluetooth is off withdraws its pending connection (SPEC CEN-6, 2.3)")
     func releasedWhileOff() async throws {
         let stage = try Stage { _ in }
         let (probe, device) = try await pending(stage)
@@ -85,7 +85,9 @@ struct HeldPeripheralTests {
         try await expectAlone(device, stage, probe)
     }
 
-    @Test("a connection that is cancelled and asked for at once is pending, until the object goes (SPEC CEN-6, CEN-22)")
+    @Test(
+        "a connection that is cancelled and asked for at once is pending, until the object is released (SPEC CEN-6, CEN-22)"
+    )
     func cancelledAskedForAndReleased() async throws {
         let stage = try Stage { _ in }
         let device = await stage.onAir { $0.addPeripheral(.jellingHeart) }
@@ -102,7 +104,7 @@ struct HeldPeripheralTests {
         try await expectAlone(device, stage, probe)
     }
 
-    @Test("who cancels and lets go at once is told of the end (SPEC CEN-24)", arguments: [true, false])
+    @Test("an app that cancels and releases at once is told of the end (SPEC CEN-24)", arguments: [true, false])
     func cancelledAndReleased(isConnected: Bool) async throws {
         let stage = try Stage { _ in }
         let device = await stage.onAir { $0.addPeripheral(.jellingHeart) }

@@ -77,7 +77,7 @@ struct InvalidatedAttributeTests {
         #expect(system.logs.count == 9)
     }
 
-    @Test("what was under way as the attribute went ends for it (CEN-19); a new link leaves none behind")
+    @Test("operations under way on a removed attribute end (CEN-19); a new link leaves none behind")
     func underWay() throws {
         let peripheral = try connected()
         let characteristic = try #require(peripheral.services?.first?.characteristics?.first)
@@ -98,7 +98,7 @@ struct InvalidatedAttributeTests {
         #expect(listener.calls.last == "written 2A39 CBErrorDomain 2")
     }
 
-    @Test("an attribute of another peripheral, and any while there is no link, is told in the log alone")
+    @Test("an attribute of another peripheral, and any while there is no link, is reported only in the log")
     func strangers() throws {
         let peripheral = try connected()
         let characteristic = try #require(peripheral.services?.first?.characteristics?.first)

@@ -7,7 +7,7 @@ import Testing
 @testable import CoreBluetooth
 
 /// What the system says of an app that uses the API wrongly, word for word (SPEC 2.3, 2.4).
-@Suite("Misuse is told as Apple tells it")
+@Suite("Misuse is reported as Apple reports it")
 struct MisuseTests {
     /// The lines that one app was told.
     private let said = Locked<[String]>([])
@@ -49,7 +49,7 @@ struct MisuseTests {
         return probe
     }
 
-    @Test("every command of a central below poweredOn is dropped and told; retrieving is none (SPEC 2.3, SPR-34)")
+    @Test("every command of a central below poweredOn is dropped and logged; retrieving is not (SPEC 2.3, SPR-34)")
     func centralBelowPoweredOn() async throws {
         let stage = try Stage()
         let identifier = [CBCentralManagerOptionRestoreIdentifierKey: "central"]
@@ -96,7 +96,7 @@ struct MisuseTests {
         try await last.wait(for: "connected")
     }
 
-    @Test("every command of a peripheral manager below poweredOn is dropped and told (SPEC 2.3, 2.4)")
+    @Test("every command of a peripheral manager below poweredOn is dropped and logged (SPEC 2.3, 2.4)")
     func peripheralBelowPoweredOn() async throws {
         let stage = try Stage { _ in }
         let probe = PeripheralProbe(launch(stage, hasBluetooth: false))
@@ -125,7 +125,7 @@ struct MisuseTests {
         #expect(!probe.lines.contains { $0.hasPrefix("added") || $0.hasPrefix("advertising") })
     }
 
-    @Test("a request to a peripheral that is not connected is dropped and told (SPEC 2.3)")
+    @Test("a request to a peripheral that is not connected is dropped and logged (SPEC 2.3)")
     func notConnected() async throws {
         let probe = try await found(try Stage())
         let identifier = await probe.run {
@@ -139,7 +139,7 @@ struct MisuseTests {
             ])
     }
 
-    @Test("letting go of a peripheral that is connected is told, and ends the connection (SPEC CEN-6, 2.3)")
+    @Test("releasing a connected peripheral is logged, and ends the connection (SPEC CEN-6, 2.3)")
     func unusedPeripheral() async throws {
         let probe = try await found(try Stage())
         await probe.run { probe.manager.connect(probe.peripheral) }
@@ -158,7 +158,7 @@ struct MisuseTests {
             ])
     }
 
-    @Test("each packet told on the main queue is warned of; on a queue of its own it is not (SPEC 2.3)")
+    @Test("delivering each packet on the main queue gives a warning; on another queue it does not (SPEC 2.3)")
     func duplicatesOnMainQueue() async throws {
         let stage = try Stage()
         let options = [CBCentralManagerScanOptionAllowDuplicatesKey: true]
@@ -182,7 +182,7 @@ struct MisuseTests {
                         + "queue (main thread) for delegate events", count: 2))
     }
 
-    @Test("a restore identifier without the background mode of its role is told and preserves nothing (SPEC SPR-32)")
+    @Test("a restore identifier without the background mode of its role is logged and preserves nothing (SPEC SPR-32)")
     func restorationWithoutMode() async throws {
         let stage = try Stage()
         let options = [CBCentralManagerOptionRestoreIdentifierKey: "central"]
@@ -212,7 +212,7 @@ struct MisuseTests {
         #expect(third.lines == ["state poweredOn"])
     }
 
-    @Test("a second manager with the same restore identifier is told and not preserved (SPEC SPR-2)")
+    @Test("a second manager with the same restore identifier is logged and not preserved (SPEC SPR-2)")
     func duplicateIdentifier() async throws {
         let stage = try Stage()
         let options = [CBCentralManagerOptionRestoreIdentifierKey: "central"]
@@ -228,7 +228,7 @@ struct MisuseTests {
             ])
     }
 
-    @Test("a delegate that does not restore is told when there was something to restore (SPEC SPR-9)")
+    @Test("a delegate that does not restore is logged when there was something to restore (SPEC SPR-9)")
     func restorationNotImplemented() async throws {
         final class Deaf: NSObject, CBCentralManagerDelegate, CBPeripheralManagerDelegate, @unchecked Sendable {
             // @unchecked Sendable holds because there is nothing in it.
@@ -270,7 +270,7 @@ struct MisuseTests {
         withExtendedLifetime((managers, deaf)) {}
     }
 
-    @Test("an attribute that is not the peripheral's, or not any more, is told (SPEC 2.3)")
+    @Test("an attribute that is not the peripheral's, or no longer, is logged (SPEC 2.3)")
     func foreignAttribute() async throws {
         let stage = try Stage()
         let probe = try await explored(stage)
@@ -283,7 +283,7 @@ struct MisuseTests {
         #expect(!probe.lines.contains { $0.hasPrefix("value") })
     }
 
-    @Test("a request that is answered twice is told (SPEC PER-16, PER-18)")
+    @Test("a request that is answered twice is logged (SPEC PER-16, PER-18)")
     func answeredTwice() async throws {
         let stage = try Stage { _ in }
         let server = PeripheralProbe(launch(stage, "org.example.server"))
@@ -321,7 +321,7 @@ struct MisuseTests {
         #expect(lines == ["The advertisement key 'kCBAdvDataTxPowerLevel' is not allowed"])
     }
 
-    @Test("a service that is published already is told, and stays as it is (SPEC PER-7)")
+    @Test("a service that is published already is logged, and stays as it is (SPEC PER-7)")
     func publishedTwice() async throws {
         let stage = try Stage { _ in }
         let probe = PeripheralProbe(launch(stage))
@@ -333,7 +333,7 @@ struct MisuseTests {
         #expect(probe.lines.filter { $0.hasPrefix("added") }.count == 1)
     }
 
-    @Test("a scan in the background that names no service is told (SPEC BGC-5)")
+    @Test("a scan in the background that names no service is logged (SPEC BGC-5)")
     func backgroundScan() async throws {
         let probe = CentralProbe(launch(try Stage(), modes: ["bluetooth-central"]))
         try await probe.wait(for: "state poweredOn")
@@ -383,7 +383,7 @@ struct MisuseTests {
         #expect(said.contains(text), "\(said)")
     }
 
-    @Test("what the life of an app is told of is told in these words (SPEC BGX-5, PER-16, SPR-33)")
+    @Test("messages about the life of an app have these words (SPEC BGX-5, PER-16, SPR-33)")
     func texts() {
         #expect(
             LogMessage.wakeBudgetExceeded(strikes: 2).text == "The time in the background is over (strike 2)")

@@ -114,7 +114,7 @@ struct PairingTests {
         #expect(types.lines.count == 2 && types.lines[0].hasPrefix("enter "))
     }
 
-    @Test("an app hears error 14 of a device that has lost the keys of its bond, and nothing that this one says")
+    @Test("an app gets error 14 for a device that has lost the keys of its bond, and nothing that this device says")
     func lostKeys() async throws {
         let stage = try Stage { _ in }
         func launch(_ name: String) -> PeripheralProbe {
@@ -197,7 +197,7 @@ struct PairingTests {
     }
 
     @Test(
-        "with nobody to be asked devices pair without a person, and not where one is demanded (SPEC SEC-2)",
+        "without anyone to ask, devices pair unless a person is required (SPEC SEC-2)",
         arguments: [false, true])
     func nobody(isDemanded: Bool) async throws {
         let person = Person()
@@ -285,7 +285,7 @@ struct TerminalAgentTests {
         #expect(desk.shown == "Does \(desk.name) show 000042? [y/n] Type 000007 on \(desk.name).\n")
     }
 
-    @Test("a question whose pairing has ended waits for nobody")
+    @Test("a question whose pairing has ended does not wait")
     func cancelled() async throws {
         let desk = Desk()
         let (agent, peer) = (desk.agent, desk.peer)
@@ -295,7 +295,7 @@ struct TerminalAgentTests {
         #expect(await question.value == nil)
     }
 
-    @Test("a name that a terminal would obey, or that asks something itself, is shown by its numbers")
+    @Test("a name with control characters, or one that asks something itself, is shown by its numbers")
     func hostileName() async {
         let desk = Desk()
         let peer = CBPairingPeer(identifier: UUID(), name: "x\u{1B}[2J’ be paired? [y/n]\n\u{202E}\u{200B}")

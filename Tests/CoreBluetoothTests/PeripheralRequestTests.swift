@@ -57,7 +57,7 @@ struct PeripheralRequestTests {
         characteristic.publication.current?.id ?? LocalAttributeID(rawValue: 0)
     }
 
-    @Test("a peripheral manager tells each state after it was made, on the main queue where none is given (SPEC PER-1)")
+    @Test("a peripheral manager reports each state after it was made, on the main queue if none is given (SPEC PER-1)")
     func states() async throws {
         let listener = make([
             CBPeripheralManagerOptionRestoreIdentifierKey: "door",
@@ -114,7 +114,7 @@ struct PeripheralRequestTests {
         #expect(listener.calls == ["added 180F nil", "added 180D CBErrorDomain 8"])
     }
 
-    @Test("what is asked for below poweredOn changes nothing, neither here nor there (SPEC 2.4)")
+    @Test("requests below poweredOn change nothing, neither here nor there (SPEC 2.4)")
     func belowPoweredOn() {
         let listener = make()
         let service = CBMutableService(type: CBUUID(string: "180F"), primary: true)
@@ -137,7 +137,7 @@ struct PeripheralRequestTests {
     }
 
     @Test(
-        "name and services are advertised, other keys are handed on to be refused, and a stop is a stop (SPEC PER-8, PER-9, PER-10, PER-12)"
+        "name and services are advertised, other keys are passed on to be refused, and stopping stops (SPEC PER-8, PER-9, PER-10, PER-12)"
     )
     func advertises() {
         let (listener, _) = published()
@@ -229,7 +229,7 @@ struct PeripheralRequestTests {
     }
 
     @Test(
-        "an update is for all or for those named; whether it was taken is the answer, and room is told (SPEC PER-20, PER-21, PER-22)"
+        "an update is for all or for those named; the result says whether it was accepted, and room is reported (SPEC PER-20, PER-21, PER-22)"
     )
     func updates() {
         let (listener, characteristic) = published()
@@ -262,7 +262,7 @@ struct PeripheralRequestTests {
     }
 
     @Test(
-        "the dictionary of a restoration holds the services whole, who subscribed, and what was advertised (SPEC SPR-P1 to SPR-P3, SPR-12, SPR-36)"
+        "the restoration dictionary holds the services whole, who subscribed, and what was advertised (SPEC SPR-P1 to SPR-P3, SPR-12, SPR-36)"
     )
     func restoration() throws {
         let listener = make([CBPeripheralManagerOptionRestoreIdentifierKey: "door"])

@@ -195,7 +195,7 @@ struct PeripheralTests {
         #expect(try await server.wait(for: "advertising", count: 4) == "advertising nil true")
     }
 
-    @Test("an app that starts to advertise twice at once hears of the first start first (SPEC PER-9, 2.4)")
+    @Test("an app that starts to advertise twice at once is told of the first start first (SPEC PER-9, 2.4)")
     func startedTwice() async throws {
         let stage = try Stage { _ in }
         let server = PeripheralProbe(stage.launch())
@@ -211,7 +211,7 @@ struct PeripheralTests {
     }
 
     @Test(
-        "services of the system cannot be added, nor ones that include what is not published, and the reason is told (SPEC PER-6, 2.4)"
+        "services of the system cannot be added, nor ones that include what is not published, and the reason is reported (SPEC PER-6, 2.4)"
     )
     func badServices() async throws {
         let stage = try Stage { _ in }
@@ -310,7 +310,7 @@ struct PeripheralTests {
         #expect(try await client.wait(for: "characteristics") == "characteristics 180F [\"2A19\"] nil")
     }
 
-    @Test("when a central goes, its subscriptions end with a call (SPEC 2.4)")
+    @Test("when a central disconnects, its subscriptions end with a call (SPEC 2.4)")
     func centralGone() async throws {
         let (server, client) = try await pair([("FFF1", .notify, .readable, nil)])
         await client.run { client.peripheral.setNotifyValue(true, for: client.characteristic("FFF1")) }

@@ -37,7 +37,7 @@ struct PlantedFilesTests {
 
     private var victim: String? { try? String(contentsOfFile: state + "/victim", encoding: .utf8) }
 
-    @Test("a journal that is a link is neither read, truncated nor replaced, and the remedy is told once")
+    @Test("a journal that is a link is neither read, truncated nor replaced, and the remedy is reported once")
     func link() {
         defer { try? FileManager.default.removeItem(atPath: state) }
         for target in ["/victim", "/missing"] {
@@ -65,7 +65,7 @@ struct PlantedFilesTests {
         #expect(victim == "private")
     }
 
-    @Test("a pipe in the journal's place does not hold the app up")
+    @Test("a pipe in the journal's place does not delay the app")
     func pipe() {
         defer { try? FileManager.default.removeItem(atPath: state) }
         unsafe mkfifo(journal, 0o600)
@@ -85,7 +85,7 @@ struct PlantedFilesTests {
         #expect(told().first?.contains("/apps’ is owned by user 65534") == true)
     }
 
-    @Test("folders are made for this user alone, and the address is kept in no link")
+    @Test("folders are created for this user only, and the address is kept in no link")
     func folders() throws {
         defer { try? FileManager.default.removeItem(atPath: state) }
         let folder = StateFolder(path: state + "/a/b")

@@ -123,7 +123,7 @@ struct RestorationTests {
         try await second.wait(for: "state poweredOn")
     }
 
-    @Test("damage to a journal is told with what it cost, and the damaged file is kept (SPEC 5.5 rule 7)")
+    @Test("damage to a journal is reported with what it cost, and the damaged file is kept (SPEC 5.5 rule 7)")
     func damageIsTold() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())").path
         let path = folder + "/app.journal"
@@ -162,7 +162,7 @@ struct RestorationTests {
     }
 
     @Test(
-        "where a damaged journal cannot be made short, what is appended to it is whole all the same (SPEC 5.5 rule 7)")
+        "if a damaged journal cannot be compacted, what is appended to it is still complete (SPEC 5.5 rule 7)")
     func tornJournal() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())").path
         // The name that a new file has before it takes the old one's place is longer than any may be.
@@ -186,7 +186,7 @@ struct RestorationTests {
             said.current.contains { $0.hasPrefix("state cannot be saved: ‘\(path)’ cannot be used: File name too") })
     }
 
-    @Test("a journal that has become long is made short while the app runs (SPEC 5.5 rule 7)")
+    @Test("a journal that has become long is compacted while the app runs (SPEC 5.5 rule 7)")
     func longJournal() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())").path
         let path = folder + "/app.journal"
@@ -206,7 +206,7 @@ struct RestorationTests {
     }
 
     @Test(
-        "a suspended app without a mode hears nothing until it is in the foreground again (SPEC FGO-1, FGO-4)"
+        "a suspended app without a mode gets nothing until it is in the foreground again (SPEC FGO-1, FGO-4)"
     )
     func suspension() async throws {
         let stage = try Stage { _ in }

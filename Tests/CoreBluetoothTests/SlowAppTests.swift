@@ -43,7 +43,7 @@ struct SlowAppTests {
         try await client.explore("FFF0")
     }
 
-    @Test("of a flood of notifications what is bounded is kept, the newest; the rest is counted, and it goes on after")
+    @Test("of a flood of notifications the newest are kept up to a limit; the rest is counted, and delivery continues")
     func notifications() async throws {
         let stage = try Stage { $0.addPeripheral(Self.flood) }
         let client = CentralProbe(stage.launch(settings: Self.tight))

@@ -42,7 +42,7 @@ struct SubclassMethodTests {
         #expect(system.logs.isEmpty)
     }
 
-    @Test("a subclass of another module is found as well, and what it is told arrives as it is")
+    @Test("a subclass of another module is found as well, and its arguments arrive as they are")
     func parameters() throws {
         let delegate = LateDelegate(heard)
         let manager = manager(delegate)
@@ -134,7 +134,7 @@ struct SubclassMethodTests {
                 == "peripheralDidUpdateName(A.B) -> ()")
     }
 
-    @Test("files that are none, and cut ones, have no symbols", arguments: [0, 4, 63, 64, 200, 5000])
+    @Test("invalid and truncated files have no symbols", arguments: [0, 4, 63, 64, 200, 5000])
     func damaged(count: Int) throws {
         let program = try #require(FileManager.default.contents(atPath: "/proc/self/exe"))
         #expect(ELFReader.symbolTable(in: program) != nil)

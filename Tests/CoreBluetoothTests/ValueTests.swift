@@ -21,7 +21,7 @@ struct ValueTests {
         #expect([CBUUID(string: "2A37"): 1][CBUUID(string: "2A37")] == 1)
     }
 
-    @Test("a text that is no UUID ends the program (SPEC 2.5)", arguments: ["", "18", "0x18", "XYZW", "180D "])
+    @Test("text that is not a UUID ends the program (SPEC 2.5)", arguments: ["", "18", "0x18", "XYZW", "180D "])
     func badUUID(text: String) async {
         await #expect(processExitsWith: .failure) { [text] in _ = CBUUID(string: text) }
     }

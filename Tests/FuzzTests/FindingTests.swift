@@ -17,7 +17,7 @@ struct FindingTests {
         }.sorted()
     }()
 
-    @Test("whatever a fuzzer has ever found stays mended, and its corpus runs through", arguments: FuzzTarget.allCases)
+    @Test("everything that a fuzzer has found stays fixed, and its corpus passes", arguments: FuzzTarget.allCases)
     func replays(_ target: FuzzTarget) throws {
         let inputs = Self.inputs.filter { $0.split(separator: "/")[1] == target.rawValue }
         #expect(!inputs.isEmpty, "Tools/Fuzz/Corpus/\(target.rawValue) is empty; Tools/Fuzz/seeds fills it")
@@ -28,6 +28,6 @@ struct FindingTests {
         }
     }
 
-    @Test("an input without octets is one too", arguments: FuzzTarget.allCases)
+    @Test("an empty input is accepted, too", arguments: FuzzTarget.allCases)
     func empty(_ target: FuzzTarget) { #expect(target.run([]) == nil) }
 }

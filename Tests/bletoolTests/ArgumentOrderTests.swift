@@ -6,7 +6,7 @@ import Testing
 @Suite("Order of arguments")
 struct ArgumentOrderTests {
     @Test(
-        "options of the program may stand before the command and behind it",
+        "options of the program may come before the command and after it",
         arguments: [
             ["-t", "unix:/x", "--json", "lescan", "--passive"], ["lescan", "-t", "unix:/x", "--json", "--passive"],
             ["-tunix:/x", "--json", "lescan", "--passive"], ["--transport=unix:/x", "lescan", "--json", "--passive"],
@@ -18,7 +18,7 @@ struct ArgumentOrderTests {
         #expect(command.passive)
     }
 
-    @Test("the peer stands before the verb, and options anywhere")
+    @Test("the peer comes before the verb, and options anywhere")
     func gatt() throws {
         let first = try parse(["--json", "gatt", "BumblePeer", "write", "2A39", "01", "--command"])
         let write = try #require(first as? GATTWriteCommand)
@@ -32,14 +32,14 @@ struct ArgumentOrderTests {
         #expect(discover.peer == .address(try #require(DeviceAddress("C1:22:33:44:55:66/random"))))
     }
 
-    @Test("a device may be called as a verb is")
+    @Test("a device may have the name of a verb")
     func nameLikeAVerb() throws {
         let read = try #require(try parse(["gatt", "read", "read", "2A38"]) as? GATTReadCommand)
         #expect(read.peer == .name("read"))
         #expect(read.target == [.uuid(BluetoothUUID(UInt16(0x2A38)), service: nil)])
     }
 
-    @Test("-t behind lecup is hcitool's timeout, before it the transport")
+    @Test("-t after lecup is hcitool's timeout, before it the transport")
     func connectionUpdate() throws {
         let arguments = ["-t", "raw:1", "lecup", "-H", "64", "-m", "24", "-M", "40", "-l", "0", "-t", "42"]
         let command = try #require(try parse(arguments) as? LEUpdateCommand)

@@ -66,14 +66,14 @@ struct ArgumentTypesTests {
         }
     }
 
-    @Test("seconds are told as they were written")
+    @Test("seconds are shown as they were written")
     func seconds() {
         #expect(Seconds(argument: "0.3")?.duration.secondsText == "0.3")
         #expect(Seconds(argument: "30")?.duration.secondsText == "30")
         #expect(Duration.zero.secondsText == "0")
     }
 
-    @Test("numbers do not pass their range, and have no sign")
+    @Test("numbers do not exceed their range, and have no sign")
     func numbers() {
         #expect(Number16(argument: "64")?.value == 64)
         #expect(Number16(argument: "0x0040")?.value == 64)
@@ -85,7 +85,7 @@ struct ArgumentTypesTests {
         for wrong in ["", "soon", "-1", "inf", "nan", "1e300"] { #expect(Seconds(argument: wrong) == nil, "\(wrong)") }
     }
 
-    @Test("a name from the air cannot steer the terminal")
+    @Test("a name from the air cannot control the terminal")
     func printable() {
         #expect("Heart \u{1B}[31m\u{7}".printable == "Heart \\u{1b}[31m\\u{7}")
         #expect("a\u{202E}b".printable == "a\\u{202e}b")

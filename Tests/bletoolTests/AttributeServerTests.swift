@@ -29,7 +29,7 @@ struct AttributeServerTests {
         #expect(try answers("100100ffff0028", "52030002", "0a0300") == ["1106010006000d18", "-", "0b02"])
     }
 
-    @Test("the MTU is told again as it was, and the smaller of both holds (pain 9)")
+    @Test("a repeated MTU exchange gets the same answer, and the smaller of both applies (pain 9)")
     func mtu() throws {
         #expect(try answers("020002", "021700", "02") == ["036400", "036400", "0102000004"])
     }
@@ -39,7 +39,7 @@ struct AttributeServerTests {
         #expect(try answers("0a0600", "0a0500", "12060000") == ["010a060002", "010a050005", "0112060003"])
     }
 
-    @Test("who subscribed is notified or indicated; reset forgets it and every write")
+    @Test("a subscriber is notified or indicated; reset undoes subscriptions and writes")
     func updates() throws {
         #expect(
             try answers(
@@ -49,12 +49,12 @@ struct AttributeServerTests {
                 == ["-", "13", "1b03000a0b", "1d03000c", "-", "1d03000d", "13", "-", "-", "0b01"])
     }
 
-    @Test("a line that is none is an error", arguments: ["frob", "0", "notify", "notify x 00", "reset 1"])
+    @Test("an invalid line is an error", arguments: ["frob", "0", "notify", "notify x 00", "reset 1"])
     func wrongLines(_ line: String) {
         #expect(throws: Failure.self) { try AttributeServerLine(line) }
     }
 
-    @Test("a database that is not there is wrong usage")
+    @Test("a missing database is wrong usage")
     func missing() {
         #expect(throws: Failure("there is no database ‘large’", status: .usage)) {
             try AttributeFile.database(named: "large", in: Self.file)
@@ -64,7 +64,7 @@ struct AttributeServerTests {
 
 @Suite("JSON as it is read")
 struct JSONReaderTests {
-    @Test("what is written is read again")
+    @Test("what is written can be read")
     func roundTrip() throws {
         let value: JSONValue = ["a": [1, -2, .number(0.5), true, .null, []], "b": ["c\"\\\n": "é😀\u{1}"], "d": [:]]
         #expect(try JSONReader.value(in: Array(value.text.utf8)) == value)
@@ -72,7 +72,7 @@ struct JSONReaderTests {
     }
 
     @Test(
-        "what is no JSON is refused, deep nesting too",
+        "text that is not JSON is refused, deep nesting too",
         arguments: [
             "", "{", "[1,]", "{\"a\":1,}", "{\"a\":1,\"a\":2}", "tru", "1 2", "\"a", "\"\\x\"", "\"\\ud83d\\u0041\"",
             "-",

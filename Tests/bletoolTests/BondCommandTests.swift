@@ -12,7 +12,7 @@ struct BondCommandTests {
         identity: identity, identityResolvingKey: Key128(rawValue: 0x1234_ABCD_1234_ABCD), isSecureConnections: true,
         isAuthenticated: true, localKey: LongTermKey(key: Key128(rawValue: 0x1234_ABCD_1234_ABCD)))
 
-    @Test("`bonds` prints a line a bond, without any key (DESIGN 6)")
+    @Test("`bonds` prints one line per bond, without any key (DESIGN 6)")
     func list() async throws {
         let folder = try TestFolder()
         try FileBondStore(path: folder.path + "/security").save(Self.bond)
@@ -41,7 +41,7 @@ struct BondCommandTests {
         }
     }
 
-    @Test("a damaged file is told on standard error, and what is whole is listed")
+    @Test("a damaged file is reported on standard error, and what is intact is listed")
     func damaged() async throws {
         let folder = try TestFolder()
         try FileBondStore(path: folder.path + "/security").save(Self.bond)
@@ -59,7 +59,7 @@ struct BondCommandTests {
         #expect(Passkey(argument: text)?.number == number)
     }
 
-    @Test("where there may be bonds that cannot be believed, nothing is read from a device in the clear")
+    @Test("if there may be bonds that cannot be trusted, nothing is read from a device in the clear")
     func hiddenBonds() async throws {
         let folder = try TestFolder()
         try FileBondStore(path: folder.path + "/security").save(Self.bond)
@@ -78,7 +78,7 @@ struct BondCommandTests {
         #expect(other.status == 0)
     }
 
-    @Test("what is no passkey is refused", arguments: ["", "1000000", "-1", "+12345", "12a456", "٣٣٣"])
+    @Test("an invalid passkey is refused", arguments: ["", "1000000", "-1", "+12345", "12a456", "٣٣٣"])
     func noPasskey(text: String) {
         #expect(Passkey(argument: text) == nil)
     }
@@ -88,7 +88,7 @@ struct BondCommandTests {
         #expect(Passkey.text(42) == "000042")
     }
 
-    @Test("to demand protection where nothing can be shown or typed is wrong usage, with the remedy")
+    @Test("requiring protection when nothing can be shown or typed is wrong usage, with the remedy")
     func mitmWithoutIO() async throws {
         let run = try await ToolRun("pair", "Lock", "--mitm")
         #expect(run.status == 2)

@@ -64,7 +64,7 @@ struct DecodeRunTests {
         #expect(try await ToolRun("convert", session, "/tmp/out.pklg", "--link", "201").status == 2)
     }
 
-    @Test("of a damaged file what can be read is shown, where it breaks is said, and the status is 1")
+    @Test("a damaged file is shown as far as it can be read, with the place of the damage, and the status is 1")
     func damaged() async throws {
         let folder = try TestFolder()
         let file = folder.path + "/cut.btsnoop"

@@ -5,7 +5,7 @@ import Testing
 @Suite("Exit statuses")
 struct ExitStatusTests {
     @Test(
-        "wrong usage is status 2, told on standard error alone",
+        "wrong usage is status 2, reported only on standard error",
         arguments: [
             ["nonsense"], ["gatt"], ["gatt", "Peer"], ["gatt", "Peer", "frob"], ["gatt", "Peer", "read"],
             ["gatt", "Peer", "write", "2A39", "zz"], ["gatt", "Peer", "write", "2A39", "123"],
@@ -42,7 +42,7 @@ struct ExitStatusTests {
         #expect(run.errors.contains(words), "\(run.errors)")
     }
 
-    @Test("who names no transport is told those that there are")
+    @Test("without a transport, those that exist are listed")
     func offeredTransports() async throws {
         let run = try await ToolRun("-t", "carrier-pigeon:1", "lescan")
         for form in ["uart:DEVICE@BAUD", "sim:FILE", "replay:FILE"] { #expect(run.errors.contains(form)) }
@@ -61,7 +61,7 @@ struct ExitStatusTests {
     }
 
     @Test(
-        "a file that is not there is status 2 wherever it is named",
+        "a missing file is status 2 wherever it is named",
         arguments: [
             ["-t", "sim:/nonexistent/file", "lescan"], ["-t", "replay:/nonexistent/file", "lescan"],
             ["decode", "/nonexistent/file"], ["decode", "/nonexistent/file", "--summary"],
@@ -78,7 +78,7 @@ struct ExitStatusTests {
     }
 
     @Test(
-        "help and version are no failures",
+        "help and version are not failures",
         arguments: [
             ["--help"], ["gatt", "--help"], ["gatt", "Peer", "read", "-h"], ["--version"], ["help", "lescan"],
             ["help", "gatt", "read"], ["help", "scan"], ["help"],

@@ -7,7 +7,7 @@ import Testing
 @testable import bletool
 
 /// What others call themselves must not move the cursor, hide or forge anything.
-@Suite("Names that a terminal would obey")
+@Suite("Names with control characters")
 struct HostileNameTests {
     static let name =
         "\u{1B}[2J\u{9B}31m\u{202E}\u{61C}\u{200B}\u{FEFF}\u{E0041}\u{2028}a\u{301}\u{301}\u{301}  -40 dBm"

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Interruption")
 struct InterruptionTests {
-    @Test("one wish to end that comes as several signals ends the work once and cleanly", arguments: [0, 1, 5, 999])
+    @Test("several signals for one interruption end the work once and cleanly", arguments: [0, 1, 5, 999])
     func sameWish(_ milliseconds: Int) {
         let interruption = Interruption()
         let count = Counter()

@@ -24,7 +24,7 @@ struct JSONLimitTests {
         #expect(members[699_999] == .init(key: "key 699999", value: 699_999))
     }
 
-    @Test("a key that stands twice is named, in an object of any size", arguments: [1, 7, 8, 9, 10, 5000])
+    @Test("a duplicate key is named, in an object of any size", arguments: [1, 7, 8, 9, 10, 5000])
     func duplicates(_ count: Int) {
         for repeated in Set([0, count / 2, count - 1]) {
             do throws(JSONProblem) {
@@ -36,7 +36,7 @@ struct JSONLimitTests {
         }
     }
 
-    @Test("the same key may stand in objects within each other, and behind an object with many")
+    @Test("the same key may be in objects within each other, and behind an object with many")
     func sameKeyElsewhere() throws {
         _ = try read(#"[{"a":{"a":{"a":1}},"b":{"a":2}},\#(object(100)),\#(object(100))]"#)
     }
@@ -59,7 +59,7 @@ struct JSONLimitTests {
         }
     }
 
-    @Test("what goes beyond a limit is refused with a word about it")
+    @Test("input beyond a limit is refused with a message")
     func limits() throws {
         var limits = JSONReader.Limits()
         limits.byteCount = 100
@@ -90,7 +90,8 @@ struct JSONLimitTests {
     }
 
     @Test(
-        "texts that are cut or changed anywhere are read or refused, never a crash, and what is read is written alike")
+        "texts that are truncated or changed anywhere are read or refused, never a crash, and what is read is written the same way"
+    )
     func damaged() throws {
         let whole = Array(#"{"a":[1,-2.5e3,"\u00e9\ud83d\ude00\n",null,true,{"b":"c","d":[]}],"e":{}} "#.utf8)
         var generator = SystemRandomNumberGenerator()

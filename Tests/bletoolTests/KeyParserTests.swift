@@ -21,7 +21,7 @@ struct KeyParserTests {
         }
     }
 
-    @Test("an escape alone is a key after a moment; what means nothing is passed over")
+    @Test("an escape alone is a key after a moment; unknown sequences are ignored")
     func alone() {
         var parser = KeyParser()
         var keys = parser.take([0x1B])

@@ -29,7 +29,7 @@ struct OutputTests {
                 + #""manufacturerData":[{"company":76,"data":"0102"}],"serviceData":[],"errors":[]}"#)
     }
 
-    @Test("an ATT error is told with its code and handle")
+    @Test("an ATT error is shown with its code and handle")
     func attError() {
         let failure = Failure(
             AdapterError.host(.gatt(.att(ATTError(rawValue: 0x80), handle: AttributeHandle(rawValue: 33)))))
@@ -42,7 +42,7 @@ struct OutputTests {
         #expect(Failure("no").event.text == #"{"event":"error","code":"failed","message":"no"}"#)
     }
 
-    @Test("an interruption is called so, whatever it ended; refused commands have names")
+    @Test("an interruption is named as such, whatever it ended; refused commands have names")
     func otherErrors() {
         for error in [AdapterError.host(.cancelled), .host(.gatt(.cancelled))] {
             #expect(Failure(error) == .interrupted)

@@ -54,7 +54,7 @@ struct PeerNameTests {
     }
 
     @Test(
-        "of a device that is heard and accepts no connections, that is said",
+        "a device that is heard but accepts no connections is reported as such",
         arguments: ["Beacon", "C0:DE:00:00:00:51"])
     func unconnectable(_ peer: String) async throws {
         let folder = try TestFolder()
@@ -101,7 +101,7 @@ struct PeerNameTests {
         #expect(one.errors.contains("‘Door’ is C0:DE:00:00:00:32/random, which is bonded"))
     }
 
-    @Test("bonds are listed with their names, and forgotten by them; a name of two is no name")
+    @Test("bonds are listed with their names, and forgotten by them; a name of two bonds is refused")
     func unpair() async throws {
         let folder = try TestFolder()
         let store = FileBondStore(path: folder.path + "/security")

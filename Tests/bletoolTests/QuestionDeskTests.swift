@@ -47,7 +47,7 @@ struct QuestionDeskTests {
         }
     }
 
-    @Test("what was typed before a question stood there does not answer it")
+    @Test("input from before a question was shown does not answer it")
     func typedBefore() async throws {
         let keyboard = try Keyboard()
         let desk = QuestionDesk(input: keyboard.device)
@@ -57,7 +57,7 @@ struct QuestionDeskTests {
         #expect(answer == nil)
     }
 
-    @Test("two questions: each is answered by what is typed while it stands there")
+    @Test("two questions: each is answered by what is typed while it is shown")
     func inTurn() async throws {
         let keyboard = try Keyboard()
         let desk = QuestionDesk(input: keyboard.device)
@@ -73,7 +73,7 @@ struct QuestionDeskTests {
         #expect(await questions[1].value == "n")
     }
 
-    @Test("the answer to a question that has just gone away is not one to the next")
+    @Test("the answer to a question that has just been withdrawn does not answer the next")
     func late() async throws {
         let keyboard = try Keyboard()
         let desk = QuestionDesk(input: keyboard.device)

@@ -42,7 +42,7 @@ struct ScanTableTests {
 
     private func names(_ table: ScanTable) -> [UInt64] { table.visibleRows.map { $0.address.value & 0xFF } }
 
-    @Test("keys sort by what they name, and the same key again turns the order round")
+    @Test("keys sort by what they name, and the same key again reverses the order")
     func order() {
         var table = three
         #expect(names(table) == [2, 3, 1])
@@ -62,7 +62,7 @@ struct ScanTableTests {
         }
     }
 
-    @Test("a filter is typed letter by letter, finds names, addresses and services, and goes with Esc")
+    @Test("a filter is typed letter by letter, finds names, addresses and services, and is cleared with Esc")
     func filter() {
         var table = three
         for key in "/HEART" { _ = table.press(.character(key), page: 5) }
@@ -85,7 +85,7 @@ struct ScanTableTests {
     }
 
     @Test(
-        "a screen has the terminal's size at every width, with wide letters too",
+        "a screen has the terminal's size at every width, with wide characters, too",
         arguments: [20, 40, 55, 70, 80, 120, 200])
     func widths(_ width: Int) {
         var table = table((0..<30).map { Self.discovery(UInt64($0), name: "名前 héé \($0)", rssi: -40 - Int8($0)) })
@@ -103,7 +103,7 @@ struct ScanTableTests {
         }
     }
 
-    @Test("colours come only where they are wanted; the rest of the screen is the same")
+    @Test("colours are used only where they are wanted; the rest of the screen is the same")
     func colours() {
         var canvas = Self.canvas
         let plain = three.screen(canvas)
@@ -134,7 +134,7 @@ struct ScanTableTests {
         #expect(table.screen(Self.canvas)[2].contains("100 ms"))
     }
 
-    @Test("a paused table stands still, an emptied one begins again, a crowd makes room")
+    @Test("a paused table does not change, an emptied one starts again, a crowd is limited")
     func pause() {
         var table = three
         _ = table.press(.character("p"), page: 5)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Scripts")
 struct ScriptTests {
-    @Test("each line is a step; comments and empty lines are none")
+    @Test("each line is a step; comments and empty lines are not")
     func steps() throws {
         let script = try GATTScript(
             """
@@ -35,7 +35,7 @@ struct ScriptTests {
     }
 
     @Test(
-        "a line that is no step is told with its number, before anything is done",
+        "a line that is not a step is reported with its number, before anything is done",
         arguments: [
             "frob", "read", "read Peer", "read 2A37 2A38", "write 2A39", "write 2A39 zz", "wait --count",
             "wait --count 0",

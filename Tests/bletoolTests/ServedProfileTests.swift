@@ -38,7 +38,7 @@ struct ServedProfileTests {
         #expect(profile.services.first?.characteristics.first?.permissions == expected)
     }
 
-    @Test("a service comes behind those that it includes, whatever the order of the file")
+    @Test("a service comes after those that it includes, whatever the order of the file")
     func includes() throws {
         let profile = try profile(#"{"services":[{"uuid":"180D","includes":["180F"]},{"uuid":"180F"}]}"#)
         #expect(profile.services.map(\.uuid) == [BluetoothUUID(UInt16(0x180F)), BluetoothUUID(UInt16(0x180D))])
@@ -55,7 +55,7 @@ struct ServedProfileTests {
     }
 
     @Test(
-        "what is wrong is told with its place, as wrong usage",
+        "errors name the place, as wrong usage",
         arguments: [
             ("nonsense", "line 1"), (#"{"services":[{"uuid":"no"}]}"#, "services[0].uuid"),
             (#"{"services":[{}]}"#, "services[0].uuid"), (#"{"service":[]}"#, "‘service’"),
@@ -98,14 +98,14 @@ struct ServedValuesTests {
         return values
     }
 
-    @Test("a read gets what is behind its offset, and Invalid Offset behind the end (SPEC PER-14, PER-15)")
+    @Test("a read gets the value from its offset on, and Invalid Offset beyond the end (SPEC PER-14, PER-15)")
     func reading() {
         #expect(values.answer(handle, offset: 0) == .value([1, 2, 3]))
         #expect(values.answer(handle, offset: 3) == .value([]))
         #expect(values.answer(handle, offset: 4) == .failure(.invalidOffset))
     }
 
-    @Test("a write from the beginning replaces the value, one behind it changes a part")
+    @Test("a write at offset 0 replaces the value, one at a later offset changes a part")
     func writing() {
         var values = values
         #expect(values.write([(handle, 1, [8])]).written == [handle])

@@ -8,7 +8,7 @@ import Testing
 struct SimulatedRunTests {
     static let heart = "Jelling Heart"
 
-    @Test("lescan prints one object a line with the keys of the contract")
+    @Test("lescan prints one object per line with the keys of the contract")
     func scan() async throws {
         let run = try await ToolRun("-t", "sim", "--json", "lescan", "--name", Self.heart, "--count", "1")
         #expect(run.status == 0)
@@ -27,7 +27,7 @@ struct SimulatedRunTests {
         #expect(event["connectable"] as? Bool == true)
     }
 
-    @Test("a scan goes on when the adapter was unplugged and is back")
+    @Test("a scan continues when the adapter was unplugged and is back")
     func unpluggedScan() async throws {
         let folder = try TestFolder()
         let file = try folder.write(
@@ -53,7 +53,7 @@ struct SimulatedRunTests {
         #expect((adapter["address"] as? String)?.utf8.count == 17)
     }
 
-    @Test("a scan for people names address, type, strength and services, a line a device")
+    @Test("a scan for people names address, type, strength and services, one line per device")
     func scanForPeople() async throws {
         let run = try await ToolRun("-t", "sim", "lescan", "--name", Self.heart, "--count", "1")
         #expect(run.output.hasPrefix("C0:DE:00:00:00:01 random"))
@@ -142,7 +142,7 @@ struct SimulatedRunTests {
         #expect(sent.count >= 3)
     }
 
-    @Test("too few values in the time given are a failure that tells how many came")
+    @Test("too few values in the time given are a failure that says how many arrived")
     func tooFewValues() async throws {
         let run = try await ToolRun(
             "-t", "sim", "--json", "gatt", Self.heart, "subscribe", "2A37", "--count", "1000", "--duration", "0.2")
@@ -167,7 +167,7 @@ struct SimulatedRunTests {
         #expect(run.errors.contains("within 0.3 s"))
     }
 
-    @Test("a recording replays; a changed packet is told, with status 1")
+    @Test("a recording replays; a changed packet is reported, with status 1")
     func recording() async throws {
         let folder = try TestFolder()
         let name = folder.path + "/session"
@@ -188,7 +188,7 @@ struct SimulatedRunTests {
         #expect(changed.status == 1)
     }
 
-    @Test("files that are there already are kept when the transport does not open, and none are left behind")
+    @Test("existing files are kept when the transport does not open, and none are left behind")
     func keptFiles() async throws {
         let folder = try TestFolder()
         let name = folder.path + "/session"
@@ -207,14 +207,14 @@ struct SimulatedRunTests {
         #expect(try await ToolRun("replay", name).status == 0)
     }
 
-    @Test("a file that cannot be written is told before the transport is opened")
+    @Test("a file that cannot be written is reported before the transport is opened")
     func unwritableCapture() async throws {
         let run = try await ToolRun("-t", "unix:/nonexistent/hci", "-w", "/nonexistent/walk.pcap", "lescan")
         #expect(run.status == 1)
         #expect(run.errors.contains("walk.pcap"))
     }
 
-    @Test("a recording whose inputs were cut does not pass as repeated")
+    @Test("a recording with truncated inputs does not count as repeated")
     func cutRecording() async throws {
         let folder = try TestFolder()
         let name = folder.path + "/session"

@@ -31,7 +31,7 @@ struct StalledTests {
     }
 
     @Test(
-        "what prints for nobody who reads ends when it is told to; what it had to say is lost: status 1",
+        "a program whose output is not read ends when it is told to; its output is lost: status 1",
         arguments: [["-t", "sim", "--json", "lescan", "--duplicates"], ["--help"]], [false, true])
     func unreadPipe(arguments: [String], isForErrorsToo: Bool) async throws {
         let folder = try TestFolder()
@@ -49,7 +49,7 @@ struct StalledTests {
         #expect(told == (isForErrorsToo ? "" : "bletool: error: the reader of standard output stopped reading\n"))
     }
 
-    @Test("a terminal that takes nothing more is no reason to stay")
+    @Test("a terminal that accepts nothing more does not keep the program from ending")
     func unreadTerminal() throws {
         var (terminal, device): (Int32, Int32) = (-1, -1)
         try #require(unsafe openpty(&terminal, &device, nil, nil, nil) == 0)
@@ -84,7 +84,7 @@ struct StalledTests {
     }
 
     @Test(
-        "a wait for a pipe that nobody writes into, or whose writer is silent, ends when it is told to",
+        "a wait for a pipe without a writer, or with a silent one, ends when it is told to",
         arguments: [
             ["decode", "PIPE"], ["-t", "sim", "gatt", "C0:DE:00:00:00:01/random", "script", "PIPE"],
             ["convert", "PIPE", "OUT.pcap"],

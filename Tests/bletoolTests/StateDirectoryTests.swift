@@ -41,7 +41,7 @@ struct StateDirectoryTests {
         #expect(path(nil, ["XDG_STATE_HOME": "relative", "HOME": "/home/a"]) == "/home/a/.local/state/jelling")
     }
 
-    @Test("a place that cannot be written is named")
+    @Test("a path that cannot be written is named")
     func unwritable() throws {
         let folder = try TestFolder()
         let file = try folder.write("", to: "file")

@@ -26,7 +26,7 @@ struct ValueMeaningTests {
         #expect(try meaning("5758", 0x2A19).text == "5758  (1 bytes more than its characteristic has)")
     }
 
-    @Test("the form that the user names comes before that of the characteristic")
+    @Test("the format that the user names goes before that of the characteristic")
     func forms() throws {
         #expect(try meaning("5701", 0x2A19, .uint16).text == "343")
         #expect(try meaning("ffff0100", 0x2A19, .int16).text == "-1, 1")
@@ -38,7 +38,7 @@ struct ValueMeaningTests {
         for wrong in ["", "x", "65536", "-1", "1.5"] { #expect(ValueForm.uint16.octets(of: wrong) == nil) }
     }
 
-    @Test("JSON gets keys more: the bytes stay under value")
+    @Test("JSON gets additional keys: the bytes stay under value")
     func json() throws {
         let event: JSONValue = ["event": "value", "value": "57"]
         #expect(

@@ -10,7 +10,7 @@ struct AppTests {
 
     private static func at(_ seconds: Int64) -> Instant { Instant(microseconds: seconds * 1_000_000) }
 
-    @Test("a wake that overruns is warned, frozen after a grace, and held off; often enough, the app is terminated")
+    @Test("an app that overruns its wake is warned, then frozen and delayed; after several overruns it is terminated")
     mutating func budget() {
         app.launched(foreground: nil, at: .zero)
         #expect(app.isWoken && app.deadline(settings) == Self.at(10))
@@ -26,7 +26,7 @@ struct AppTests {
         #expect(app.checkBudget(at: Self.at(40), settings) == .terminated(strikes: 3))
     }
 
-    @Test("an app is launched again for what is preserved, not while Bluetooth was switched off without it")
+    @Test("an app is relaunched for preserved work, but not if Bluetooth was switched off meanwhile")
     mutating func relaunch() {
         let options = LaunchOptions(centrals: ["c"])
         #expect(app.relaunch(LaunchOptions(), at: .zero, settings) == false)
@@ -41,7 +41,7 @@ struct AppTests {
         #expect(app.relaunch(options, at: Self.at(4), settings) == true)
     }
 
-    @Test("a launch that nobody answers counts as an overrun and is tried again")
+    @Test("a launch without an answer counts as an overrun and is tried again")
     mutating func patience() {
         let options = LaunchOptions(centrals: ["c"])
         #expect(app.relaunch(options, at: .zero, settings) == true)
@@ -52,7 +52,7 @@ struct AppTests {
         #expect(app.isWakeDue(at: Self.at(22)) && app.relaunch(options, at: Self.at(22), settings))
     }
 
-    @Test("events of a role reach an app in front, and behind where it runs and declared the mode")
+    @Test("events of a role reach an app in the foreground, and in the background if it runs and declared the mode")
     mutating func hears() {
         app.launched(foreground: 1, at: .zero)
         #expect(app.hears(.central) && app.hears(.peripheral))

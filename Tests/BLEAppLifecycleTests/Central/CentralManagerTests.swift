@@ -15,7 +15,7 @@ struct CentralManagerTests {
             into: &alone.effects)
     }
 
-    @Test("a scan follows the standing: fewer reports in the background, none without Bluetooth")
+    @Test("a scan follows the app's state: fewer reports in the background, none without Bluetooth")
     mutating func scan() {
         ask(.scan(ScanOptions(services: [Profiles.heartRate], allowsDuplicates: true)))
         guard case .radio(.scan(let first))? = alone.wanted().commands.first else {
@@ -37,7 +37,7 @@ struct CentralManagerTests {
         #expect(manager.runningScan == nil && manager.scan != nil)
     }
 
-    @Test("requests without Bluetooth are dropped with a line in the log; letting go is not")
+    @Test("requests without Bluetooth are dropped with a log line; releasing a peripheral is not")
     mutating func off() {
         ask(.connect(Alone.peer, ConnectOptions()))
         _ = alone.wanted()
@@ -49,7 +49,7 @@ struct CentralManagerTests {
         #expect(manager.peripherals.isEmpty)
     }
 
-    @Test("a link that nobody wants is given back, one that is wanted is told with the name of the device")
+    @Test("a link that no app wants is released; a wanted one is reported with the device's name")
     mutating func links() {
         manager.connected(Alone.link(), name: nil, Alone.foreground, into: &alone.effects)
         #expect(alone.wanted().commands == [.link(Alone.link, .disconnect)])
@@ -62,7 +62,7 @@ struct CentralManagerTests {
                 == [.connected(told, maximumWriteLength: WriteLimits(withResponse: 512, withoutResponse: 97))])
     }
 
-    @Test("a device that went away while its link was made is tried again; other failures are told")
+    @Test("a device that disappears while its link is being made is tried again; other failures are reported")
     mutating func failures() {
         ask(.connect(Alone.peer, ConnectOptions()))
         var wanted = alone.wanted()
@@ -80,7 +80,7 @@ struct CentralManagerTests {
     }
 
     @Test(
-        "a lost link is sought again where the app asked for that, and by a preserved manager when the engine is back")
+        "a lost link is reconnected if the app asked for it, and by a preserved manager when the engine is back")
     mutating func lost() {
         ask(.connect(Alone.peer, ConnectOptions(reconnectsAutomatically: true)))
         manager.connected(Alone.link(), name: nil, Alone.foreground, into: &alone.effects)

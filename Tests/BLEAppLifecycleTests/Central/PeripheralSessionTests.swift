@@ -35,7 +35,7 @@ struct PeripheralSessionTests {
         _ = answer(.discoverCharacteristics(service: RemoteAttributeID(rawValue: 10)), .characteristics([found]))
     }
 
-    @Test("the engine is asked for a link while Bluetooth is on, after the delay that the app wants, and not twice")
+    @Test("the engine is asked for a link while Bluetooth is on, after the delay that the app asked for, and only once")
     mutating func delay() {
         let due = Instant(microseconds: 1000)
         session.wait(until: due)
@@ -49,7 +49,7 @@ struct PeripheralSessionTests {
         #expect(session.state == .connecting(nil, notBefore: nil))
     }
 
-    @Test("an attribute that does not exist is refused with an error and a line in the log")
+    @Test("a request for an attribute that does not exist is refused with an error and a log line")
     mutating func unknown() {
         explore()
         ask(.readValue(characteristic: RemoteAttributeID(rawValue: 99)))
@@ -60,7 +60,7 @@ struct PeripheralSessionTests {
         #expect(wanted.events == [.peripheral(Alone.peer, event)])
     }
 
-    @Test("calls of setNotify are carried out one after the other, the configuration is looked for once")
+    @Test("calls of setNotify run one after another, and the configuration is discovered once")
     mutating func notify() {
         explore()
         for isOn in [true, true, false] { ask(.setNotify(isOn, characteristic: value)) }
@@ -97,7 +97,7 @@ struct PeripheralSessionTests {
 
     private func gatt(_ operation: GATTOperation) -> HostCommand { .link(Alone.link, .gatt(operation)) }
 
-    @Test("a write without response behind a subscription is sent after both its steps, and so is what follows it")
+    @Test("a write without response after a subscription waits for both of its steps, and so do later writes")
     mutating func order() {
         explore()
         ask(.setNotify(true, characteristic: value))
@@ -122,7 +122,8 @@ struct PeripheralSessionTests {
         #expect(commands() == [gatt(.writeCommand(handle, value: [3]))])
     }
 
-    @Test("as many writes wait as the engine would keep; the app hears that there is no room, and when there is again")
+    @Test(
+        "as many writes wait as the engine would queue; the app learns when there is no room, and when there is again")
     mutating func room() {
         explore()
         ask(.readValue(characteristic: value))
@@ -139,7 +140,7 @@ struct PeripheralSessionTests {
         #expect(free.events.last == .peripheral(Alone.peer, .writeWithoutResponseAvailable(true)))
     }
 
-    @Test("services that are the system's are not told, unless the settings say so")
+    @Test("services of the system are not reported unless the settings say so")
     mutating func hidden() {
         let uuids = [UInt16(0x1800), 0x1801, 0x180D, 0x1812].map { BluetoothUUID($0) }
         let found = uuids.enumerated().map { index, uuid in
@@ -160,7 +161,7 @@ struct PeripheralSessionTests {
         }
     }
 
-    @Test("services that changed stand for nothing any more, whatever range the peer names")
+    @Test("changed services become invalid, whatever range the peer names")
     mutating func changed() {
         explore()
         ask(.setNotify(true, characteristic: value))

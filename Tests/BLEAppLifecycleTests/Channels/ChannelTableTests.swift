@@ -19,7 +19,7 @@ struct ChannelTableTests {
         return table[channel]
     }
 
-    @Test("what the app writes goes out in units that the peer takes")
+    @Test("data that the app writes is sent in SDUs that the peer accepts")
     mutating func units() throws {
         let id = try #require(accept())
         table.perform(.send([UInt8](repeating: 1, count: 250)), on: id, into: &alone.effects)
@@ -29,7 +29,7 @@ struct ChannelTableTests {
         #expect(lengths == [100, 100, 50])
     }
 
-    @Test("the peer may send again for each unit that was read to its end")
+    @Test("the peer may send again for each SDU that has been read completely")
     mutating func credits() throws {
         let id = try #require(accept())
         for count in [10, 0, 20] {
@@ -44,7 +44,7 @@ struct ChannelTableTests {
         #expect(alone.wanted().commands == [.channel(.consume(channel, units: 1))])
     }
 
-    @Test("an offer that ends takes its channels with it; a request for a channel that is gone hears so")
+    @Test("unpublishing closes the channels; a request for a closed channel fails")
     mutating func unpublished() throws {
         table.listening(.success(0x80), into: &alone.effects)
         let id = try #require(accept())

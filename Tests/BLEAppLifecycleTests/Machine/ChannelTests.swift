@@ -23,7 +23,7 @@ struct ChannelTests {
     }
 
     @Test(
-        "a published channel is opened, carries octets both ways within what the app takes, and goes when unpublished (SPEC 2.4)"
+        "a published channel opens, carries octets both ways within the app's limits, and closes when unpublished (SPEC 2.4)"
     )
     func published() throws {
         let station = AppStation(world)
@@ -82,7 +82,7 @@ struct ChannelTests {
     }
 
     @Test(
-        "a central opens a channel of its peripheral; the end of the link ends it, and a suspended app is not woken by it (SPEC 2.3, section 4)"
+        "a central opens a channel of its peripheral; it closes with the link, and does not wake a suspended app (SPEC 2.3, section 4)"
     )
     func opened() throws {
         let station = AppStation(world)

@@ -31,7 +31,7 @@ struct ClientEventQueueTests {
         return events
     }
 
-    @Test("one discovery a peripheral, the latest; one state, the latest; every value (SPEC 5.5 rule 2, FGO-5)")
+    @Test("one discovery per peripheral, the latest; one state, the latest; every value (SPEC 5.5 rule 2, FGO-5)")
     func coalescing() {
         var queue = ClientEventQueue(eventLimit: 100, octetLimit: 100_000)
         let events = [
@@ -48,7 +48,7 @@ struct ClientEventQueueTests {
     }
 
     @Test(
-        "what was lost in lower states is told before the state, once for each that took more than those after it (FGO-5)",
+        "losses in lower states are reported before the state, once for each that lost more than later ones (FGO-5)",
         arguments: [
             ([.resetting, .poweredOn], [.resetting]), ([.poweredOff, .resetting, .poweredOn], [.resetting]),
             ([.resetting, .poweredOn, .poweredOff, .poweredOn], [.resetting, .poweredOff]),
@@ -66,7 +66,7 @@ struct ClientEventQueueTests {
     }
 
     @Test(
-        "when there is no room discoveries go, then values, and the loss is told; disconnections stay (SPEC 5.5 rule 2)"
+        "when the queue is full, discoveries are dropped first, then values, and the loss is reported; disconnections stay (SPEC 5.5 rule 2)"
     )
     func bounds() {
         var queue = ClientEventQueue(eventLimit: 4, octetLimit: 1_000_000)
@@ -79,7 +79,7 @@ struct ClientEventQueueTests {
             all(&queue) == [.eventsLost(count: 4), connected(1), disconnected(1), connected(2), disconnected(2)])
     }
 
-    @Test("octets are bounded too")
+    @Test("the number of octets is bounded, too")
     func octets() {
         var queue = ClientEventQueue(eventLimit: 1000, octetLimit: 10_000)
         for number in 0..<100 {
@@ -90,7 +90,7 @@ struct ClientEventQueueTests {
         #expect(all(&queue).last == value([UInt8](repeating: 99, count: 500)))
     }
 
-    @Test("a device that comes and goes for ever does not fill the memory, and its last disconnection is there")
+    @Test("a device that connects and disconnects forever uses bounded memory, and its last disconnection is kept")
     func flapping() {
         var queue = ClientEventQueue(eventLimit: 10, octetLimit: 1_000_000)
         for number in 0..<1000 {
@@ -102,14 +102,14 @@ struct ClientEventQueueTests {
         #expect(events.last == disconnected(1))
     }
 
-    @Test("a million discoveries of a few devices take the room of a few")
+    @Test("a million discoveries of a few devices take the space of a few")
     func holes() {
         var queue = ClientEventQueue(eventLimit: 10, octetLimit: 1_000_000)
         for number in 0..<100_000 { queue.append(discovered(UInt64(number % 5)), sequence: UInt64(number + 1)) }
         #expect(all(&queue).count == 5)
     }
 
-    @Test("what a peer undoes by itself does not fill the memory: subscriptions that come and go")
+    @Test("a peer that subscribes and unsubscribes forever uses bounded memory")
     func subscriptions() {
         var queue = ClientEventQueue(eventLimit: 10, octetLimit: 1_000_000)
         let characteristic = LocalAttributeID(rawValue: 1)
@@ -127,7 +127,7 @@ struct ClientEventQueueTests {
         #expect(last.identifier.low == 999)
     }
 
-    @Test("room for updates is told once, and values go before other answers")
+    @Test("room for updates is reported once, and values come before other answers")
     func order() {
         var queue = ClientEventQueue(eventLimit: 4, octetLimit: 1_000_000)
         let answer = ClientEvent.peripheral(peer(1).identifier, .rssiRead(rssi: 1, nil))

@@ -7,7 +7,7 @@ import Testing
 struct CommandLedgerTests {
     private let client = ClientID(rawValue: 1)
 
-    @Test("an operation is known from its name to its end, and each end is told once")
+    @Test("an operation is tracked from its identifier to its end, and each end is reported once")
     func life() {
         var ledger = CommandLedger()
         let token = ledger.add(.scan(client))
@@ -19,7 +19,7 @@ struct CommandLedgerTests {
         #expect(ledger.take(operation) == nil && !ledger.knows(operation))
     }
 
-    @Test("a command that is cancelled before the engine has named it ends as soon as it has a name")
+    @Test("a command cancelled before the engine has assigned its identifier ends as soon as it has one")
     func cancelledEarly() {
         var ledger = CommandLedger()
         let (early, late) = (ledger.add(.advertise(client)), ledger.add(.advertise(client)))
@@ -30,7 +30,7 @@ struct CommandLedgerTests {
         #expect(ledger.take(OperationID(rawValue: 2))?.purpose == Purpose.none)
     }
 
-    @Test("what one manager asked of one peripheral is forgotten, and nothing else")
+    @Test("only the requests of one manager to one peripheral are forgotten")
     func forgotten() {
         var ledger = CommandLedger()
         let peers = [PeerIdentifier(high: 0, low: 1), PeerIdentifier(high: 0, low: 2)]

@@ -22,7 +22,7 @@ struct ErrorMappingTests {
         #expect(HostFailure.connectionFailed(HCIStatus(rawValue: status)).connectionError == error)
     }
 
-    @Test("who lets go of a link itself hears of no error (SPEC 2.3)")
+    @Test("an app that releases a link itself gets no error (SPEC 2.3)")
     func ownEnd() {
         #expect(DisconnectionReason.releasedByClient.clientError == nil)
         #expect(DisconnectionReason.controllerLost.clientError == .coreBluetooth(.unknown))

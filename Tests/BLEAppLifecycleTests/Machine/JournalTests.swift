@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Journal and identifiers")
 struct JournalTests {
-    @Test("lines read back; a torn, damaged or foreign line costs itself alone")
+    @Test("lines are read back; a torn, damaged or foreign line costs only itself")
     func lines() {
         let payloads = [[UInt8]("{\"a\":1}".utf8), [UInt8]("{}".utf8), [UInt8]("{\"b\":2}".utf8)]
         let journal = payloads.flatMap { Journal.line($0) }
@@ -26,7 +26,7 @@ struct JournalTests {
         state.entries.flatMap { entry in Journal.line([UInt8]((try? JSONEncoder().encode(entry)) ?? Data())) }
     }
 
-    @Test("killed at any octet of its journal a process starts again, and restores what was whole (SPR-4)")
+    @Test("a process killed at any octet of its journal starts again and restores every complete line (SPR-4)")
     func anyOctet() throws {
         let world = World()
         world.air.addPeripheral(Profiles.belt())
@@ -65,7 +65,7 @@ struct JournalTests {
     }
 
     @Test(
-        "what an app is told has been written down by then: killed in that moment, it is restored to it (SPR-4, SPR-11)"
+        "what an app is told is in the journal by then: killed at that moment, it is restored to that state (SPR-4, SPR-11)"
     )
     func writtenFirst() throws {
         let world = World()
@@ -96,7 +96,7 @@ struct JournalTests {
         #expect(advertised?.advertisement?.localName == "Door")
     }
 
-    @Test("lines that are whole and say nonsense do not keep a process from starting (SPR-4)")
+    @Test("complete lines with nonsense do not keep a process from starting (SPR-4)")
     func nonsense() throws {
         let world = World()
         world.air.addPeripheral(Profiles.belt())
@@ -139,7 +139,7 @@ struct JournalTests {
         #expect(restored > 80, "most of what was changed could still be read: \(restored)")
     }
 
-    @Test("an identifier is the same after a restart, and another for each app (REC-3, REC-4)")
+    @Test("an identifier is the same after a restart, and different for each app (REC-3, REC-4)")
     func lasting() throws {
         let world = World()
         let belt = world.air.addPeripheral(Profiles.belt())

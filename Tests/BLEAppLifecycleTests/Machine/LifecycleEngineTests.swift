@@ -31,7 +31,7 @@ struct LifecycleEngineTests {
         #expect(isSecond && second == .reopenTransport)
     }
 
-    @Test("a thousand events that waited for the owner are all told, in order")
+    @Test("a thousand waiting events are all delivered, in order")
     func noneIsLost() {
         let events = (0..<1000).map { HostEvent.bondRemoved(DeviceAddress(value: $0, kind: .random)) }
         var engine = LifecycleEngine(on: Teller(events: events), seed: Self.seed)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Ordered tables")
 struct OrderedTableTests {
-    @Test("values are walked in the order in which their keys were added, whatever is changed or removed between")
+    @Test("iteration follows the order in which keys were added, whatever is changed or removed in between")
     func order() {
         var table = OrderedTable<Int, String>()
         for number in [5, 3, 9, 1] { table[number] = "\(number)" }

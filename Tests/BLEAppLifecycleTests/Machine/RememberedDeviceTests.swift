@@ -45,7 +45,7 @@ struct RememberedDeviceTests {
     }
 
     @Test(
-        "devices that pass by need neither memory nor journal without bound; those that an app asked for stay (REC-3)")
+        "passing devices use bounded memory and journal; those that an app asked for stay (REC-3)")
     func bounded() throws {
         world.air.addPeripheral(Profiles.belt())
         world.air.addPeripheral(Profiles.door())
@@ -73,7 +73,7 @@ struct RememberedDeviceTests {
         #expect(next.discover([], name: "Belt") == asked)
     }
 
-    @Test("a crowd that was only heard is written down together, what an app asks for at once (SPEC 5.5 rule 7)")
+    @Test("devices that were only heard are written together, those that an app asks for at once (SPEC 5.5 rule 7)")
     func batches() throws {
         world.air.addPeripheral(Profiles.belt())
         let station = AppStation(world)
@@ -92,7 +92,7 @@ struct RememberedDeviceTests {
         #expect(lines() == before + 1)
     }
 
-    @Test("a journal made short says the same")
+    @Test("a compacted journal says the same")
     func shortened() throws {
         let app = AppID(rawValue: "app")
         func name(_ number: UInt64) -> PeerIdentifier { PeerIdentifier(high: 1, low: number) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Advertising of several apps")
 struct SharedAdvertisingTests {
-    @Test("who came to the foreground last has the visible octets first (SPEC 3.5 step 7)")
+    @Test("the app that came to the foreground last gets the visible octets first (SPEC 3.5 step 7)")
     func latestFirst() {
         let world = World()
         let station = AppStation(world)

@@ -42,7 +42,7 @@ struct PeripheralManagerTests {
         _ = alone.wanted()
     }
 
-    @Test("services are published one after the other, and go in the opposite order")
+    @Test("services are published one after another, and removed in the opposite order")
     mutating func services() {
         ask(.addService(Self.service(1)))
         ask(.addService(Self.service(10, including: [1])))
@@ -69,7 +69,7 @@ struct PeripheralManagerTests {
                 ])
     }
 
-    @Test("a service that was removed on its way is taken out when it is there")
+    @Test("a service removed while it is being published is removed once it is there")
     mutating func removedOnItsWay() {
         ask(.addService(Self.service(1)))
         ask(.removeService(Profiles.id(1)))
@@ -129,7 +129,7 @@ struct PeripheralManagerTests {
         #expect(alone.wanted().commands == [.server(.respond(GATTRequestID(rawValue: 3), .failure(.unlikelyError)))])
     }
 
-    @Test("an app whose value was refused hears once that there is room again")
+    @Test("an app whose value was refused is told once that there is room again")
     mutating func room() {
         let query = QueryID(rawValue: 3)
         manager.updated(query, .success(false), into: &alone.effects)
@@ -137,7 +137,7 @@ struct PeripheralManagerTests {
         #expect(alone.wanted().events == [.updateQueued(query, false), .readyToUpdateSubscribers])
     }
 
-    @Test("a subscription in another mode is no other subscription; it ends with its link or its service")
+    @Test("a subscription in another mode is the same subscription; it ends with its link or its service")
     mutating func subscriptions() {
         publish()
         let subscription = GATTSubscription(

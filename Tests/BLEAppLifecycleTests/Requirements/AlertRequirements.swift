@@ -31,7 +31,7 @@ struct AlertRequirements {
     }
 
     @Test(
-        "without an option nothing alerts (ALR-5), nor does anything while the app is to be seen (ALR-1, ALR-2, ALR-3)")
+        "without an option nothing alerts (ALR-5), nor does anything while the app is visible (ALR-1, ALR-2, ALR-3)")
     func none() throws {
         let silent = BeltAndDoor()
         let app = TestApp(silent.station)
@@ -84,7 +84,9 @@ struct AlertRequirements {
         #expect(known.central.connections == [known.door])
     }
 
-    @Test("of all that asked, the app that was in the foreground last gets the alert, whenever it was launched (ALR-5)")
+    @Test(
+        "of all apps that asked, the one that was in the foreground last gets the alert, whenever it was launched (ALR-5)"
+    )
     func latestForeground() throws {
         let street = BeltAndDoor()
         let apps = ["one", "two", "three"].map { TestApp(street.station, "org.example.\($0)") }

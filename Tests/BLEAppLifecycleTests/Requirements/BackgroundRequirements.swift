@@ -14,7 +14,9 @@ struct BackgroundRequirements {
 
     init() { air = world.air }
 
-    @Test("a scan of an app without a mode ends when it leaves the foreground, and goes on in front (FGO-1, FGO-2)")
+    @Test(
+        "a scan of an app without a mode stops when the app leaves the foreground, and continues when it returns (FGO-1, FGO-2)"
+    )
     func scanEnds() {
         let station = AppStation(world)
         let app = TestApp(station)
@@ -35,7 +37,7 @@ struct BackgroundRequirements {
         #expect(central.discoveries.count == 1)
     }
 
-    @Test("nothing that happens wakes a suspended app without a mode, and it hears of nothing (FGO-1)")
+    @Test("no event wakes a suspended app without a mode, and it receives none (FGO-1)")
     func unaware() throws {
         let street = BeltAndDoor(world)
         let app = TestApp(street.station)
@@ -52,7 +54,7 @@ struct BackgroundRequirements {
     }
 
     @Test(
-        "advertising of an app without a mode ends behind, and a value that it would be asked for is an error (FGO-3)",
+        "advertising of an app without a mode stops in the background, and requests for its dynamic values are errors (FGO-3)",
         arguments: [0x02, 0x0A] as [UInt16])
     func noServer(properties: UInt16) throws {
         let station = AppStation(world)
@@ -84,7 +86,7 @@ struct BackgroundRequirements {
     }
 
     @Test(
-        "a suspended app with the mode is woken by whatever its delegates are called for (BGC-2)",
+        "a suspended app with the mode is woken by every event for its delegates (BGC-2)",
         arguments: Happening.allCases)
     func woken(by happening: Happening) throws {
         let street = BeltAndDoor(world)
@@ -124,7 +126,7 @@ struct BackgroundRequirements {
         #expect(isTold)
     }
 
-    @Test("a scan that asks for duplicates behind reports a device once however often it advertises (BGC-3)")
+    @Test("in the background, a scan with duplicates reports a device once however often it advertises (BGC-3)")
     func coalesced() {
         let station = AppStation(world)
         air.addPeripheral(Profiles.belt())
@@ -165,7 +167,7 @@ struct BackgroundRequirements {
         #expect(street.station.logs.isEmpty)
     }
 
-    @Test("who overran is left asleep for a while at the next event, longer each time (BGX-5)")
+    @Test("after an overrun the next event wakes the app later, by a longer time each time (BGX-5)")
     func throttled() throws {
         let street = BeltAndDoor(world)
         let app = TestApp(street.station, modes: .central)
@@ -184,7 +186,7 @@ struct BackgroundRequirements {
     }
 
     @Test(
-        "ended to free memory, an app loses its link and its wish (BGX-3, LTA-3), unless they are preserved (SPR-4, SPR-13)",
+        "an app terminated to free memory loses its link and its pending connection (BGX-3, LTA-3), unless they are preserved (SPR-4, SPR-13)",
         arguments: [nil, "street"])
     func ended(identifier: String?) throws {
         let street = BeltAndDoor(world)

@@ -45,7 +45,7 @@ struct LifeRequirements {
         #expect(station.commands(LESetExtendedAdvertisingEnable.opcode).isEmpty == (name != "peripheral"))
     }
 
-    @Test("with the mode, everything works from behind: find, connect, explore, read, write, subscribe (BGC-1)")
+    @Test("with the mode, everything works in the background: find, connect, explore, read, write, subscribe (BGC-1)")
     func worksBehind() throws {
         let station = AppStation(world)
         air.addPeripheral(Profiles.door())
@@ -62,7 +62,7 @@ struct LifeRequirements {
         #expect(central.subscribe(state, of: peer))
     }
 
-    @Test("what comes while the app runs on after its wake-up is part of it; done, it is suspended (BGX-2, BGX-4)")
+    @Test("events during a wake-up belong to it; when the app is done, it is suspended (BGX-2, BGX-4)")
     func oneWake() throws {
         let station = AppStation(world)
         let belt = air.addPeripheral(Profiles.belt())
@@ -113,7 +113,7 @@ struct LifeRequirements {
         #expect(app.wakeCount == 3)
     }
 
-    @Test("the background's pace of advertising holds only while nobody in front advertises (BGP-5)")
+    @Test("the background's advertising interval applies only while no foreground app advertises (BGP-5)")
     func sharedPace() {
         let station = AppStation(world)
         let one = TestApp(station, "org.example.one", modes: .peripheral)
@@ -136,7 +136,7 @@ struct LifeRequirements {
         #expect(Timing.ios.backgroundAdvertising.initial > Timing.ios.foregroundAdvertising.initial)
     }
 
-    @Test("an app that does not come up is tried again later and later (BGX-5)")
+    @Test("an app that does not start is tried again at growing intervals (BGX-5)")
     func relaunchFails() throws {
         let station = AppStation(world)
         let belt = air.addPeripheral(Profiles.belt())
@@ -157,7 +157,7 @@ struct LifeRequirements {
         #expect(app.central(ManagerOptions(restoreIdentifier: "c")).connections == [peer])
     }
 
-    @Test("a lost link is sought again at once where the app asks for it, from behind too (LTA-1)")
+    @Test("a lost link is reconnected at once if the app asks for it, in the background too (LTA-1)")
     func reconnects() throws {
         let station = AppStation(world)
         let belt = air.addPeripheral(Profiles.belt())
@@ -183,7 +183,7 @@ struct LifeRequirements {
         #expect(flags == [false, true])
     }
 
-    @Test("an unauthorized app hears so, and its commands are dropped (CEN-3)")
+    @Test("an unauthorized app is told so, and its commands are dropped (CEN-3)")
     func unauthorized() {
         let station = AppStation(world)
         air.addPeripheral(Profiles.belt())
@@ -195,7 +195,7 @@ struct LifeRequirements {
         #expect(central.discoveries.isEmpty)
     }
 
-    @Test("a start delay holds a connection back for so long")
+    @Test("a start delay postpones a connection by that time")
     func startDelay() throws {
         let station = AppStation(world)
         air.addPeripheral(Profiles.belt())
@@ -208,7 +208,7 @@ struct LifeRequirements {
         #expect(central.connections == [peer])
     }
 
-    @Test("a start delay that ends while Bluetooth is off leaves nothing to be done until it is on")
+    @Test("a start delay that ends while Bluetooth is off has no effect until it is on")
     func startDelayWhileOff() throws {
         let station = AppStation(world)
         air.addPeripheral(Profiles.belt())
@@ -238,7 +238,7 @@ struct LifeRequirements {
         #expect(!central.events.contains { if case .connectionFailed = $0 { true } else { false } })
     }
 
-    @Test("who registers hears of connections that other apps make and lose")
+    @Test("an app that registers is told of connections that other apps make and lose")
     func connectionEvents() throws {
         let station = AppStation(world)
         let belt = air.addPeripheral(Profiles.belt())
@@ -257,7 +257,7 @@ struct LifeRequirements {
     }
 
     @Test(
-        "who lets go of a peripheral wants no connection, whatever state Bluetooth is in; cancelling is refused (CEN-6)"
+        "releasing a peripheral withdraws its connection, whatever state Bluetooth is in; cancelling is refused (CEN-6)"
     )
     func letsGoWhileOff() throws {
         let station = AppStation(world)

@@ -39,7 +39,7 @@ struct ManagerRequirements {
     }
 
     @Test(
-        "a scan for all finds all, one for services those, and it goes on until it is stopped (CEN-4, CEN-5, CEN-7, MOD-2)"
+        "a scan without services finds everything, one with services only those, and it runs until it is stopped (CEN-4, CEN-5, CEN-7, MOD-2)"
     )
     func scans() {
         let station = AppStation(world)
@@ -63,7 +63,7 @@ struct ManagerRequirements {
         #expect(station.commands(LESetExtendedScanEnable.opcode).last?.first == 0)
     }
 
-    @Test("devices that look for a service are found by who asks for those (SPEC 2.3)")
+    @Test("devices that solicit a service are found by a scan for solicited services (SPEC 2.3)")
     func solicited() {
         let station = AppStation(world)
         air.addBroadcaster(
@@ -80,7 +80,7 @@ struct ManagerRequirements {
     }
 
     @Test(
-        "all of a connected device can be explored, whatever it advertises (MOD-3, MOD-4, MOD-5, MOD-6, CEN-11, CEN-12)"
+        "everything on a connected device can be discovered, whatever it advertises (MOD-3, MOD-4, MOD-5, MOD-6, CEN-11, CEN-12)"
     )
     func explores() throws {
         let station = AppStation(world)
@@ -133,7 +133,7 @@ struct ManagerRequirements {
     }
 
     @Test(
-        "a write with response is always answered (CEN-19), values that change come as those that are read (CEN-13, CEN-17)"
+        "a write with response is always answered (CEN-19), changed values arrive like values that are read (CEN-13, CEN-17)"
     )
     func writes() throws {
         let station = AppStation(world)
@@ -185,7 +185,7 @@ struct ManagerRequirements {
         #expect(peers.count == 5)
     }
 
-    @Test("an unknown device cannot be connected, and a request without a connection is told as misuse (REC-5)")
+    @Test("an unknown device cannot be connected, and a request without a connection is reported as misuse (REC-5)")
     func misuse() throws {
         let station = AppStation(world)
         air.addPeripheral(Profiles.belt())
@@ -201,7 +201,7 @@ struct ManagerRequirements {
         #expect(LogMessage.notPoweredOn(.central).text.hasPrefix("API MISUSE: <CBCentralManager>"))
     }
 
-    @Test("the device's own name replaces the advertised one, and services that change are told")
+    @Test("the device's own name replaces the advertised one, and changed services are reported")
     func learns() throws {
         let station = AppStation(world)
         var belt = Profiles.belt()
@@ -224,7 +224,7 @@ struct ManagerRequirements {
     }
 
     @Test(
-        "services include others, have fixed and asked-for values, and belong to one database (MOD-8, MOD-10, MOD-11, PER-2, PER-3, PER-24)"
+        "services include others, have cached and dynamic values, and belong to one database (MOD-8, MOD-10, MOD-11, PER-2, PER-3, PER-24)"
     )
     func publishes() throws {
         let station = AppStation(world)
@@ -282,7 +282,7 @@ struct ManagerRequirements {
         #expect(station.logs == [.unknownAttribute], "who includes it goes first")
     }
 
-    @Test("remote centrals find who advertises, connect, subscribe and unsubscribe (PER-11, PER-20)")
+    @Test("remote centrals find the advertiser, connect, subscribe and unsubscribe (PER-11, PER-20)")
     func subscribers() throws {
         let station = AppStation(world)
         let manager = TestApp(station).peripheral()
@@ -335,7 +335,7 @@ struct ManagerRequirements {
         #expect(found.scanResponse == [9, 8] + Array("A long n".utf8))
     }
 
-    @Test("a manager is told each state that Bluetooth can be in, and commands are taken in the last alone (CEN-3)")
+    @Test("a manager is told each state that Bluetooth can be in, and commands are accepted only in the last (CEN-3)")
     func states() {
         let station = AppStation(world, starts: false)
         let central = TestApp(station).central()
@@ -354,7 +354,7 @@ struct ManagerRequirements {
     }
 
     @Test(
-        "what offers notifications or indications can be subscribed to, and nothing else, whatever its descriptors (CEN-15, CEN-16)"
+        "characteristics that notify or indicate can be subscribed to, and no others, whatever their descriptors (CEN-15, CEN-16)"
     )
     func subscribable() throws {
         let station = AppStation(world)
@@ -390,7 +390,7 @@ struct ManagerRequirements {
         #expect(central.values == [[7], [7]])
     }
 
-    @Test("the properties of a characteristic tell which writes it takes: both, one kind or none (CEN-21)")
+    @Test("the properties of a characteristic decide which writes it accepts: both, one kind or none (CEN-21)")
     func kindsOfWrites() throws {
         let server = TestApp(AppStation(world)).peripheral()
         let properties: [UInt16] = [0x0C, 0x08, 0x04, 0x02]

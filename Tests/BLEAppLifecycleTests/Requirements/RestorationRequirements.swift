@@ -17,7 +17,7 @@ struct RestorationRequirements {
     private func named(_ identifier: String) -> ManagerOptions { ManagerOptions(restoreIdentifier: identifier) }
 
     @Test(
-        "what a peripheral manager published, advertised and who subscribed is restored whole (SPR-P1, SPR-P2, SPR-P3, SPR-12, SPR-36, PER-24)"
+        "services, advertising and subscribers of a peripheral manager are restored completely (SPR-P1, SPR-P2, SPR-P3, SPR-12, SPR-36, PER-24)"
     )
     func peripheral() throws {
         let station = AppStation(world)
@@ -79,7 +79,7 @@ struct RestorationRequirements {
     }
 
     @Test(
-        "only those are named at launch that were at something; each is restored by its own name (SPR-2, SPR-3, SPR-7, SPR-8, SPR-16)"
+        "only managers with activity are named at launch; each is restored by its own identifier (SPR-2, SPR-3, SPR-7, SPR-8, SPR-16)"
     )
     func several() {
         let station = AppStation(world)
@@ -127,7 +127,7 @@ struct RestorationRequirements {
     }
 
     @Test(
-        "an identifier without the mode, or one that is taken, preserves nothing and is told (SPR-2, SPR-32)"
+        "an identifier without the mode, or one that is taken, preserves nothing and is reported (SPR-2, SPR-32)"
     )
     func misuse() {
         let station = AppStation(world)
@@ -154,7 +154,7 @@ struct RestorationRequirements {
     }
 
     @Test(
-        "restored before Bluetooth is on, a manager hears its peripherals first, and commands are dropped until then (SPR-34)"
+        "a manager that is restored before Bluetooth is on gets its peripherals first, and commands are dropped until then (SPR-34)"
     )
     func beforePower() throws {
         let station = AppStation(world)
@@ -197,7 +197,7 @@ struct RestorationRequirements {
     }
 
     @Test(
-        "of two managers that are at the same, the one with an identifier is preserved and the other is not (SPR-1, SPR-3)"
+        "of two managers that do the same, the one with an identifier is preserved and the other is not (SPR-1, SPR-3)"
     )
     func chosen() throws {
         let street = BeltAndDoor(world)
@@ -235,7 +235,7 @@ struct RestorationRequirements {
         #expect(app.wakeCount == 0)
     }
 
-    @Test("what is suspended in memory is resumed, not launched (SPR-30)")
+    @Test("an app suspended in memory is resumed, not launched (SPR-30)")
     func resumed() throws {
         let street = BeltAndDoor(world)
         let app = TestApp(street.station, modes: .central)
@@ -249,7 +249,7 @@ struct RestorationRequirements {
     enum Pending: CaseIterable { case none, scan, connection, subscription, advertising }
 
     @Test(
-        "an app is launched again if it was at something and the event of that comes, and not before (SPR-5, SPR-31)",
+        "an app is relaunched when an event of its pending work happens, and not before (SPR-5, SPR-31)",
         arguments: Pending.allCases)
     func onlyForItsTask(task: Pending) throws {
         let street = BeltAndDoor(world)
@@ -295,7 +295,7 @@ struct RestorationRequirements {
     }
 
     @Test(
-        "services are published and restored as they were, with all that is in them, after a restart too (SPR-P1, SPR-P2, SPR-36)"
+        "services are published and restored as they were, with all their contents, after a restart too (SPR-P1, SPR-P2, SPR-36)"
     )
     func whole() throws {
         let station = AppStation(world)

@@ -62,7 +62,7 @@ struct ServerRequirements {
     }
 
     @Test(
-        "each permission opens one way to a value, the encrypted ones to nobody who is not paired (PER-5)",
+        "each permission allows one kind of access, the encrypted ones only to paired centrals (PER-5)",
         arguments: [0x01, 0x02, 0x04, 0x08] as [UInt8])
     func permissions(permission: UInt8) throws {
         let accesses = [
@@ -97,7 +97,7 @@ struct ServerRequirements {
         #expect(manager.writeRequests.count == (access.write == nil ? 1 : 0))
     }
 
-    @Test("an update goes to all who subscribed, or to those of them that are named; nobody else gets it (PER-21)")
+    @Test("an update goes to all subscribers, or to those that are named, and to no one else (PER-21)")
     func updates() throws {
         let station = AppStation(world)
         let manager = TestApp(station).peripheral()
@@ -130,7 +130,7 @@ struct ServerRequirements {
         #expect(remotes[2].notifications.isEmpty)
     }
 
-    @Test("a refused subscription pairs and is made, as a refused read is (SEC-1, SEC-2, SEC-4)")
+    @Test("a refused subscription pairs and is repeated, like a refused read (SEC-1, SEC-2, SEC-4)")
     func subscribesEncrypted() throws {
         let configuration = HostConfiguration(hasToolbox: true)
         let station = AppStation(world, configuration: configuration)
@@ -147,7 +147,7 @@ struct ServerRequirements {
         #expect(remote.notifications == [[1]])
     }
 
-    @Test("nothing is advertised after an error, and its reason is told (PER-9)")
+    @Test("nothing is advertised after an error, and its reason is reported (PER-9)")
     func refusedAdvertising() {
         let station = AppStation(world)
         let manager = TestApp(station).peripheral()

@@ -83,7 +83,7 @@ struct SubscriptionRequirements {
     }
 
     @Test(
-        "a call that the peer refuses does not hold up those behind it, and each characteristic goes its own way (CEN-15)"
+        "a call that the peer refuses does not delay later ones, and characteristics are independent (CEN-15)"
     )
     func refusedCalls() throws {
         let (central, peer, device) = try open(hearsOfChanges: false)

@@ -31,7 +31,7 @@ struct CentralScenarios {
     }
 
     @Test(
-        "scenario 1: 40 same packets are one discovery, a changed octet is the second, with duplicates each is one (CEN-5, CEN-25, CEN-26, CEN-27)"
+        "scenario 1: 40 equal packets give one discovery, a changed octet a second; with duplicates each packet gives one (CEN-5, CEN-25, CEN-26, CEN-27)"
     )
     func scenario1() {
         let station = AppStation(world)
@@ -54,7 +54,7 @@ struct CentralScenarios {
     }
 
     @Test(
-        "scenario 2: behind, duplicates are ignored; the scan slows down only when nobody in front scans (BGC-1, BGC-3, BGC-4)"
+        "scenario 2: in the background, duplicates are ignored; the scan slows down only when no foreground app scans (BGC-1, BGC-3, BGC-4)"
     )
     func scenario2() {
         let station = AppStation(world, controller: legacy)
@@ -89,7 +89,7 @@ struct CentralScenarios {
         #expect(interval() == inFront)
     }
 
-    @Test("scenario 3: behind, a scan for nothing in particular hears nothing, one that names services does (BGC-5)")
+    @Test("scenario 3: in the background, a scan without services finds nothing, a scan for a service finds it (BGC-5)")
     func scenario3() {
         let station = AppStation(world)
         air.addPeripheral(Profiles.belt())
@@ -105,7 +105,7 @@ struct CentralScenarios {
         #expect(central.discoveries.map(\.peer.name) == ["Belt"])
     }
 
-    @Test("scenario 4: a suspended app without a mode hears nothing, then all of it in order (FGO-1, FGO-4, FGO-5)")
+    @Test("scenario 4: a suspended app without a mode receives nothing, then everything in order (FGO-1, FGO-4, FGO-5)")
     func scenario4() throws {
         let street = BeltAndDoor(world)
         let station = street.station
@@ -135,7 +135,7 @@ struct CentralScenarios {
     }
 
     @Test(
-        "scenario 5: alerts for what was asked for, to the app that was in front last (ALR-1, ALR-2, ALR-3, ALR-4, ALR-5)"
+        "scenario 5: alerts for what was asked for, to the app that was in the foreground last (ALR-1, ALR-2, ALR-3, ALR-4, ALR-5)"
     )
     func scenario5() throws {
         let street = BeltAndDoor(world)
@@ -164,7 +164,7 @@ struct CentralScenarios {
         #expect(station.withdrawnAlerts.count == 2)
     }
 
-    @Test("scenario 5: nothing is told that was not asked for, nor for an app with the mode (ALR-5)")
+    @Test("scenario 5: no alert that was not asked for, and none for an app with the mode (ALR-5)")
     func noAlerts() throws {
         let street = BeltAndDoor(world)
         let station = street.station
@@ -178,7 +178,7 @@ struct CentralScenarios {
         #expect(central.connections.count == 1)
     }
 
-    @Test("scenario 6: a connection is waited for thirty days (CEN-8, CEN-9, LTA-1)")
+    @Test("scenario 6: a connection stays pending for thirty days (CEN-8, CEN-9, LTA-1)")
     func scenario6() throws {
         let station = AppStation(world)
         let belt = air.addPeripheral(Profiles.belt())
@@ -198,7 +198,7 @@ struct CentralScenarios {
     }
 
     @Test(
-        "scenario 10: who cancels is disconnected at once; the link goes with its last holder (CEN-22, CEN-23, CEN-24, CEN-29)"
+        "scenario 10: an app that cancels is disconnected at once; the link ends with its last holder (CEN-22, CEN-23, CEN-24, CEN-29)"
     )
     func scenario10() throws {
         let station = AppStation(world)
@@ -239,7 +239,7 @@ struct CentralScenarios {
     }
 
     @Test(
-        "scenario 12: what is refused is told in the error, but for writes without response (CEN-14, CEN-15, CEN-16, CEN-20, CEN-21)"
+        "scenario 12: refusals are reported in the error, except for writes without response (CEN-14, CEN-15, CEN-16, CEN-20, CEN-21)"
     )
     func scenario12() throws {
         let station = AppStation(world)
@@ -263,7 +263,7 @@ struct CentralScenarios {
         #expect(central.events.count == 2)
     }
 
-    @Test("scenario 13: where both are offered, notifications are asked for (CEN-16, CEN-17, CEN-18)")
+    @Test("scenario 13: if both are offered, notifications are used (CEN-16, CEN-17, CEN-18)")
     func scenario13() throws {
         let station = AppStation(world)
         let door = air.addPeripheral(Profiles.door())

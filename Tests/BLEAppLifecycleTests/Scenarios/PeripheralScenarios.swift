@@ -33,7 +33,7 @@ struct PeripheralScenarios {
     }
 
     @Test(
-        "scenario 15: at the end of a value nothing is left, behind it there is no offset (PER-13, PER-14, PER-15, PER-16)"
+        "scenario 15: at the end of a value the answer is empty, beyond it the offset is invalid (PER-13, PER-14, PER-15, PER-16)"
     )
     func scenario15() throws {
         let (_, manager, remote, link, list) = try serving()
@@ -60,7 +60,7 @@ struct PeripheralScenarios {
     }
 
     @Test(
-        "scenario 16: prepared writes to two values are one request with one answer; refused, nothing is written (PER-17, PER-18, PER-19)"
+        "scenario 16: prepared writes to two values are one request with one answer; if it is refused, nothing is written (PER-17, PER-18, PER-19)"
     )
     func scenario16() throws {
         let station = AppStation(world)
@@ -99,7 +99,7 @@ struct PeripheralScenarios {
         }
     }
 
-    @Test("scenario 17: a second answer is told as misuse; none in 30 s ends the link (PER-16)")
+    @Test("scenario 17: a second answer is reported as misuse; no answer in 30 s ends the link (PER-16)")
     func scenario17() throws {
         let (app, manager, remote, link, list) = try serving()
         let operation = remote.submit(.link(link, .gatt(.read(list[0].valueHandle))))
@@ -119,7 +119,7 @@ struct PeripheralScenarios {
     }
 
     @Test(
-        "scenario 18: a full queue refuses, tells once that there is room, and a long value is cut (PER-20, PER-21, PER-22, PER-23)"
+        "scenario 18: a full queue refuses updates and reports room once; a long value is truncated (PER-20, PER-21, PER-22, PER-23)"
     )
     func scenario18() throws {
         let (_, manager, remote, link, list) = try serving(attMTU: 50)
@@ -203,7 +203,7 @@ struct PeripheralScenarios {
     }
 
     @Test(
-        "scenario 21: behind, neither name nor service is visible, and all services are in the overflow area (ADV-3, ADV-4, BGP-2, BGP-3, BGP-4, BGP-5)"
+        "scenario 21: in the background, neither name nor service is visible, and all services are in the overflow area (ADV-3, ADV-4, BGP-2, BGP-3, BGP-4, BGP-5)"
     )
     func scenario21() {
         var configuration = HostConfiguration()
@@ -237,7 +237,7 @@ struct PeripheralScenarios {
     }
 
     @Test(
-        "scenario 26: behind without the mode, services can be discovered and not read, and nothing is advertised (FGO-3)"
+        "scenario 26: in the background without the mode, services can be discovered but not read, and nothing is advertised (FGO-3)"
     )
     func scenario26() throws {
         let (app, manager, remote, link, list) = try serving()

@@ -33,7 +33,7 @@ struct PreservationScenarios {
     }
 
     @Test(
-        "scenario 7: the app is gone for thirty days, then it is relaunched and hears: restore, state, connection (LTA-2, SPR-4, SPR-5, SPR-6, SPR-7, SPR-8, SPR-10, SPR-11, SPR-13, SPR-C2)",
+        "scenario 7: the app is gone for thirty days, then it is relaunched and gets: restored state, state, connection (LTA-2, SPR-4, SPR-5, SPR-6, SPR-7, SPR-8, SPR-10, SPR-11, SPR-13, SPR-C2)",
         arguments: [ProcessEnd.terminatedBySystem, .crashed, .exited])
     func scenario7(end: ProcessEnd) throws {
         let station = AppStation(world)
@@ -67,7 +67,7 @@ struct PreservationScenarios {
         #expect(restored.scan == nil)
     }
 
-    @Test("scenario 8: without an identifier the wish ends with the app (LTA-3, SPR-1, BGX-3)")
+    @Test("scenario 8: without an identifier the pending connection ends with the app (LTA-3, SPR-1, BGX-3)")
     func withoutIdentifier() throws {
         let station = AppStation(world)
         let belt = air.addPeripheral(Profiles.belt())
@@ -98,7 +98,7 @@ struct PreservationScenarios {
         #expect(central.events.count == 1)
     }
 
-    @Test("scenario 8: after a restart of the system the app is relaunched all the same (SPR-30)")
+    @Test("scenario 8: after a restart of the system the app is still relaunched (SPR-30)")
     func restart() throws {
         let station = AppStation(world)
         let belt = air.addPeripheral(Profiles.belt())
@@ -187,7 +187,7 @@ struct PreservationScenarios {
     }
 
     @Test(
-        "scenario 23: who overruns its ten seconds is frozen and struck; three times, and it is ended with its state kept (BGX-4, BGX-5)"
+        "scenario 23: an app that overruns its ten seconds is frozen and counted; the third time it is terminated with its state kept (BGX-4, BGX-5)"
     )
     func scenario23() throws {
         let station = AppStation(world)
@@ -229,7 +229,7 @@ struct PreservationScenarios {
     }
 
     @Test(
-        "discoveries that an app has not heard are dropped when Bluetooth goes off; all else that waits is told (SPEC 2.3, 5.5 rule 2)",
+        "undelivered discoveries are dropped when Bluetooth goes off; all other events are delivered (SPEC 2.3, 5.5 rule 2)",
         arguments: [true, false])
     func powerOffDropsDiscoveries(goesOff: Bool) throws {
         let station = AppStation(world)
@@ -268,7 +268,7 @@ struct PreservationScenarios {
         #expect(central.states == [.poweredOff, .poweredOn])
     }
 
-    @Test("scenario 23: who says in time that it is done is woken again at once (BGX-2, BGC-2)")
+    @Test("scenario 23: an app that finishes in time is woken again at once (BGX-2, BGC-2)")
     func inTime() throws {
         let station = AppStation(world)
         let belt = air.addPeripheral(Profiles.belt())
@@ -289,7 +289,7 @@ struct PreservationScenarios {
     }
 
     @Test(
-        "scenario 25: off, links and scans end; published services stay when it is off and go when it is reset (CEN-3, PER-1)"
+        "scenario 25: when Bluetooth is off, links and scans end; published services stay when it is off and go when it is reset (CEN-3, PER-1)"
     )
     func scenario25() throws {
         let station = AppStation(world)

@@ -32,7 +32,7 @@ struct SecurityScenarios {
         return (manager, remote, link, try #require(remote.characteristics(link, Profiles.lock).first))
     }
 
-    @Test("scenario 24, first half: who is not paired can neither read nor subscribe (SEC-1)")
+    @Test("scenario 24, first half: an unpaired central can neither read nor subscribe (SEC-1)")
     func unpaired() throws {
         let (manager, remote, link, value) = try serving()
         manager.forget()

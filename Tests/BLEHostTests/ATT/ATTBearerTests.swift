@@ -18,7 +18,7 @@ struct ATTBearerTests {
         #expect(bench.takeResults() == [.success(.mtu(185))])
     }
 
-    @Test("the MTU is exchanged once; later wishes get what was agreed on (pain 9)")
+    @Test("the MTU is exchanged once; later requests get the agreed value (pain 9)")
     func once() {
         var bench = ClientBench(mtu: 100)
         bench.start(.exchangeMTU(preferred: 200))
@@ -26,7 +26,7 @@ struct ATTBearerTests {
         #expect(bench.takeResults() == [.success(.mtu(100))])
     }
 
-    @Test("a peer that knows no other MTU leaves it at 23 (pain 9)")
+    @Test("a peer without MTU exchange leaves it at 23 (pain 9)")
     func notSupported() {
         var bench = ClientBench()
         bench.start(.exchangeMTU(preferred: 185))
@@ -35,7 +35,7 @@ struct ATTBearerTests {
         #expect(bench.events.isEmpty)
     }
 
-    @Test("a peer's number below 23 counts as 23 (pain 9)", arguments: ["0000", "1600"])
+    @Test("a peer's MTU below 23 counts as 23 (pain 9)", arguments: ["0000", "1600"])
     func tooSmall(number: String) {
         var bench = ClientBench()
         bench.start(.exchangeMTU(preferred: 185))
@@ -46,14 +46,14 @@ struct ATTBearerTests {
         #expect(bench.client.mtu == 23)
     }
 
-    @Test("a wish below 23 is told as 23")
+    @Test("an MTU below 23 is requested as 23")
     func smallWish() {
         var bench = ClientBench()
         bench.start(.exchangeMTU(preferred: 5))
         #expect(bench.sent == ["021700"])
     }
 
-    @Test("a peer's exchange is answered at any time, with the same number as ours (pain 9)")
+    @Test("a peer's exchange is answered at any time, with the same MTU as ours (pain 9)")
     func peerExchange() {
         var bench = ClientBench()
         bench.start(.exchangeMTU(preferred: 185))
@@ -68,7 +68,7 @@ struct ATTBearerTests {
         #expect(bench.takeEvents() == [.mtuChanged(100)])
     }
 
-    @Test("a peer that asks first is told what we receive, and so are we when we ask (pain 9)")
+    @Test("a peer that asks first gets our MTU, and we get the peer's when we ask (pain 9)")
     func peerFirst() {
         var bench = ClientBench()
         bench.play("< 02 f700\n> 03 0502")
@@ -93,7 +93,7 @@ struct ATTBearerTests {
         #expect(bench.client.mtu == 247)
     }
 
-    @Test("a broken exchange is Invalid PDU", arguments: ["02", "0217", "02170000"])
+    @Test("a malformed exchange is Invalid PDU", arguments: ["02", "0217", "02170000"])
     func brokenExchange(pdu: String) {
         var bench = ClientBench()
         bench.receive(pdu)
@@ -109,7 +109,7 @@ struct ATTBearerTests {
         #expect(bench.client.counters.ignoredCommands == 1)
     }
 
-    @Test("the peer's requests are the server's, also while ours waits")
+    @Test("the peer's requests go to the server, also while ours waits")
     func bothWays() {
         var bench = ClientBench()
         bench.start(.read(3))
@@ -119,7 +119,7 @@ struct ATTBearerTests {
     }
 
     @Test(
-        "requests, commands and confirmations are the server's, the exchange of the MTU is the bearer's",
+        "requests, commands and confirmations go to the server, the MTU exchange to the bearer",
         arguments: ["0a 0300", "52 0300 01", "d2 0300 01 000000000000000000000000", "3f", "1e"])
     func forServer(pdu: String) {
         var bench = ClientBench()
@@ -143,7 +143,7 @@ struct ATTBearerTests {
 
 @Suite("Instants")
 struct InstantTests {
-    @Test("an instant moves by spans and never past the ends of its line")
+    @Test("an instant moves by durations and never past its limits")
     func moves() {
         let start = Instant(microseconds: 5)
         #expect(start.advanced(by: .seconds(30)) == Instant(microseconds: 30_000_005))

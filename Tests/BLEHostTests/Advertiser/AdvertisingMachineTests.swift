@@ -45,7 +45,7 @@ struct AdvertisingMachineTests {
         #expect(machine.completed(.success, at: now) == .setParameters(plan(7, interval: 200).parameters))
     }
 
-    @Test("a connection ends advertising, and what is wanted afterwards starts anew")
+    @Test("a connection ends advertising, and what is wanted afterwards starts again")
     func connection() {
         var machine = advertising(plan(6))
         #expect(machine.ended() == .none)
@@ -70,7 +70,7 @@ struct AdvertisingMachineTests {
         #expect(machine.isIdle)
     }
 
-    @Test("a controller without room is asked again after a pause, or when a link has gone")
+    @Test("a controller without capacity is asked again after a pause, or when a link has ended")
     func noRoom() {
         var machine = AdvertisingMachine()
         _ = machine.want(plan(6))
@@ -83,7 +83,7 @@ struct AdvertisingMachineTests {
         #expect(machine.advance(to: now.advanced(by: .seconds(2))) == .setParameters(plan(6).parameters))
     }
 
-    @Test("a refusal that will not pass is told, and the wish dropped")
+    @Test("a permanent refusal is reported, and the request dropped")
     func fails() {
         var machine = AdvertisingMachine()
         _ = machine.want(plan(6))

@@ -43,7 +43,9 @@ struct DirectedAdvertisingTests {
             peerAddress: peer, interval: .milliseconds(30), latency: 0, supervisionTimeout: .milliseconds(5000))
     }
 
-    @Test("a legacy call names the peer and bears no data: type 0x01 at the high duty cycle, 0x04 at the low (7.8.5)")
+    @Test(
+        "legacy directed advertising names the peer and carries no data: type 0x01 at the high duty cycle, 0x04 at the low (7.8.5)"
+    )
     func legacyParameters() {
         for (form, type) in [(AdvertisingTarget.Form.highDutyCycle, UInt8(1)), (.lowDutyCycle, 4)] {
             let rig = Self.rig()
@@ -54,7 +56,7 @@ struct DirectedAdvertisingTests {
         }
     }
 
-    @Test("a private device calls with own address type 0x03 who is in the list, others with the host's (7.8.5)")
+    @Test("a private device uses own address type 0x03 for a peer in the list, the host's address for others (7.8.5)")
     func privateCall() {
         let rig = Self.rig(isPrivate: true)
         rig.submit(Self.request(.lowDutyCycle))
@@ -65,7 +67,7 @@ struct DirectedAdvertisingTests {
     }
 
     @Test(
-        "an extended controller calls with a set of its own making, 1.28 s at most at the high duty cycle (7.8.53, 7.8.56)"
+        "an extended controller uses a set of its own, 1.28 s at most at the high duty cycle (7.8.53, 7.8.56)"
     )
     func extendedParameters() throws {
         let forms: [(AdvertisingTarget.Form, UInt8, UInt16)] = [
@@ -89,7 +91,7 @@ struct DirectedAdvertisingTests {
         }
     }
 
-    @Test("an extended call on a legacy controller fails, and says so")
+    @Test("extended directed advertising on a legacy controller fails with the reason")
     func extendedOnLegacy() {
         let rig = Self.rig()
         let other = rig.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "x", serviceUUIDs: [])))))
@@ -103,7 +105,7 @@ struct DirectedAdvertisingTests {
         #expect(rig.results(of: other).isEmpty)
     }
 
-    @Test("a call at the high duty cycle that nobody answers fails, whatever role the controller names (0x3C)")
+    @Test("high duty cycle advertising without an answer fails, whatever role the controller names (0x3C)")
     func timedOut() {
         for role in [ConnectionRole.peripheral, .central] {
             let rig = Self.rig()
@@ -121,7 +123,7 @@ struct DirectedAdvertisingTests {
         #expect(rig.results(of: operation) == [.failure(.connectionFailed(.advertisingTimeout))])
     }
 
-    @Test("a controller that calls on after 1.28 s is stopped")
+    @Test("a controller that continues after 1.28 s is stopped")
     func endless() {
         let rig = Self.rig()
         let operation = rig.submit(Self.request(.highDutyCycle))
@@ -132,7 +134,7 @@ struct DirectedAdvertisingTests {
         #expect(Self.switches(rig) == [1, 0])
     }
 
-    @Test("a call goes before what is said to everybody, which goes on after it")
+    @Test("directed advertising goes before undirected advertising, which continues after it")
     func goesFirst() {
         let rig = Self.rig()
         rig.submit(.radio(.advertise(AdvertiseRequest(.packed(localName: "x", serviceUUIDs: [])))))
@@ -143,7 +145,7 @@ struct DirectedAdvertisingTests {
         #expect(Self.switches(rig) == [1, 0, 1, 1])
     }
 
-    @Test("a call at the low duty cycle rests while the peer is here, and goes on when it has gone")
+    @Test("low duty cycle advertising pauses while the peer is connected, and continues when it has gone")
     func rests() {
         let rig = Self.rig()
         let operation = rig.submit(Self.request(.lowDutyCycle))
@@ -160,7 +162,7 @@ struct DirectedAdvertisingTests {
         #expect(rig.results(of: operation) == [.failure(.cancelled)])
     }
 
-    @Test("a call that is for one connection ends with it, and at once where the peer is here")
+    @Test("directed advertising for one connection ends with it, and at once if the peer is connected")
     func endsWithConnection() {
         for form in [AdvertisingTarget.Form.highDutyCycle, .lowDutyCycle] {
             let rig = Self.rig()
@@ -173,7 +175,7 @@ struct DirectedAdvertisingTests {
         }
     }
 
-    @Test("a call that the controller refuses fails with its reason")
+    @Test("directed advertising that the controller refuses fails with its reason")
     func refused() {
         let rig = Self.rig()
         rig.answers[LESetAdvertisingParameters.opcode] = .complete([HCIStatus.invalidCommandParameters.rawValue])
@@ -184,7 +186,7 @@ struct DirectedAdvertisingTests {
             ])
     }
 
-    @Test("a call in a recording keeps its target, and an older recording has none")
+    @Test("directed advertising in a recording keeps its target, and an older recording has none")
     func coding() throws {
         let request = AdvertiseRequest(
             .raw(advertisement: [], scanResponse: []), target: AdvertisingTarget(peer: Self.peer, form: .highDutyCycle))

@@ -34,7 +34,7 @@ struct AdvertisingPackerTests {
         #expect(packed.name == .init(value: "Fred", placement: .advertisement, isTruncated: false))
     }
 
-    @Test("foreground: a 128-bit service stays one though it stands on the base, and the name Tester (SPEC 8)")
+    @Test("foreground: a 128-bit service on the base UUID stays 128 bits long, and the name Tester (SPEC 8)")
     func tester() throws {
         let packed = try pack("Tester", ["00003AC5-0000-1000-8000-00805F9B34FB"])
         #expect(hex(packed.advertisement) == "02011a1107fb349b5f80000080001000 00c53a0000 0709546573746572".compact)
@@ -56,7 +56,7 @@ struct AdvertisingPackerTests {
         #expect(packed.overflow.count == 4)
     }
 
-    @Test("foreground: the name is cut to the eight octets behind a 128-bit service (SPEC 8)")
+    @Test("foreground: the name is cut to the eight octets after a 128-bit service (SPEC 8)")
     func lightBlue() throws {
         // Only the visible service of the capture is known; the hidden one sets the same bit.
         let hidden = "00000000-0000-0000-0000-000000000072"
@@ -119,7 +119,7 @@ struct AdvertisingPackerTests {
         #expect(try pack(nil, (0..<14).map { "18" + String(UInt8(0x10 + $0), radix: 16) }).overflow.count == 1)
     }
 
-    @Test("when the 28 are used up the name has 10 octets of the scan response, and no service has (SPEC ADV-2)")
+    @Test("when the 28 are used up, the name gets 10 octets of the scan response, and services get none (SPEC ADV-2)")
     func scanResponseOctets() throws {
         let shorts = (0..<13).map { "18" + String(UInt8(0x10 + $0), radix: 16) }
         let packed = try pack("Thermometer", shorts)
@@ -133,7 +133,7 @@ struct AdvertisingPackerTests {
         #expect(read.serviceUUIDs.isEmpty && read.localName == "Thermome")
     }
 
-    @Test("a service without room is found by who scans for it, and by nobody who does not (SPEC ADV-3)")
+    @Test("a service without room is found by scans for it, and by no others (SPEC ADV-3)")
     func overflowed() throws {
         let packed = try pack("uynguyen", Self.five)
         let read = AdvertisingData(
@@ -145,7 +145,7 @@ struct AdvertisingPackerTests {
         #expect(read.hashedServiceUUIDs(scanFor: [BluetoothUUID(UInt16(0x180A))]).isEmpty)
     }
 
-    @Test("secondary services are packed only by who names them: nothing is added to what was asked for (SPEC ADV-6)")
+    @Test("secondary services are packed only if they are named: nothing is added to the request (SPEC ADV-6)")
     func onlyWhatWasAskedFor() throws {
         let packed = try pack("A", ["180D"])
         let read = AdvertisingData(advertisement: packed.advertisement.span.bytes)
@@ -177,7 +177,7 @@ struct AdvertisingPackerTests {
         #expect(hex(other.advertisement).hasPrefix("02011a0902") && hex(other.advertisement).contains("1107"))
     }
 
-    @Test("a smaller service behind one that does not fit is still visible (SPEC 3.5 step 3)")
+    @Test("a smaller service after one that does not fit is still visible (SPEC 3.5 step 3)")
     func laterSmaller() throws {
         let packed = try pack(nil, [Self.five[0], Self.five[1], "180D"])
         #expect(packed.visible == [try #require(BluetoothUUID(Self.five[0])), BluetoothUUID(UInt16(0x180D))])
@@ -190,7 +190,7 @@ struct AdvertisingPackerTests {
         #expect(hex(packed.advertisement) == "02011a03030d18")
     }
 
-    @Test("a list of 32-bit services stands between the others (SPEC 3.5 step 4)")
+    @Test("a list of 32-bit services is between the others (SPEC 3.5 step 4)")
     func widths() throws {
         let packed = try pack(nil, ["12345678", "180D"])
         #expect(hex(packed.advertisement) == "02011a03030d18050578563412")
@@ -235,14 +235,14 @@ struct AdvertisingPackerTests {
         #expect(tight.name == .init(value: "€€", placement: .advertisement, isTruncated: true))
     }
 
-    @Test("an empty name is none, and no wish at all is flags alone")
+    @Test("an empty name counts as none, and no request at all gives only flags")
     func nothing() throws {
         #expect(hex(try pack("").advertisement) == "02011a")
         #expect(try pack("").name == nil)
         #expect(hex(AdvertisingPacker.pack(AdvertisingContribution()).advertisement) == "020106")
     }
 
-    @Test("the overflow area goes on air only where it is asked for, and under the company that is set (SPEC 3.6)")
+    @Test("the overflow area is sent only if asked for, with the configured company (SPEC 3.6)")
     func emission() throws {
         let wish = try contribution(nil, ["C007"], .background)
         let silent = AdvertisingPacker.pack(wish)

@@ -41,7 +41,7 @@ struct BondsTests {
 
     // MARK: Limits
 
-    @Test("Of bonds that nobody asked for the one goes that was used longest ago, and connected ones go last")
+    @Test("Of bonds that nobody asked for, the least recently used is dropped first, and connected ones last")
     func room() {
         var effects = Effects()
         var bonds = bonds { $0.limits.unaskedBonds = 2 }
@@ -62,7 +62,7 @@ struct BondsTests {
         #expect(events(&effects).contains(.bondRemoved(Self.address(2))))
     }
 
-    @Test("Bonds that were asked for or authenticated are never dropped: a full table takes no other")
+    @Test("Bonds that were asked for or authenticated are never dropped: a full table accepts no more")
     func fullTable() {
         var effects = Effects()
         var bonds = bonds { $0.limits.bonds = 2 }
@@ -82,7 +82,7 @@ struct BondsTests {
         #expect(bonds.table.all.map { $0.identity } == [Self.alice, Self.bob])
     }
 
-    @Test("A device that tells another identity leaves no bond under its old one")
+    @Test("A device that sends a new identity leaves no bond under its old one")
     func otherIdentity() {
         var effects = Effects()
         var bonds = bonds()
@@ -110,7 +110,7 @@ struct BondsTests {
 
     // MARK: Claims
 
-    @Test("A bond is not replaced by a weaker one, unless by the operator's word about this very device")
+    @Test("A bond is not replaced by a weaker one, unless the operator says so for this device")
     func weaker() {
         var bonds = bonds()
         bonds.restore([Bond(identity: Self.alice, isSecureConnections: true, isAuthenticated: true)])
@@ -121,7 +121,7 @@ struct BondsTests {
         #expect(bonds.refusal(of: new, address: Self.bob, own: nil, isByWord: true) == refusal)
     }
 
-    @Test("Nobody becomes this device itself")
+    @Test("No peer becomes this device itself")
     func ownIdentity() {
         let bonds = bonds()
         let new = Bond(identity: Self.alice)
@@ -144,7 +144,7 @@ struct BondsTests {
 
     // MARK: Identities
 
-    @Test("Of two devices with one key that is taken which somebody waits for, and the other once it is refuted")
+    @Test("Of two devices with one key, the awaited one is chosen, and the other once that is disproved")
     func sharedKey() throws {
         var effects = Effects()
         var bonds = bonds()
@@ -193,7 +193,7 @@ struct BondsTests {
 
     // MARK: Signatures
 
-    @Test("A signature that this side makes is one that it believes, once")
+    @Test("A signature that this side makes is valid, once")
     func signatures() throws {
         var effects = Effects()
         var (sender, receiver) = (bonds(), bonds())
@@ -230,7 +230,7 @@ struct BondsTests {
         #expect(!receiver.verify(pdu, from: Self.alice, on: Self.link, into: &effects), "it was sent before")
     }
 
-    @Test("Without a key nothing is signed, and nothing is believed")
+    @Test("Without a key nothing is signed, and no signature is valid")
     func noSigningKey() {
         var effects = Effects()
         var bonds = bonds()
@@ -246,7 +246,7 @@ struct BondsTests {
 
     // MARK: Out of band
 
-    @Test("Values to be told out of band fit together: the confirm value is made of the key and the random value")
+    @Test("Out-of-band values fit together: the confirm value is made of the key and the random value")
     func outOfBand() throws {
         var effects = Effects()
         let table = OutOfBandTable()
@@ -283,7 +283,7 @@ struct BondsTests {
         #expect(events(&effects) == [.completed(Self.operation, .failure(.security(.notAvailable)))])
     }
 
-    @Test("What was heard out of band holds for its device alone, and the last word holds")
+    @Test("Out-of-band data applies only to its device, and the latest applies")
     func outOfBandTable() {
         var table = OutOfBandTable()
         table.set(OutOfBandData(temporaryKey: Key128(rawValue: 1)), for: Self.alice)

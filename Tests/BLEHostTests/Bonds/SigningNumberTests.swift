@@ -40,7 +40,7 @@ struct SigningNumberTests {
         }
     }
 
-    @Test("a bond that is put back to an older state leads to no number twice")
+    @Test("a bond restored to an older state uses no number twice")
     func older() {
         var numbers = SigningNumbers()
         var bond = bond()

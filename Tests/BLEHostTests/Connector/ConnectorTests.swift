@@ -12,7 +12,7 @@ struct ConnectorTests {
         return rig
     }
 
-    @Test("a connection waits thirty days and then comes about (SPEC CEN-9, appendix B 6)")
+    @Test("a connection stays pending for thirty days and is then made (SPEC CEN-9, appendix B 6)")
     func neverTimesOut() {
         let rig = started()
         let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
@@ -44,7 +44,7 @@ struct ConnectorTests {
         #expect(rig.commands.last?.parameters[4] == InitiatorFilterPolicy.acceptList.rawValue)
     }
 
-    @Test("no second attempt starts before the first one's end was told (pains 2 and 3)")
+    @Test("no second attempt starts before the end of the first is reported (pains 2 and 3)")
     func oneInitiator() {
         let rig = started()
         var outstanding = 0
@@ -65,7 +65,7 @@ struct ConnectorTests {
         #expect(rig.links.isEmpty)
     }
 
-    @Test("a controller that never tells the end of a cancelled attempt holds the next one for 2 s only")
+    @Test("a controller that never reports the end of a cancelled attempt delays the next by 2 s only")
     func cancelWithoutCompletion() {
         let rig = started()
         let connect = rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer(1)))))
@@ -140,7 +140,7 @@ struct ConnectorTests {
     }
 
     @Test(
-        "where the accept list cannot be had, the devices take directed turns, and each gets its link (SPEC CEN-9)",
+        "without an accept list the devices are connected to in turns, and each gets its link (SPEC CEN-9)",
         arguments: [HostConfiguration.Ownership.exclusive, .shared])
     func noAcceptList(ownership: HostConfiguration.Ownership) {
         let (rig, operations) = waitingForFour(HostConfiguration(ownership: ownership))
@@ -159,7 +159,7 @@ struct ConnectorTests {
         for operation in operations { #expect(rig.results(of: operation).isEmpty) }
     }
 
-    @Test("a controller whose accept list is shorter than it says gets what it takes, in turns (SPEC CEN-9)")
+    @Test("a controller whose accept list is shorter than it says gets what fits, in turns (SPEC CEN-9)")
     func shorterAcceptList() {
         let (rig, operations) = waitingForFour()
         rig.answers[LEAddDeviceToFilterAcceptList.opcode] = .silence
@@ -202,7 +202,7 @@ struct ConnectorTests {
         #expect(rig.commands.last?.opcode == LESetScanEnable.opcode || rig.count(of: LESetScanEnable.opcode) == 2)
     }
 
-    @Test("a device that was heard and does not answer gives the receiver back to the scan")
+    @Test("a device that was heard and does not answer returns the receiver to the scan")
     func sightedAndGone() {
         let rig = HostRig()
         rig.supportedStates = 1 << 4 | 1 << 5
@@ -218,7 +218,7 @@ struct ConnectorTests {
     }
 
     @Test(
-        "a device that is heard and takes no connection leaves the others most of the time (SPEC CEN-9, pain 3)",
+        "a device that is heard but accepts no connection leaves most of the time to the others (SPEC CEN-9, pain 3)",
         arguments: [true, false])
     func heardInVain(onSight: Bool) {
         var connector = Connector()
@@ -327,7 +327,7 @@ struct ConnectorTests {
     }
 
     @Test(
-        "where only one thing is possible, a scan gets the receiver when an attempt was given up and never told its end"
+        "on a controller that does one thing at a time, a scan gets the receiver when the end of an abandoned attempt is never reported"
     )
     func scanAfterLostCompletion() {
         let rig = HostRig()

@@ -34,7 +34,7 @@ struct ControllerSessionTests {
         #expect(!mask.contains(.enhancedConnectionComplete))
     }
 
-    @Test("an optional command that is never answered is passed over, and the next goes on after 2 s (pain 6)")
+    @Test("an optional command that is never answered is skipped, and the next follows after 2 s (pain 6)")
     func optionalTimeout() {
         let rig = HostRig()
         rig.answers[LEReadSupportedStates.opcode] = .silence
@@ -182,7 +182,7 @@ struct ControllerSessionTests {
         #expect(rig.nextDeadline == nil)
     }
 
-    @Test("a malformed packet costs that packet and is told")
+    @Test("a malformed packet costs that packet and is reported")
     func malformed() {
         let rig = HostRig()
         rig.start()
@@ -195,7 +195,7 @@ struct ControllerSessionTests {
         #expect(rig.isReady)
     }
 
-    @Test("stop ends scan, connect attempt and links, then tells it once")
+    @Test("stop ends scan, connect attempt and links, then reports it once")
     func stops() {
         let rig = HostRig()
         rig.start()

@@ -31,7 +31,7 @@ struct ControllerStartTests {
         return steps
     }
 
-    @Test("the steps come in their order, and the address is chosen once it is known which there are")
+    @Test("the steps come in their order, and the address is chosen once the available ones are known")
     func order() throws {
         var session = ControllerSession(configuration: HostConfiguration())
         var commands = CommandQueue()
@@ -66,7 +66,7 @@ struct ControllerStartTests {
         #expect(!start(&session, into: &commands).contains { $0.changesController })
     }
 
-    @Test("a refused required step asks for recovery; another does not")
+    @Test("a refused required step asks for recovery; an optional one does not")
     func refusals() throws {
         var session = ControllerSession(configuration: HostConfiguration())
         var commands = CommandQueue()

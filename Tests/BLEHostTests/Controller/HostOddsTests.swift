@@ -6,7 +6,7 @@ import Testing
 /// Races and failures in an order that a well-behaved controller never shows.
 @Suite("Host against the odds")
 struct HostOddsTests {
-    @Test("a controller that owes a credit for 2 s is given the next command all the same (pain 6)")
+    @Test("a controller that owes a credit for 2 s still gets the next command (pain 6)")
     func zeroCredits() {
         let rig = HostRig()
         rig.start()
@@ -49,7 +49,7 @@ struct HostOddsTests {
         #expect(rig.results(of: operation).isEmpty)
     }
 
-    @Test("what waits to be said of a link that ended is never said of the next link with its handle (DESIGN 2, links)")
+    @Test("pending events of an ended link never go to the next link with its handle (DESIGN 2, links)")
     func handleOfAnotherLink() {
         let rig = HostRig()
         rig.start()
@@ -71,7 +71,7 @@ struct HostOddsTests {
         #expect(rig.results(of: other).count == 1)
     }
 
-    @Test("a required step that is refused starts the controller anew, once")
+    @Test("a required step that is refused resets the controller, once")
     func doubled() {
         let rig = HostRig()
         rig.aclLength = 0
@@ -87,7 +87,7 @@ struct HostOddsTests {
         #expect(rig.count(of: ReadBufferSize.opcode) == 1)
     }
 
-    @Test("a peer that asks on and on without taking answers is given up before memory grows")
+    @Test("a peer that keeps asking without reading answers is dropped before memory grows")
     func replies() {
         let rig = HostRig()
         rig.start()
@@ -123,7 +123,7 @@ struct HostOddsTests {
         #expect(rig.nextDeadline.map { $0 > rig.now } ?? true, "\(deadlineInPast)")
     }
 
-    @Test("a wish of the peer leaves the update that a client asked for alone")
+    @Test("a peer's parameter request does not disturb the update that a client asked for")
     func parameters() {
         let rig = HostRig()
         rig.start()
@@ -137,7 +137,7 @@ struct HostOddsTests {
         #expect(rig.results(of: operation).isEmpty)
     }
 
-    @Test("an engine that has stopped stays so, whatever the controller fails to answer")
+    @Test("a stopped engine stays stopped, whatever the controller fails to answer")
     func stopped() {
         let rig = HostRig()
         rig.start()
@@ -150,7 +150,7 @@ struct HostOddsTests {
         #expect(!rig.isReady)
     }
 
-    @Test("the failure of an attempt that was given up is not charged to the next device (SPEC CEN-9)")
+    @Test("the failure of an attempt that was given up is not attributed to the next device (SPEC CEN-9)")
     func charged() {
         let rig = HostRig()
         rig.start()
@@ -171,7 +171,7 @@ struct HostOddsTests {
         #expect(rig.count(of: LECreateConnectionCancel.opcode) == 0)
     }
 
-    @Test("a client's question for features waits for the engine's own instead of colliding with it")
+    @Test("a client's feature request waits for the engine's own instead of colliding with it")
     func features() {
         let rig = HostRig()
         rig.start()

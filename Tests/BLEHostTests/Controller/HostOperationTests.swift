@@ -38,7 +38,7 @@ struct HostOperationTests {
         Self.results.filter { operation.answer(in: $0) != nil }
     }
 
-    @Test("an operation takes its own result, and no other")
+    @Test("an operation accepts its own result, and no other")
     func own() {
         let link = Self.link
         #expect(own(.connect(ConnectRequest(peer: DeviceAddress(value: 1, kind: .public)))) == [.connected(link)])

@@ -17,7 +17,7 @@ struct CreditBasedChannelTests {
         return pair
     }
 
-    @Test("a channel opens with the terms of both sides, and each side hears of it once")
+    @Test("a channel opens with the parameters of both sides, and each side is told once")
     func opens() throws {
         let pair = try opened(
             ChannelSettings(maximumTransmissionUnit: 100), accepting: ChannelSettings(maximumTransmissionUnit: 300))
@@ -26,7 +26,7 @@ struct CreditBasedChannelTests {
         #expect(pair.acceptor.opened == [.init(number: 1, spsm: 0x80, sendMTU: 100, receiveMTU: 300)])
     }
 
-    @Test("units of every length arrive whole and in order, in frames no longer than agreed")
+    @Test("SDUs of every length arrive whole and in order, in frames no longer than agreed")
     func segments() throws {
         let pair = try opened(accepting: ChannelSettings(maximumPayloadSize: 23, credits: 3))
         var sent: [[UInt8]] = []
@@ -41,7 +41,7 @@ struct CreditBasedChannelTests {
         #expect(pair.initiator.doubleEnds == 0)
     }
 
-    @Test("without credits nothing is sent, and what waits goes when the peer's client takes what came")
+    @Test("without credits nothing is sent, and queued data is sent when the peer's client reads")
     func backPressure() throws {
         let pair = try opened(accepting: ChannelSettings(credits: 2))
         let operations = (0..<5).map { pair.send([UInt8($0)]) }
@@ -65,7 +65,7 @@ struct CreditBasedChannelTests {
         #expect(pair.acceptor.received == (0..<20).map { [UInt8($0)] })
     }
 
-    @Test("too long a unit, too many units and a channel that is not there are refused, each once")
+    @Test("an SDU too long, too many SDUs and an unknown channel are refused, each once")
     func refusesOwnMistakes() throws {
         let pair = try opened(accepting: ChannelSettings(maximumTransmissionUnit: 50, credits: 1))
         #expect(pair.initiator.results[pair.send(unit(51))] == .failure(.unitTooLong))
@@ -94,7 +94,7 @@ struct CreditBasedChannelTests {
         #expect(try pair.initiator.results[pair.open()]?.get()?.number == 2)
     }
 
-    @Test("credits above 65535 end the channel; credits for nobody and of nothing are passed over")
+    @Test("credits above 65535 end the channel; credits for an unknown channel and zero credits are ignored")
     func credits() throws {
         let pair = try opened()
         let remote = L2CAPChannelIdentifier(rawValue: 0x40)
@@ -106,7 +106,7 @@ struct CreditBasedChannelTests {
     }
 
     @Test(
-        "a request that cannot be granted hears why",
+        "a request that cannot be granted fails with the reason",
         arguments: [
             (UInt16(22), UInt16(23), UInt16(0x41), L2CAPCreditBasedConnectionResult.unacceptableParameters),
             (23, 22, 0x41, .unacceptableParameters), (23, 23, 0x3F, .invalidSourceChannelIdentifier),
@@ -128,7 +128,7 @@ struct CreditBasedChannelTests {
         #expect(pair.acceptor.opened.count == 1)
     }
 
-    @Test("nobody listens, or the link is not secure enough: the opener hears the peer's reason")
+    @Test("without a listener, or on a link that is not secure enough, the opener gets the peer's reason")
     func refused() {
         let pair = ChannelPair()
         #expect(pair.initiator.results[pair.open()] == .failure(.refused(.spsmNotSupported)))
@@ -145,7 +145,7 @@ struct CreditBasedChannelTests {
         #expect(pair.initiator.results[pair.open()] == .failure(.noResources))
     }
 
-    @Test("an answer with values that cannot be is a failure", arguments: [UInt16(0), 0x3F, 0x80])
+    @Test("an answer with impossible values is a failure", arguments: [UInt16(0), 0x3F, 0x80])
     func invalidAnswer(_ destination: UInt16) {
         let pair = ChannelPair()
         pair.listen()
@@ -175,7 +175,7 @@ struct CreditBasedChannelTests {
         #expect(pair.initiator.results[closing] == .success(nil))
     }
 
-    @Test("what was given before the closing arrives before it, and each side hears of it once (SPEC 2.3, 2.5)")
+    @Test("data sent before closing arrives before it, and each side is told once (SPEC 2.3, 2.5)")
     func drains() throws {
         let pair = try opened(accepting: ChannelSettings(credits: 1))
         pair.initiator.takesFrames = false
@@ -195,7 +195,7 @@ struct CreditBasedChannelTests {
         #expect(pair.initiator.doubleEnds == 0)
     }
 
-    @Test("a peer that takes nothing more holds a closed channel for 30 s")
+    @Test("a peer that reads nothing more delays the end of a closed channel by 30 s")
     func drainsInVain() throws {
         let pair = try opened(accepting: ChannelSettings(credits: 1))
         let sent = pair.send([1])
@@ -211,7 +211,7 @@ struct CreditBasedChannelTests {
 
     enum Interruption: CaseIterable { case peerCloses, peerBreaksRules, clientLeaves, linkLost }
 
-    @Test("whatever ends a channel that drains ends it once", arguments: Interruption.allCases)
+    @Test("a draining channel ends once, whatever ends it", arguments: Interruption.allCases)
     func drainingEnds(_ interruption: Interruption) throws {
         let pair = try opened(accepting: ChannelSettings(credits: 1))
         pair.send([1])
@@ -240,7 +240,7 @@ struct CreditBasedChannelTests {
         #expect(lost.initiator.closed == [.linkLost] && lost.acceptor.closed == [.linkLost])
     }
 
-    @Test("a cancelled opening ends at once, and a channel that opens all the same is closed unheard")
+    @Test("a cancelled opening ends at once, and a channel that opens anyway is closed silently")
     func cancelled() {
         let pair = ChannelPair()
         pair.listen()

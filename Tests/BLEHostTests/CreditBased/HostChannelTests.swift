@@ -51,7 +51,7 @@ struct HostChannelTests {
     }
 
     @Test(
-        "whoever listens is given a channel by the peer; an SPSM belongs to one listener (SPEC 2.4 publishL2CAPChannel)"
+        "a listener gets the channel that the peer opens; an SPSM belongs to one listener (SPEC 2.4 publishL2CAPChannel)"
     )
     func listens() throws {
         let rig = started()
@@ -83,7 +83,7 @@ struct HostChannelTests {
         #expect(rig.results(of: closing) == [.success(.done)])
     }
 
-    @Test("frames on channels that nobody opened are counted and answered by nothing")
+    @Test("frames on unknown channels are counted and not answered")
     func strays() {
         let rig = started()
         _ = rig.connect()

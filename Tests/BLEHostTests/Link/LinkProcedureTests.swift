@@ -76,7 +76,7 @@ struct LinkProcedureTests {
         #expect(bench.link.operations.isEmpty && bench.link.nextDeadline == nil)
     }
 
-    @Test("an answer that cannot be decoded ends nothing by itself; the failure ends its operation alone")
+    @Test("an answer that cannot be decoded ends nothing by itself; the failure ends only its operation")
     func broken() {
         var bench = Bench()
         let (first, second) = (bench.start(.readRSSI), bench.start(.readRSSI))
@@ -145,7 +145,7 @@ struct LinkProcedureTests {
         #expect(late == [updated: .failure(.procedureTimeout)])
     }
 
-    @Test("parameters that contradict one another reach nobody")
+    @Test("contradictory parameters are not sent")
     func invalid() {
         var bench = Bench()
         var invalid = wished
@@ -160,7 +160,7 @@ struct LinkProcedureTests {
 
 @Suite("The table of links")
 struct LinkTableTests {
-    @Test("a handle that is given out again belongs to the new link; the old identifier finds nothing")
+    @Test("a reused handle belongs to the new link; the old identifier finds nothing")
     func generations() {
         var table = LinkTable(limit: 2)
         let old = Link.made(7, generation: 1)
@@ -176,7 +176,7 @@ struct LinkTableTests {
         #expect(current === new && former == nil)
     }
 
-    @Test("the earliest deadline is that of the links that are there")
+    @Test("the earliest deadline is that of the present links")
     func deadlines() {
         var table = LinkTable(limit: 3)
         let links = (0..<3).map { Link.made(UInt16($0), generation: 1) }

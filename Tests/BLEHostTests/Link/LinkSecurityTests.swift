@@ -101,7 +101,7 @@ struct LinkSecurityTests {
         #expect(wishes.isEmpty)
     }
 
-    @Test("an operation on a bonded link has the bond's key tried first; the frame goes when that fits")
+    @Test("an operation on a bonded link tries the bond's key first; the frame is sent when it fits")
     func proof() {
         let bench = Bench(bond: Bench.bond())
         #expect(bench.link.security.isGated)
@@ -118,7 +118,7 @@ struct LinkSecurityTests {
         #expect(frames.contains { $0.1 == [0x0A, 3, 0] }, "the read goes out")
     }
 
-    @Test("a bond's key that the peer has lost ends what waits, and nothing is sent to the stranger")
+    @Test("if the peer has lost the bond's key, waiting operations end, and nothing is sent to it")
     func lostKey() {
         let bench = Bench(bond: Bench.bond())
         bench.link.perform(

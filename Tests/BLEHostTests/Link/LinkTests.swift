@@ -41,7 +41,7 @@ struct LinkTests {
         #expect(rig.links.first?.attMTU == 23)
     }
 
-    @Test("a frame is cut to the controller's packets, one credit each, and none goes without credit")
+    @Test("a frame is fragmented to the controller's packets, one credit each, and none is sent without credit")
     func fragments() {
         let rig = HostRig()
         rig.aclLength = 27
@@ -93,7 +93,7 @@ struct LinkTests {
         #expect(rig.data.dropFirst().prefix(4).map { $0[0] } == [0x40, 0x41, 0x40, 0x41])
     }
 
-    @Test("fragments from the controller are put together, split anywhere", arguments: 1..<30)
+    @Test("fragments from the controller are reassembled, wherever they are split", arguments: 1..<30)
     func reassembles(split: Int) {
         let rig = started()
         let link = rig.connect(mtu: 247)
@@ -104,7 +104,7 @@ struct LinkTests {
         #expect(rig.results(of: read) == [.success(.gatt(.value([UInt8](repeating: 5, count: 26))))])
     }
 
-    @Test("a frame longer than any allowed, and a continuation of nothing, are dropped without growth")
+    @Test("a frame longer than any allowed, and a continuation without a start, are dropped without growth")
     func hostileFragments() {
         let rig = started()
         let link = rig.connect()
@@ -118,7 +118,7 @@ struct LinkTests {
         #expect(rig.results(of: read) == [.success(.gatt(.value([7])))])
     }
 
-    @Test("data that precede the Connection Complete are parked and then heard (pain 11)")
+    @Test("data that precede the Connection Complete are parked and then delivered (pain 11)")
     func parks() {
         let rig = started()
         rig.submit(.radio(.connect(ConnectRequest(peer: HostRig.peer))))
@@ -129,7 +129,7 @@ struct LinkTests {
         #expect(answers.count == 1, "the peer's MTU request was answered")
     }
 
-    @Test("data for no link are bounded, and what is late for a closed one never reaches the next (pain 11)")
+    @Test("data for no link are bounded, and late data of a closed link never reaches the next (pain 11)")
     func strays() {
         let rig = started()
         for _ in 0..<100 { rig.receive(frame: [0x02, 0x00, 0x02], handle: 0x77) }
@@ -190,7 +190,8 @@ struct LinkTests {
     }
 
     @Test(
-        "the link ends when its last holder leaves, and each holder hears of its own end (SPEC CEN-23, appendix B 10)")
+        "the link ends when its last holder leaves, and each holder is told of its own end (SPEC CEN-23, appendix B 10)"
+    )
     func sharedLink() {
         let rig = started()
         let first = ClientID(rawValue: 1)
@@ -209,7 +210,7 @@ struct LinkTests {
     }
 
     @Test(
-        "who leaves does not wait: what it asked for is over at once, and answers that come later are nobody's (SPEC CEN-22)"
+        "a client that leaves does not wait: its operations end at once, and later answers are dropped (SPEC CEN-22)"
     )
     func leavesWithRequests() {
         let rig = started()
@@ -240,7 +241,7 @@ struct LinkTests {
     }
 
     @Test(
-        "a peripheral's wish for parameters is granted when the specification allows it, else refused",
+        "a peripheral's parameter request is granted when the specification allows it, else refused",
         arguments: [true, false])
     func parameterRequest(isValid: Bool) {
         let rig = started()
@@ -256,7 +257,7 @@ struct LinkTests {
         #expect(rig.count(of: LEConnectionUpdate.opcode) == (isValid ? 1 : 0))
     }
 
-    @Test("the link layer's wish for parameters is answered either way", arguments: [true, false])
+    @Test("the link layer's parameter request is answered either way", arguments: [true, false])
     func remoteParameterRequest(isValid: Bool) {
         let rig = started()
         let link = rig.connect()
@@ -291,7 +292,7 @@ struct LinkTests {
         #expect(rig.results(of: second) == [.failure(.rejectedByPeer)])
     }
 
-    @Test("RSSI, PHY and data length that the controller does not know fail as such, and the link lives on")
+    @Test("RSSI, PHY and data length that the controller does not know fail as such, and the link stays up")
     func missingCommands() {
         let rig = started()
         let link = rig.connect()
@@ -340,7 +341,7 @@ struct LinkTests {
         #expect(rig.results(of: second) == [.success(.phy(transmit: .le1M, receive: .le1M))])
     }
 
-    @Test("what the link layer has told once is not asked again")
+    @Test("what the link layer has reported once is not requested again")
     func remembersVersion() {
         let rig = started()
         let link = rig.connect()

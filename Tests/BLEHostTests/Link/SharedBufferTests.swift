@@ -32,7 +32,7 @@ struct SharedBufferTests {
         return rig.results(of: read) == [.success(.gatt(.value([7])))]
     }
 
-    @Test("a peer that asks and acknowledges nothing does not mute the other links (DESIGN 2, links)")
+    @Test("a peer that asks and acknowledges nothing does not block the other links (DESIGN 2, links)")
     func goesOn() {
         let (rig, links) = rig(buffers: 4, links: 2)
         for _ in 0..<10 { rig.receive(frame: [0x02, 0x00, 0x02], handle: 0x40) }
@@ -42,7 +42,7 @@ struct SharedBufferTests {
         #expect(rig.data.last?.first == 0x40)
     }
 
-    @Test("several peers that acknowledge nothing do not mute the one that does", arguments: [8, 12] as [UInt8])
+    @Test("several peers that acknowledge nothing do not block the one that does", arguments: [8, 12] as [UInt8])
     func severalStall(buffers: UInt8) {
         let (rig, links) = rig(buffers: buffers, links: 5)
         for link in links.dropLast() {
@@ -73,7 +73,8 @@ struct SharedBufferTests {
         #expect(rig.data.count { $0[0] == 0x40 } == 8, "207 octets and the header are eight packets of 27")
     }
 
-    @Test("every frame arrives whole and in order, whoever acknowledges when", arguments: 0..<20 as Range<UInt64>)
+    @Test(
+        "every frame arrives whole and in order, whichever link acknowledges first", arguments: 0..<20 as Range<UInt64>)
     func allArrives(seed: UInt64) {
         var generator = SplitMix(state: seed)
         let (rig, links) = rig(buffers: UInt8(1 + seed % 6), links: 4)
@@ -101,7 +102,7 @@ struct SharedBufferTests {
         #expect(octets == [Int](repeating: 4 + 3 + 200, count: 4))
     }
 
-    @Test("a link of which nothing is acknowledged for 45 s is ended and counted, and what it held is free again")
+    @Test("a link without acknowledgement for 45 s is ended and counted, and its buffers are free again")
     func stalls() {
         let (rig, links) = rig(buffers: 1, links: 2)
         rig.advance(by: .seconds(3))
@@ -119,7 +120,7 @@ struct SharedBufferTests {
         #expect(rig.data.map(\.first) == [0x40, 0x41])
     }
 
-    @Test("a link that is slow, or has nothing to send, is not taken for a stalled one, and an idle one sets no timer")
+    @Test("a link that is slow, or has nothing to send, does not count as stalled, and an idle one sets no timer")
     func slow() {
         let (rig, links) = rig(buffers: 4, links: 1)
         for _ in 0..<4 { rig.submit(.link(links[0], .gatt(.writeCommand(AttributeHandle(rawValue: 3), value: [1])))) }

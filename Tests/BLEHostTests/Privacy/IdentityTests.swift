@@ -92,7 +92,7 @@ struct IdentityTests {
         #expect(rig.discoveries.map(\.address) == [Self.address, Self.identity.asIdentity])
     }
 
-    @Test("an address that two bonds resolve is told; one is taken until its bond does not encrypt, then the other")
+    @Test("an address that two bonds resolve is reported; one is tried, and the other if its bond does not encrypt")
     func ambiguous() {
         let rig = Self.rig([Self.bond(), Self.bond(Self.otherIdentity)])
         let handle = ConnectionHandle(rawValue: 0x40)
@@ -108,7 +108,7 @@ struct IdentityTests {
     }
 
     @Test(
-        "of the devices with one key that is connected to which is asked for, unless its bond has not encrypted there")
+        "of the devices with one key, the requested one is connected to, unless its bond has not encrypted there")
     func ambiguousCall() throws {
         let rig = Self.rig([Self.bond(), Self.bond(Self.otherIdentity)])
         rig.submit(.radio(.connect(ConnectRequest(peer: Self.otherIdentity))))
@@ -128,7 +128,7 @@ struct IdentityTests {
         #expect(rig.count(of: LECreateConnection.opcode) == 0)
     }
 
-    @Test("a central that names its legacy key is the one of those with its resolving key that has it")
+    @Test("a central that names its legacy key is identified among those with the same resolving key")
     func ambiguousLegacy() {
         var bonds = [Self.bond(), Self.bond(Self.otherIdentity)]
         for index in bonds.indices {
@@ -168,14 +168,14 @@ struct IdentityTests {
         #expect(resolver.answer(for: DeviceAddress(value: 0x4200_0000_0000, kind: .random), revision: 1) == .stranger)
     }
 
-    @Test("a central under a private address is told of by its identity")
+    @Test("a central under a private address is reported by its identity")
     func central() {
         let rig = Self.rig()
         rig.receive(Self.peripheralLink(Self.address))
         #expect(rig.centrals.map(\.peer) == [Self.identity.asIdentity])
     }
 
-    @Test("what a central sends while it is found out who it is, is neither lost nor reordered")
+    @Test("data from a central whose identity is still being resolved is neither lost nor reordered")
     func packetsMeanwhile() {
         let rig = Self.rig(toolbox: nil)
         rig.receive(Self.peripheralLink(Self.address))
@@ -189,7 +189,7 @@ struct IdentityTests {
         #expect(rig.data.map { $0[8] } == [0x03, 0x0B])
     }
 
-    @Test("a link that ends before it is known with whom leaves nothing behind")
+    @Test("a link that ends before its peer is identified leaves nothing behind")
     func endedMeanwhile() {
         let rig = Self.rig(toolbox: nil)
         rig.receive(Self.peripheralLink(Self.address))
@@ -203,7 +203,7 @@ struct IdentityTests {
         #expect(rig.centrals.isEmpty)
     }
 
-    @Test("to connect to an identity is to wait for its private address, and to encrypt with its bond")
+    @Test("connecting to an identity waits for its private address and encrypts with its bond")
     func connect() throws {
         let rig = Self.rig()
         let operation = rig.submit(.radio(.connect(ConnectRequest(peer: Self.identity))))

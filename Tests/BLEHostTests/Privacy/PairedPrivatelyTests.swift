@@ -43,7 +43,7 @@ struct PairedPrivatelyTests {
         }
     }
 
-    @Test("who waits for its identity while it pairs has that link (SPEC 2.3 connect)")
+    @Test("a client that waits for its identity while it pairs gets that link (SPEC 2.3 connect)")
     func waitingForTheIdentity() throws {
         let world = Private.world([.extended, .extended], friends: [])
         let (peripheral, central) = (world.hosts[0], world.hosts[1])
@@ -58,7 +58,7 @@ struct PairedPrivatelyTests {
     }
 
     @Test(
-        "the address of the first connection leads to it again, now and when it has another (SPEC REC-3)",
+        "the address of the first connection leads to it again, now and after it has changed (SPEC REC-3)",
         arguments: Private.Kind.allCases, [1, 150])
     func connectAgain(kind: Private.Kind, pause: Int32) throws {
         let (world, address, link) = try Self.paired(kind)
@@ -75,7 +75,7 @@ struct PairedPrivatelyTests {
     }
 
     @Test(
-        "a bonded device is connected to under a private address of its own, and who asked is told who that is (SPEC CEN-9)",
+        "a bonded device is connected to under its private address, and the client learns its identity (SPEC CEN-9)",
         arguments: Private.Kind.allCases)
     func bondedBefore(kind: Private.Kind) throws {
         let world = Private.world([.extended, kind], friends: [1])
@@ -89,7 +89,7 @@ struct PairedPrivatelyTests {
         #expect(peripheral.centrals.count == 1)
     }
 
-    @Test("a bond that comes later names those that are waited for")
+    @Test("a later bond identifies devices that are waited for")
     func bondedLater() throws {
         let world = Private.world([.extended, .without], friends: [])
         let (peripheral, central) = (world.hosts[0], world.hosts[1])

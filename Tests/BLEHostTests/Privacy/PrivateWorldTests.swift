@@ -89,7 +89,7 @@ struct PrivateWorldTests {
     }
 
     @Test(
-        "a pending connection finds a friend whose address has changed many times, hours later (SPEC CEN-9)",
+        "a pending connection finds a bonded peer whose address has changed many times, hours later (SPEC CEN-9)",
         arguments: Kind.allCases)
     func rotation(kind: Kind) {
         let world = Self.world([.extended, kind])
@@ -105,7 +105,7 @@ struct PrivateWorldTests {
     }
 
     @Test(
-        "and so it does again and again, from the accept list where the controller resolves", arguments: Kind.allCases)
+        "it does so again and again, from the accept list where the controller resolves", arguments: Kind.allCases)
     func twoFriends(kind: Kind) {
         let world = Self.world([kind, .extended, .extended], friends: [1, 2])
         let central = world.hosts[0]
@@ -123,7 +123,7 @@ struct PrivateWorldTests {
         Self.expectNoRefusal(world)
     }
 
-    @Test("a friend without room in the list is found like the others")
+    @Test("a bonded peer without room in the list is found like the others")
     func listFull() {
         let world = Self.world([.extended, .extended, .extended, .legacy], friends: [1, 2, 3], lists: 1)
         let central = world.hosts[0]
@@ -160,7 +160,9 @@ struct PrivateWorldTests {
         Self.expectNoRefusal(world)
     }
 
-    @Test("a friend that is called by name comes, and nobody else sees anything", arguments: AdvertisingTarget.Form.all)
+    @Test(
+        "a bonded peer answers directed advertising, and no one else sees anything",
+        arguments: AdvertisingTarget.Form.all)
     func call(form: AdvertisingTarget.Form) {
         let world = Self.world([.extended, .extended, .extended])
         let (peripheral, central, stranger) = (world.hosts[0], world.hosts[1], world.hosts[2])
@@ -175,7 +177,7 @@ struct PrivateWorldTests {
     }
 
     @Test(
-        "a call at the high duty cycle ends after 1.28 s; one at the low goes on and comes again",
+        "high duty cycle advertising ends after 1.28 s; at the low duty cycle it continues and resumes",
         arguments: [true, false])
     func callInVain(isExtended: Bool) {
         let world = Self.world([isExtended ? .extended : .legacy, .extended])
@@ -197,7 +199,7 @@ struct PrivateWorldTests {
         Self.expectNoRefusal(world)
     }
 
-    @Test("a friend that is forgotten becomes a stranger, and a stranger that is bonded a friend, while all goes on")
+    @Test("a removed bond makes a peer a stranger, a new bond makes a stranger known, while everything continues")
     func bondsChange() {
         let world = Self.world([.extended, .extended], friends: [1])
         let (central, peripheral) = (world.hosts[0], world.hosts[1])
@@ -220,7 +222,7 @@ struct PrivateWorldTests {
     }
 
     @Test(
-        "bonds, scans, calls and connections may come and go at any moment: nothing is refused, and all goes on after",
+        "bonds, scans, directed advertising and connections may come and go at any moment: nothing is refused, and everything continues",
         arguments: 1...4 as ClosedRange<UInt64>)
     func anyOrder(seed: UInt64) {
         var state = seed

@@ -95,7 +95,7 @@ struct ResolvingListTests {
         #expect(timeout.parameters == [0x84, 0x03])
     }
 
-    @Test("nothing is written without bonds that tell a key, without a list, on a shared controller, or unless wanted")
+    @Test("nothing is written without bonds that have a key, without a list, on a shared controller, or unless wanted")
     func notWritten() {
         let withoutKey = IdentityTests.bond(key: nil)
         #expect(Self.changes(Self.rig([withoutKey], starts: false, change: { $0.start() })).isEmpty)
@@ -118,7 +118,9 @@ struct ResolvingListTests {
         #expect(Self.changes(unwanted).isEmpty)
     }
 
-    @Test("a change of the list waits until nothing is scanned, advertised or initiated, and all of it goes on after")
+    @Test(
+        "a change of the list waits until nothing is scanned, advertised or initiated, and all of that continues afterwards"
+    )
     func changeWhileBusy() throws {
         let rig = Self.proven(Array(Self.bonds[..<1]))
         rig.submit(.radio(.scan(ScanRequest())))
@@ -142,7 +144,7 @@ struct ResolvingListTests {
         #expect(rig.counters.desynchronisations == 0)
     }
 
-    @Test("a bond that is forgotten leaves the list, and one whose key is new is written anew")
+    @Test("a removed bond leaves the list, and one with a new key is written again")
     func unbonded() throws {
         let rig = Self.proven(Array(Self.bonds[..<2]))
         rig.submit(.security(.removeBond(Self.bonds[0].identity)))
@@ -156,7 +158,7 @@ struct ResolvingListTests {
             ])
     }
 
-    @Test("a reset controller is given its list again, and has to show anew that it resolves (pain 6)")
+    @Test("a reset controller is given its list again, and must show again that it resolves (pain 6)")
     func reset() {
         let rig = Self.proven(Array(Self.bonds[..<2]))
         rig.receive(HardwareError(hardwareCode: 1))
@@ -170,7 +172,7 @@ struct ResolvingListTests {
 
     // MARK: Its size
 
-    @Test("what finds no room in the list is resolved by the host, beside the controller")
+    @Test("peers without room in the list are resolved by the host, beside the controller")
     func listFull() throws {
         let rig = Self.proven(Self.bonds, size: 2)
         let listed = rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[1].identity))))
@@ -263,7 +265,7 @@ struct ResolvingListTests {
         #expect(rig.commands.map(\.opcode) == [LECreateConnection.opcode])
     }
 
-    @Test("a controller that takes the list and resolves nothing is never relied on: pending connections come about")
+    @Test("a controller that takes the list and resolves nothing is never relied on: pending connections are made")
     func liar() throws {
         let rig = Self.rig(Array(Self.bonds[..<2]))
         let operation = rig.submit(.radio(.connect(ConnectRequest(peer: Self.bonds[0].identity))))
@@ -334,7 +336,7 @@ struct ResolvingListTests {
     }
 
     @Test(
-        "what calls an address that the controller does not know leads to a connection, and is no discovery (7.7.65.11)"
+        "directed advertising to an address that the controller does not know leads to a connection, not to a discovery (7.7.65.11)"
     )
     func directedReport() {
         let rig = Self.proven([Self.bonds[0]]) { $0.features.insert(.extendedScanningFilterPolicies) }

@@ -88,7 +88,7 @@ private struct Bench {
 
 @Suite("Radio")
 struct RadioTests {
-    @Test("a controller is given commands of one set alone", arguments: [false, true])
+    @Test("a controller gets commands of one set only", arguments: [false, true])
     func commandSets(isExtended: Bool) {
         let legacy = [
             LESetScanParameters.opcode, LESetScanEnable.opcode, LECreateConnection.opcode,
@@ -134,7 +134,7 @@ struct RadioTests {
                 == .controller(.unsupportedFeatureOrParameterValue, LESetExtendedScanEnable.opcode))
     }
 
-    @Test("cancelling ends each kind of wish once, and an unknown operation is none of the radio's")
+    @Test("cancelling ends each kind of request once, and the radio ignores an unknown operation")
     func cancelling() {
         var bench = Bench()
         let wishes = [bench.scan(), bench.connect(to: 7), bench.advertise()]
@@ -147,7 +147,7 @@ struct RadioTests {
         #expect(wishes.allSatisfy { ends[$0] == .cancelled })
     }
 
-    @Test("the radio rests while a private address is set, and goes on with what was wanted")
+    @Test("the radio pauses while a private address is set, and then continues")
     func pause() throws {
         var bench = Bench(configuration: HostConfiguration(hasToolbox: true))
         _ = bench.scan()
@@ -166,7 +166,7 @@ struct RadioTests {
         #expect(bench.radio.scanMachine.isScanning)
     }
 
-    @Test("the wishes outlive the controller; what it did does not")
+    @Test("requests survive a reset of the controller; its state does not")
     func controllerLost() {
         var bench = Bench()
         _ = bench.scan()
@@ -180,7 +180,7 @@ struct RadioTests {
         #expect(bench.radio.advertisingMachine.isAdvertising)
     }
 
-    @Test("a device that is here is not called")
+    @Test("no directed advertising to a connected device")
     func calls() {
         let target = AdvertisingTarget(peer: DeviceAddress(value: 9, kind: .public), form: .highDutyCycle)
         var bench = Bench()
@@ -195,7 +195,7 @@ struct RadioTests {
             "legacy commands have no extended calls")
     }
 
-    @Test("a call at the high duty cycle that the controller does not end is over after its time")
+    @Test("high duty cycle advertising that the controller does not end is stopped after its time")
     func callTimesOut() throws {
         var bench = Bench()
         let target = AdvertisingTarget(peer: DeviceAddress(value: 9, kind: .public), form: .highDutyCycle)

@@ -55,7 +55,7 @@ struct ScannerTests {
         #expect(discovery.isConnectable)
     }
 
-    @Test("a scan response that does not come holds a discovery back for a moment only")
+    @Test("a missing scan response delays a discovery only briefly")
     func missingScanResponse() {
         let rig = scanning(ScanRequest())
         rig.receive(HostRig.report(type: .connectableUndirected))
@@ -86,7 +86,7 @@ struct ScannerTests {
         #expect(rig.discoveries.count == 2)
     }
 
-    @Test("a scan for services reports only who names one, visibly or in the overflow area (SPEC CEN-4, 3.6)")
+    @Test("a scan for services reports only devices that name one, visibly or in the overflow area (SPEC CEN-4, 3.6)")
     func serviceFilter() {
         let rig = scanning(ScanRequest(isActive: false, serviceUUIDs: [BluetoothUUID(UInt16(0xC007))]))
         rig.receive(HostRig.report(HostRig.peer(1), data: advertisement([3, 0x07, 0xC0])))
@@ -105,7 +105,7 @@ struct ScannerTests {
         #expect(rig.discoveries.count == 1)
     }
 
-    @Test("filters by name, strength and address hold")
+    @Test("filters by name, strength and address apply")
     func otherFilters() {
         let name = scanning(ScanRequest(isActive: false, name: "Fred"))
         name.receive(HostRig.report(HostRig.peer(1), data: advertisement([9] + Array("Fred".utf8))))
@@ -124,7 +124,7 @@ struct ScannerTests {
         #expect(address.discoveries.count == 1)
     }
 
-    @Test("each client has its own filter and its own memory of what it was told")
+    @Test("each client has its own filter and its own record of what was reported")
     func severalClients() {
         let rig = HostRig()
         rig.start()
@@ -158,7 +158,7 @@ struct ScannerTests {
         #expect(!isOn)
     }
 
-    @Test("Command Disallowed is a desync: scanning is switched off and begun anew, a bounded number of times (pain 1)")
+    @Test("Command Disallowed is a desync: scanning is switched off and restarted, a bounded number of times (pain 1)")
     func desynchronised() {
         let rig = HostRig()
         rig.start()
@@ -173,7 +173,7 @@ struct ScannerTests {
         #expect(rig.discoveries.count == 1)
     }
 
-    @Test("a scan that falls silent is restarted, ever more seldom (pain 5)")
+    @Test("a silent scan is restarted, less and less often (pain 5)")
     func watchdog() {
         let rig = scanning()
         rig.advance(by: .seconds(11))
@@ -244,7 +244,7 @@ struct ScannerTests {
         #expect(rig.discoveries[2].address == nil)
     }
 
-    @Test("endless fragments of extended data end at the longest length there is")
+    @Test("endless fragments of extended data end at the maximum length")
     func endlessFragments() {
         let rig = HostRig()
         rig.features = [.extendedAdvertising]
@@ -264,7 +264,9 @@ struct ScannerTests {
         #expect(rig.discoveries.isEmpty)
     }
 
-    @Test("a scan ends with its last client, and the foreground's duty rules while one is there (SPEC BGC-4)")
+    @Test(
+        "a scan ends with its last client, and the foreground's duty cycle applies while a foreground client is there (SPEC BGC-4)"
+    )
     func duty() throws {
         let rig = HostRig()
         rig.start()

@@ -144,7 +144,7 @@ struct GATTDatabaseTests {
 
     // MARK: Coming and going
 
-    @Test("a published service keeps its handles whatever comes and goes beside it (SPEC PER-7)")
+    @Test("a published service keeps its handles whatever other services come and go (SPEC PER-7)")
     func stableHandles() throws {
         let bench = ServerBench()
         let first = try bench.publish(.of(0x1900, [.dynamic(0x2B00)]))

@@ -39,7 +39,7 @@ struct GATTServerChangeTests {
         }
     }
 
-    @Test("who asked for Service Changed is told the range, one indication for changes that wait (pain 13)")
+    @Test("a client that configured Service Changed gets the range, one indication for changes that wait (pain 13)")
     func serviceChanged() throws {
         let bench = try bench()
         let other = ServerBench.link(2)
@@ -59,7 +59,7 @@ struct GATTServerChangeTests {
         #expect(bench.events.isEmpty)
     }
 
-    @Test("Service Changed goes before the values that wait")
+    @Test("Service Changed goes before waiting values")
     func priority() throws {
         let bench = try bench()
         let service = try bench.publish(.of(0x1900, [.dynamic(0x2B00, [.indicate])]))
@@ -75,7 +75,7 @@ struct GATTServerChangeTests {
         #expect(bench.ask("1e").isEmpty)
     }
 
-    @Test("a question about a service that goes is answered for the app, whose answer is late")
+    @Test("a question about a removed service is answered for the app, whose answer is late")
     func removedWhileAsked() throws {
         let bench = try bench()
         _ = bench.ask("0a1000")
@@ -113,7 +113,9 @@ struct GATTServerChangeTests {
                 + "14000128 0f181500032802 1600192a".compact)
     }
 
-    @Test("the hash is asked for once, readers wait for it, and a change makes it anew (Core 5.4, Vol 3, Part G, 7.3)")
+    @Test(
+        "the hash is computed once, readers wait for it, and a change has it computed again (Core 5.4, Vol 3, Part G, 7.3)"
+    )
     func hash() throws {
         let bench = try bench()
         let other = ServerBench.link(2)
@@ -138,7 +140,7 @@ struct GATTServerChangeTests {
     }
 
     @Test(
-        "who waits for a hash that cannot be made hears so at once, and who reads next has it asked for again (SPEC 2.4)"
+        "a reader of a hash that cannot be computed gets an error at once, and the next read asks for it again (SPEC 2.4)"
     )
     func hashFails() throws {
         let bench = try bench()
@@ -155,7 +157,7 @@ struct GATTServerChangeTests {
         #expect(bench.take() == ["0b" + "0f0e0d0c0b0a09080706050403020100"])
     }
 
-    @Test("who waits for a hash while the table changes gets the new table's (Core 5.4, Vol 3, Part G, 7.3)")
+    @Test("a reader that waits while the table changes gets the new table's hash (Core 5.4, Vol 3, Part G, 7.3)")
     func hashOfChangedTable() throws {
         let bench = try bench()
         #expect(bench.ask("0a0d00").isEmpty)
@@ -171,7 +173,7 @@ struct GATTServerChangeTests {
 
     // MARK: Robust caching
 
-    @Test("a client that does not know of a change is refused once, commands are ignored (Core 5.4, G, 2.5.2.1)")
+    @Test("a change-unaware client is refused once, commands are ignored (Core 5.4, G, 2.5.2.1)")
     func outOfSync() throws {
         let bench = try bench()
         #expect(bench.ask("120b0001") == ["13"])
@@ -194,7 +196,9 @@ struct GATTServerChangeTests {
         #expect(bench.ask("1801") == ["19"] && bench.ask("0a0900") == ["0b0000"])
     }
 
-    @Test("reading the hash, or confirming Service Changed, makes a client know (Core 5.4, Vol 3, Part G, 2.5.2.1)")
+    @Test(
+        "reading the hash, or confirming Service Changed, makes a client change-aware (Core 5.4, Vol 3, Part G, 2.5.2.1)"
+    )
     func becomesAware() throws {
         let bench = try bench()
         _ = bench.ask("120b0001")
@@ -216,7 +220,7 @@ struct GATTServerChangeTests {
         #expect(plain.ask("0a0300") == ["0b4a656c6c696e67"])
     }
 
-    @Test("a client knows of a change with its next request, not by the wait for the hash (Core 5.4, G, 2.5.2.1)")
+    @Test("a client becomes change-aware with its next request, not by waiting for the hash (Core 5.4, G, 2.5.2.1)")
     func waitingForHashIsNoKnowledge() throws {
         let bench = try bench()
         _ = bench.ask("120b0001")
@@ -251,7 +255,7 @@ struct GATTServerChangeTests {
         return bench
     }
 
-    @Test("indications that waited for a client to learn of a change follow its next request (SPEC PER-22)")
+    @Test("indications held for a change-unaware client follow its next request (SPEC PER-22)")
     func heldIndications() throws {
         let bench = try cachingBench()
         #expect(bench.update([0], of: 0x14) && bench.update([1], of: 0x14) && bench.update([2], of: 0x14))
@@ -263,7 +267,7 @@ struct GATTServerChangeTests {
         #expect(bench.ask("1e") == ["1d140002"])
     }
 
-    @Test("a client that has to learn of a change keeps no app waiting for room (SPEC PER-22)")
+    @Test("a change-unaware client keeps no app waiting for room (SPEC PER-22)")
     func outOfSyncBlocksNobody() throws {
         let bench = try cachingBench()
         let limit = bench.server.settings.updateLimit
@@ -286,7 +290,7 @@ struct GATTServerChangeTests {
 
     // MARK: Bonds
 
-    @Test("a bonded client finds its configuration again, and hears of what has changed (pains 12 and 13)")
+    @Test("a bonded client finds its configuration again, and is told what has changed (pains 12 and 13)")
     func bonds() throws {
         let bench = try bench()
         _ = bench.ask("1211000100")
@@ -317,7 +321,8 @@ struct GATTServerChangeTests {
         #expect(bench.disconnect(again, isBonded: true)?.knownTable != bench.server.database.digest)
     }
 
-    @Test("what a bonded client configured of a service that is not there is kept, and holds when it is (pain 12)")
+    @Test(
+        "a bonded client's configuration of an absent service is kept, and applies when the service is there (pain 12)")
     func absentService() throws {
         let bench = try bench()
         _ = bench.ask("1211000100")
@@ -344,7 +349,7 @@ struct GATTServerChangeTests {
     }
 
     @Test(
-        "where another characteristic stands now, the configuration is not its own (pain 12)",
+        "a configuration does not apply to another characteristic at its handle (pain 12)",
         arguments: [(0x180D, 0x2A38), (0x180E, 0x2A37), (0x180D, 0x2A37)] as [(UInt16, UInt16)])
     func anotherCharacteristic(service: UInt16, characteristic: UInt16) throws {
         let bench = try bench()

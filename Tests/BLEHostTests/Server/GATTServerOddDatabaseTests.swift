@@ -86,7 +86,7 @@ struct GATTServerOddDatabaseTests {
         #expect(bench.ask("040200ffff") == ["05010003002afeff012a"])
     }
 
-    @Test("values of no octets are read, listed, found and written")
+    @Test("empty values are read, listed, found and written")
     func empty() throws {
         let bench = ServerBench(
             mtu: 23,

@@ -59,7 +59,7 @@ struct GATTServerPermissionTests {
         ])
     }
 
-    @Test("each way to read a value or a descriptor tells the same refusal, or none (SPEC PER-5)", arguments: states)
+    @Test("each way to read a value or a descriptor gives the same refusal, or none (SPEC PER-5)", arguments: states)
     func reads(state: State) throws {
         for permissions in Self.sets {
             let error = refusal(
@@ -85,7 +85,7 @@ struct GATTServerPermissionTests {
     }
 
     @Test(
-        "each way to write a value or a descriptor is refused alike, commands in silence (SPEC PER-5)",
+        "each way to write a value or a descriptor is refused alike, commands silently (SPEC PER-5)",
         arguments: states)
     func writes(state: State) throws {
         for permissions in Self.sets {
@@ -115,7 +115,7 @@ struct GATTServerPermissionTests {
         return octets
     }
 
-    @Test("no permission of a value or of a declaration hinders discovery (Core 5.4, Vol 3, Part G, 3.1)")
+    @Test("no permission of a value or of a declaration prevents discovery (Core 5.4, Vol 3, Part G, 3.1)")
     func discovery() throws {
         for permissions in Self.sets {
             let value = try table(permissions)
@@ -141,7 +141,7 @@ struct GATTServerPermissionTests {
     }
 
     @Test(
-        "without keys the refusal is Insufficient Authentication, with keys out of use Insufficient Encryption (SPEC 2.4)"
+        "without keys the refusal is Insufficient Authentication, with unused keys Insufficient Encryption (SPEC 2.4)"
     )
     func keys() throws {
         let bench = ServerBench(mtu: 23, try table([.readEncryption, .writeEncryption]))

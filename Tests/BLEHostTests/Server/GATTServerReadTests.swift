@@ -20,7 +20,7 @@ struct GATTServerReadTests {
         #expect(bench.events.isEmpty)
     }
 
-    @Test("a dynamic value is asked of the app, with its offset, and answered once (SPEC PER-13, PER-15, PER-16)")
+    @Test("the app is asked for a dynamic value, with the offset, and answers once (SPEC PER-13, PER-15, PER-16)")
     func dynamic() throws {
         let bench = try bench()
         #expect(bench.ask("0a0300").isEmpty)
@@ -39,7 +39,7 @@ struct GATTServerReadTests {
         #expect(bench.take() == ["0d06"])
     }
 
-    @Test("an offset at the end of the value is legal, one behind it Invalid Offset (SPEC PER-14)")
+    @Test("an offset at the end of the value is legal, one beyond it is Invalid Offset (SPEC PER-14)")
     func offsets() throws {
         let bench = try bench()
         #expect(bench.ask("0c06000300") == ["0d"])
@@ -86,7 +86,7 @@ struct GATTServerReadTests {
     static let authenticatedKey = GATTLinkSecurity(keys: .authenticated)
 
     @Test(
-        "an unreadable value is Read Not Permitted before security is looked at, then each kind of it in turn (SEC-1)",
+        "an unreadable value is Read Not Permitted before security is checked, then each kind of it in turn (SEC-1)",
         arguments: [
             ([], stranger, 0x02), ([.writeable, .writeEncryption], stranger, 0x02), ([.readable], stranger, nil),
             ([.readEncryption], stranger, 0x05), ([.readable, .readEncryption], paired, 0x0F),
@@ -122,7 +122,7 @@ struct GATTServerReadTests {
         #expect(bench.events.count == 1)
     }
 
-    @Test("what a client without a key hears can be set to Insufficient Encryption")
+    @Test("the error for a client without a key can be set to Insufficient Encryption")
     func errorWithoutKeys() throws {
         var settings = GATTServerSettings()
         settings.errorWithoutKeys = .insufficientEncryption
@@ -154,7 +154,7 @@ struct GATTServerReadTests {
 
     // MARK: Several values
 
-    @Test("Read Multiple runs values together and asks the app for each of its own, in order")
+    @Test("Read Multiple concatenates values and asks the app for each of its own, in order")
     func multiple() throws {
         let bench = try bench()
         #expect(bench.ask("0e060003000600").isEmpty)
@@ -163,7 +163,7 @@ struct GATTServerReadTests {
         #expect(bench.ask("0e06000900") == ["010e090001"])
     }
 
-    @Test("Read Multiple Variable states whole lengths, cuts the last value and leaves out half a length")
+    @Test("Read Multiple Variable states full lengths, truncates the last value and omits half a length")
     func multipleVariable() throws {
         let long = [UInt8](repeating: 0xAA, count: 19)
         let database = try GATTDatabase(attributes: [
@@ -259,7 +259,7 @@ struct GATTServerReadTests {
         #expect(bench.server.counters.strayPDUs == 1000)
     }
 
-    @Test("a client that does not take its answers is dropped before they pile up (pain 17)")
+    @Test("a client that does not read its answers is dropped before they pile up (pain 17)")
     func floodWithoutReading() throws {
         let bench = try bench()
         bench.holdsBack = true

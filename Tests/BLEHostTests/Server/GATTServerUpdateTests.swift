@@ -28,7 +28,7 @@ struct GATTServerUpdateTests {
         GATTSubscription(link: link, handle: handle, modes: modes, maximumUpdateLength: length, owner: .local)
     }
 
-    @Test("a subscription is told of behind the response, once, and its end too (SPEC PER-20)")
+    @Test("a subscription is reported after the response, once, and so is its end (SPEC PER-20)")
     func subscribes() throws {
         let bench = try bench()
         #expect(bench.ask("0a0400") == ["0b0000"])
@@ -74,7 +74,7 @@ struct GATTServerUpdateTests {
         #expect(bench.ask("1801") == ["011804000d"])
     }
 
-    @Test("updates reach who subscribed, in order; others are left out (SPEC PER-21)")
+    @Test("updates reach subscribers, in order, and no one else (SPEC PER-21)")
     func updates() throws {
         let bench = try bench()
         bench.connect(Self.two)
@@ -144,7 +144,7 @@ struct GATTServerUpdateTests {
         #expect(bench.takeEvents() == [.readyToUpdate])
     }
 
-    @Test("room returns, too, when the client without it goes")
+    @Test("room also returns when the client without it disconnects")
     func backPressureAndDisconnect() throws {
         let bench = try bench()
         _ = bench.ask("1204000100")
@@ -198,7 +198,7 @@ struct GATTServerUpdateTests {
         #expect(bench.take(Self.two) == ["1d060002", "1d060003"])
     }
 
-    @Test("what waits for a client is forgotten when it unsubscribes")
+    @Test("waiting values for a client are dropped when it unsubscribes")
     func unsubscribedWhileWaiting() throws {
         let bench = try bench()
         _ = bench.ask("1207000200")
@@ -210,7 +210,7 @@ struct GATTServerUpdateTests {
 
     // MARK: Security
 
-    @Test("a value that needs encryption cannot be subscribed to without, nor is it sent without (SPEC SEC-1)")
+    @Test("a value that needs encryption is neither subscribed to nor sent without it (SPEC SEC-1)")
     func encryptedSubscription() throws {
         var secret = GATTCharacteristicDefinition.dynamic(0x2A37, [.read, .notify], [.readEncryption])
         secret.needsEncryptionToSubscribe = true

@@ -52,7 +52,7 @@ struct GATTServerVectorTests {
     @Test("the file of the cases can be read", .enabled(if: file.isPresent, file.absence))
     func reads() throws { #expect(try Self.file.content.get()?.tests.isEmpty == false) }
 
-    @Test("a public qualification case goes as it should", .enabled(if: file.isPresent, file.absence), arguments: cases)
+    @Test("a public qualification case passes", .enabled(if: file.isPresent, file.absence), arguments: cases)
     func plays(_ vector: Case) throws {
         let rows = try #require(try Self.file.content.get()?.databases[vector.database])
         let attributes = try rows.map(Self.attribute).sorted { $0.handle < $1.handle }

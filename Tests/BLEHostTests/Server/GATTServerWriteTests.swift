@@ -60,7 +60,7 @@ struct GATTServerWriteTests {
         #expect(bench.server.counters.refusedCommands == 2 && bench.server.counters.lateAnswers == 0)
     }
 
-    @Test("a command that comes while a request waits is handed on at once")
+    @Test("a command that arrives while a request waits is passed on at once")
     func commandBesideRequest() throws {
         let bench = try bench()
         _ = bench.ask("0a0300")
@@ -68,7 +68,7 @@ struct GATTServerWriteTests {
         #expect(bench.events.count == 2)
     }
 
-    @Test("a value that the server keeps is written, read back and told of")
+    @Test("a value that the server keeps is written, read back and reported")
     func stored() throws {
         let bench = try rawBench()
         #expect(bench.ask("120100aa") == ["13"])
@@ -115,7 +115,7 @@ struct GATTServerWriteTests {
         #expect(bench.ask("1801") == ["19"])
     }
 
-    @Test("what the app refuses is refused whole, with the attribute at fault (SPEC PER-19)")
+    @Test("an array that the app refuses is refused completely, with the attribute at fault (SPEC PER-19)")
     func preparedRefused() throws {
         let bench = try bench()
         _ = bench.ask("160300000001")
@@ -125,7 +125,7 @@ struct GATTServerWriteTests {
         #expect(bench.take() == ["0118050007"])
     }
 
-    @Test("what the app refuses changes nothing that the server keeps, nor does it subscribe (SPEC PER-19)")
+    @Test("a write that the app refuses changes no value of the server and makes no subscription (SPEC PER-19)")
     func preparedBesideConfiguration() throws {
         let bench = ServerBench(mtu: 23)
         _ = try bench.publish(.of(0x180D, [.dynamic(0x2A37, [.read, .write, .notify])]))
@@ -159,7 +159,7 @@ struct GATTServerWriteTests {
         #expect(bench.take() == ["011808000e"])
     }
 
-    @Test("prepared writes to values kept here are carried out whole or not at all (SPEC PER-19, pain 17)")
+    @Test("prepared writes to values kept here are executed completely or not at all (SPEC PER-19, pain 17)")
     func atomic() throws {
         let bench = try rawBench()
         _ = bench.ask("16010000000a")
@@ -210,7 +210,7 @@ struct GATTServerWriteTests {
         #expect(bench.events.isEmpty)
     }
 
-    @Test("too many prepared writes, or too long ones, are Prepare Queue Full and the queue stays (pain 17)")
+    @Test("too many prepared writes, or too long ones, end with Prepare Queue Full and the queue stays (pain 17)")
     func queueLimits() throws {
         var settings = GATTServerSettings()
         settings.preparedWriteLimit = 3
@@ -227,7 +227,7 @@ struct GATTServerWriteTests {
         #expect(other.ask("160300270001") == ["170300270001"])
     }
 
-    @Test("a prepared write is checked when it comes: handle, permission, security")
+    @Test("a prepared write is checked when it arrives: handle, permission, security")
     func preparedChecks() throws {
         let bench = try rawBench()
         #expect(bench.ask("160400000001") == ["0116040001"])
@@ -276,7 +276,7 @@ struct GATTServerWriteTests {
         #expect(bench.ask("0a0100") == ["0b0b0c"])
     }
 
-    @Test("while the app thinks about one client's write another is served")
+    @Test("while the app decides about one client's write, another is served")
     func oneWaitsOtherDoesNot() throws {
         let bench = try bench()
         let other = ServerBench.link(2)

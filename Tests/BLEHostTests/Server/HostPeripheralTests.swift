@@ -48,7 +48,7 @@ struct HostPeripheralTests {
     private func pdus(_ rig: HostRig) -> [[UInt8]] { rig.data.map { Array($0.dropFirst(8)) } }
 
     @Test(
-        "name and services are advertised in one PDU, and the wish ends with its cancellation (SPEC PER-8, PER-9, PER-12)"
+        "name and services are advertised in one PDU, until the request is cancelled (SPEC PER-8, PER-9, PER-12)"
     )
     func advertises() {
         let rig = started()
@@ -84,7 +84,7 @@ struct HostPeripheralTests {
         #expect(data.parameters.starts(with: [3, 2, 1, 6, 0]))
     }
 
-    @Test("the foreground's pace slows down after a while, the background's is slower (SPEC BGP-5)")
+    @Test("the foreground's interval grows after a while, the background's is longer (SPEC BGP-5)")
     func pace() {
         let rig = started()
         rig.submit(.radio(.advertise(lamp)))
@@ -97,7 +97,7 @@ struct HostPeripheralTests {
         #expect(Timing.gateway.backgroundAdvertising.initial > Timing.gateway.foregroundAdvertising.initial)
     }
 
-    @Test("advertising goes on after a connection, or ends with it, as was asked", arguments: [true, false])
+    @Test("advertising goes on after a connection, or ends with it, as requested", arguments: [true, false])
     func connection(resumes: Bool) {
         let rig = started()
         var request = lamp
@@ -110,7 +110,7 @@ struct HostPeripheralTests {
         #expect(rig.events.contains { if case .centralConnected = $0 { true } else { false } })
     }
 
-    @Test("a dynamic value is asked of the app and its answer sent (SPEC PER-13, PER-15)")
+    @Test("the app is asked for a dynamic value, and its answer is sent (SPEC PER-13, PER-15)")
     func reads() throws {
         let rig = started()
         let level = try #require(publishBattery(rig))
@@ -228,7 +228,7 @@ struct HostPeripheralTests {
 
     // MARK: Pains of issue 3
 
-    @Test("the local peripheral tells its state once, before anything else happens to it (SPEC PER-1)")
+    @Test("the local peripheral reports its state once, before anything else happens to it (SPEC PER-1)")
     func tellsState() {
         let rig = HostRig()
         let early = rig.submit(.radio(.advertise(lamp)))
@@ -243,7 +243,7 @@ struct HostPeripheralTests {
     }
 
     @Test(
-        "MTU requests that are repeated, smaller or too small are answered alike, and what holds never shrinks (pain 9)"
+        "MTU requests that are repeated, smaller or too small are answered alike, and the MTU never shrinks (pain 9)"
     )
     func repeatedMTU() {
         let rig = started()
@@ -275,7 +275,7 @@ struct HostPeripheralTests {
         #expect(pdus(rig) == [[0x01, 0x02, 0, 0, 0x04]])
     }
 
-    @Test("a client that floods is disconnected, and what it sends until then costs no memory (pain 17)")
+    @Test("a client that floods is disconnected, and uses bounded memory until then (pain 17)")
     func flood() throws {
         let rig = started()
         let level = try #require(publishBattery(rig))
@@ -320,7 +320,7 @@ struct HostPeripheralTests {
         #expect(try advertised() == "02010603030f1804094f6e65")
     }
 
-    @Test("who comes to the foreground later begins at the fast pace again (SPEC 4)")
+    @Test("a client that comes to the foreground later starts at the fast interval again (SPEC 4)")
     func paceOfTheLatest() throws {
         let rig = started()
         rig.submit(.radio(.advertise(lamp)))

@@ -53,7 +53,7 @@ struct SlowClientTests {
         return got
     }
 
-    @Test("a client that confirms each indication after 25 s takes nothing from another but one second, once")
+    @Test("a client that confirms each indication after 25 s delays another by one second, once")
     func slowConfirmer() throws {
         let bench = try bench()
         // One minute.
@@ -73,7 +73,7 @@ struct SlowClientTests {
         #expect(bench.server.counters.missedUpdates > 250)
     }
 
-    @Test("an app that sends as fast as it can is held up for a second at first, then hardly at all")
+    @Test("an app that sends as fast as it can is delayed by a second at first, then hardly at all")
     func strangersThatComeAgain() throws {
         let bench = try bench()
         var number: UInt16 = 2
@@ -88,7 +88,7 @@ struct SlowClientTests {
         #expect(got.count >= 5700)
     }
 
-    @Test("the client that fell behind is told of once, and waited for again when it has caught up")
+    @Test("the client that fell behind is reported once, and waited for again when it has caught up")
     func catchingUp() throws {
         let bench = try bench()
         _ = send(20, bench)
@@ -111,7 +111,7 @@ struct SlowClientTests {
         #expect(bench.update([2], of: 6))
     }
 
-    @Test("a peer that acknowledges nothing on the air holds up nobody's notifications")
+    @Test("a peer that acknowledges nothing on the air delays no other peer's notifications")
     func silentLinkLayer() throws {
         let bench = try bench()
         bench.holdsBack = true
@@ -133,7 +133,7 @@ struct SlowClientTests {
         #expect(bench.take(Self.slow).count == bench.server.settings.updateLimit)
     }
 
-    @Test("a client that is alone is waited for, however slow it is: nothing is lost (SPEC PER-22)")
+    @Test("a sole client is waited for, however slow it is: nothing is lost (SPEC PER-22)")
     func alone() throws {
         let bench = try bench()
         bench.disconnect(Self.honest)
@@ -147,7 +147,7 @@ struct SlowClientTests {
         #expect(bench.server.counters.missedUpdates == 0)
     }
 
-    @Test("all are full, and one of them gets room: the app hears of it, and does not spin when none has")
+    @Test("when all are full and one of them gets room, the app is told; it does not spin when none has")
     func allFull() throws {
         let bench = try bench()
         while bench.update([1], of: 6) {}

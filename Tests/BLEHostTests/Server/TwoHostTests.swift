@@ -19,7 +19,7 @@ struct TwoHostTests {
         return try #require(service.characteristics.first)
     }
 
-    @Test("what advertises is discovered by its service, connected to and walked through (SPEC PER-11, ADV-7, MOD-2)")
+    @Test("an advertiser is discovered by its service, connected to and explored (SPEC PER-11, ADV-7, MOD-2)")
     func discovered() throws {
         let world = World(hosts: 2)
         let rate = try advertising(world)
@@ -134,7 +134,7 @@ struct TwoHostTests {
         }
     }
 
-    @Test("both roles on one link at once: each reads the other while it serves it (issue 3)")
+    @Test("both roles on one link at once: each reads the other while it serves it")
     func bothRoles() throws {
         let world = World(hosts: 2)
         let rate = try advertising(world)
@@ -198,7 +198,9 @@ struct TwoHostTests {
         #expect(world.central.events.contains(.connectionParametersChanged(link, set)))
     }
 
-    @Test("no wish gives an Apple device a reason to refuse: the rules of all its guidelines since 2014 (SPEC 4)")
+    @Test(
+        "no parameter request gives an Apple device a reason to refuse: the rules of all its guidelines since 2014 (SPEC 4)"
+    )
     func latencyRules() {
         var silences: [Int] = []
         for latency in ConnectionLatency.allCases {

@@ -75,7 +75,7 @@ struct SimulatedHostTests {
         #expect(rig.run(for: .seconds(5)) { !rig.results(of: connect).isEmpty })
     }
 
-    @Test("five pending connections come about in whatever order the devices appear (pain 3)")
+    @Test("five pending connections are made in whatever order the devices appear (pain 3)")
     func manyPending() {
         let rig = HostStation()
         rig.start()
@@ -126,7 +126,7 @@ struct SimulatedHostTests {
         #expect(rig.counters.strayPackets == 0)
     }
 
-    @Test("reports that stop are noticed and scanning begins anew (pain 5)")
+    @Test("missing reports are noticed and scanning restarts (pain 5)")
     func silentReports() {
         let rig = HostStation(World(.demoWorld()))
         rig.start()
@@ -187,7 +187,7 @@ struct SimulatedHostTests {
         ("torn error", [0x01, 0x10]),
     ]
 
-    @Test("a peer that answers nonsense costs that operation and nothing else (pain 16)", arguments: hostileAnswers)
+    @Test("a nonsensical answer fails that operation and nothing else (pain 16)", arguments: hostileAnswers)
     func hostilePeer(name: String, answer: [UInt8]) throws {
         let rig = HostStation()
         rig.air.addScriptedPeer(
@@ -217,7 +217,7 @@ struct SimulatedHostTests {
         }
     }
 
-    @Test("a discovery that a peer would never let end, ends (pain 16)")
+    @Test("a discovery that a peer keeps endless is ended (pain 16)")
     func endlessDiscovery() throws {
         let rig = HostStation()
         rig.air.addScriptedPeer(
@@ -233,7 +233,7 @@ struct SimulatedHostTests {
         }
     }
 
-    @Test("a response that nobody asked for is passed over (pain 16)")
+    @Test("an unsolicited response is ignored (pain 16)")
     func unaskedResponse() throws {
         let rig = HostStation()
         let device = rig.air.addScriptedPeer(
@@ -269,7 +269,7 @@ struct SimulatedHostTests {
         #expect(rig.disconnections.count == 1)
     }
 
-    @Test("values that come before anybody subscribed are kept for who subscribes (pain 12)")
+    @Test("values that arrive before a subscription are kept for the subscriber (pain 12)")
     func earlyNotifications() throws {
         let rig = HostStation()
         let device = rig.air.addScriptedPeer(

@@ -70,7 +70,7 @@ struct ATTPacketTests {
         #expect(try roundTrip(sample.pdu) == sample.pdu, "\(sample.name)")
     }
 
-    @Test("every beginning of a PDU is decoded to its own bytes or refused", arguments: samples.indices)
+    @Test("every prefix of a PDU is decoded to its own bytes or refused", arguments: samples.indices)
     func prefixes(index: Int) {
         let pdu = Self.samples[index].pdu
         for length in 0..<pdu.count {
@@ -104,12 +104,12 @@ struct ATTPacketTests {
         }
     }
 
-    @Test("a format of types that does not exist is an error (pain 16)", arguments: [UInt8(0), 3, 0xFF])
+    @Test("an unknown format of types is an error (pain 16)", arguments: [UInt8(0), 3, 0xFF])
     func format(octet: UInt8) {
         #expect(error(of: [0x05, octet, 1, 0, 0, 0x29]) == .invalidValue(UInt64(octet), field: .uuidFormat))
     }
 
-    @Test("a list with a rest that is no whole element is an error (pain 16)")
+    @Test("a list with an incomplete last element is an error (pain 16)")
     func rest() {
         #expect(error(of: [0x05, 0x01, 4, 0, 1, 0x29, 5]) == .trailingBytes(1))
         #expect(error(of: [0x07, 4, 0, 5, 0, 9, 0]) == .trailingBytes(2))
@@ -118,7 +118,7 @@ struct ATTPacketTests {
         #expect(error(of: [0x0E, 1, 0, 2, 0, 3]) == .trailingBytes(1))
     }
 
-    @Test("a list without an element is an error (pain 16)")
+    @Test("an empty list is an error (pain 16)")
     func emptyLists() {
         #expect(error(of: [0x05, 0x01]) == .truncated(needed: 4, remaining: 0))
         #expect(error(of: [0x07]) == .truncated(needed: 4, remaining: 0))
@@ -166,7 +166,7 @@ struct ATTPacketTests {
         }
     }
 
-    @Test("whatever bytes come, decoding ends, and what it accepts it also writes")
+    @Test("decoding ends for any bytes, and what it accepts it also encodes")
     func fuzz() {
         var state: UInt64 = 0x5EED_0A77
         func next() -> UInt8 {

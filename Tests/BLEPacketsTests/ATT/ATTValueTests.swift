@@ -70,7 +70,7 @@ struct ATTValueTests {
         #expect(packet.bytes == [0x20, 0x03, 0x00, 0x07, 0x00])
     }
 
-    @Test("the last value of Read Multiple Variable may be cut and still tells its length")
+    @Test("the last value of Read Multiple Variable may be truncated and still states its length")
     func cutValue() throws {
         let pdu: [UInt8] = [0x21, 0x01, 0x00, 0xAA, 0x09, 0x00, 0xBB, 0xCC]
         var list = try ATTReadMultipleVariableResponse(pdu.span.bytes)
@@ -84,7 +84,7 @@ struct ATTValueTests {
         #expect(counts == [1, 2])
     }
 
-    @Test("a type of 32 bits goes out in 128: ATT knows no such width")
+    @Test("a type of 32 bits is sent as 128: ATT has no such width")
     func wideType() {
         let request = ATTReadByTypeRequest(range: .all, type: BluetoothUUID(UInt32(0x1234_5678)))
         #expect(request.encoded().count == 21)
@@ -118,7 +118,7 @@ struct ATTValueTests {
         #expect(ATTError(rawValue: 0x42).description == "error 0x42")
     }
 
-    @Test("a range of handles knows whether it is one")
+    @Test("a range of handles knows whether it is valid")
     func ranges() {
         #expect(AttributeHandleRange.all.isValid)
         #expect(!AttributeHandleRange(0, 5).isValid)

@@ -25,7 +25,7 @@ struct AdvertisingDataReaderTests {
         return walk
     }
 
-    @Test("structures come one behind the other, with type and data")
+    @Test("structures come one after another, with type and data")
     func structures() {
         let bytes = octets("02 01 1A 03 03 07 C0 05 09 46 72 65 64")
         #expect(walk(bytes) == Walk(structures: [octets("01 1A"), octets("03 07 C0"), octets("09 46 72 65 64")]))
@@ -42,7 +42,7 @@ struct AdvertisingDataReaderTests {
         #expect(walk([0, 1]) == Walk(hasNonZeroPadding: true))
     }
 
-    @Test("somebody who knows better goes on behind the zeros")
+    @Test("a reader can continue after the zeros on request")
     func resume() throws {
         let bytes = octets("02 01 06 00 00 02 0A 05 00 00")
         var reader = AdvertisingDataReader(bytes.span.bytes)
@@ -69,7 +69,7 @@ struct AdvertisingDataReaderTests {
         #expect(walk(octets(hexadecimal)) == expected)
     }
 
-    @Test("after an error the reader is at its end: nobody can loop on broken bytes")
+    @Test("after an error the reader is at its end: no loop over malformed bytes")
     func errorEnds() {
         let bytes = octets("05 02 00")
         var reader = AdvertisingDataReader(bytes.span.bytes)
@@ -220,7 +220,7 @@ struct AdvertisingDataReaderTests {
     }
 
     @Test(
-        "the shared vectors are found well formed or not as they say",
+        "the shared vectors are well formed or not, as they say",
         .enabled(if: SharedVectors.has("ad_wellformedness.json"), "needs ad_wellformedness.json, see JELLING_VECTORS"))
     func sharedVectors() throws {
         struct File: Decodable {

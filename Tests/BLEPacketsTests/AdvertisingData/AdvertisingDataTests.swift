@@ -37,7 +37,7 @@ struct AdvertisingDataTests {
         #expect(read("02 01 06").localName == nil)
     }
 
-    @Test("a name that is no UTF-8 is repaired, and one that begins with a zero is no text")
+    @Test("a name that is not UTF-8 is repaired, and one that begins with a zero is not text")
     func brokenNames() {
         #expect(read("04 09 41 FF 42").localName == "A\u{FFFD}B")
         #expect(read("04 09 41 E2 80").localName == "A\u{FFFD}")
@@ -77,7 +77,7 @@ struct AdvertisingDataTests {
         #expect(once.appearance == 0x0341)
     }
 
-    @Test("a structure that is broken costs itself alone")
+    @Test("a malformed structure costs only itself")
     func faults() {
         let data = read("03 0A 00 80 02 FF 4C 02 20 01 04 02 11 22 33 02 01 06")
         #expect(data.txPower == nil)
@@ -94,7 +94,7 @@ struct AdvertisingDataTests {
             ])
     }
 
-    @Test("of a structure that is cut off at the end only whole UUIDs are kept")
+    @Test("of a structure truncated at the end only complete UUIDs are kept")
     func cutOff() {
         #expect(read("02 01 06 09 03 0D 18 0F 18 0A").serviceUUIDs.map(\.description) == ["180D", "180F"])
         #expect(read("14 09 54 52 58").localName == nil)
@@ -115,7 +115,7 @@ struct AdvertisingDataTests {
                 == "advertisement: structure 0xFF is cut off: 4 octets needed, 3 there")
     }
 
-    @Test("data behind zeros is read, as when a padded advertisement and its scan response come in one")
+    @Test("data after zeros is read, as when a padded advertisement and its scan response come in one")
     func paddedPair() {
         let data = read("02 01 06 04 FF 59 00 02 00 00 00 04 16 00 0D 48 00 00")
         #expect(data.flags == 6)

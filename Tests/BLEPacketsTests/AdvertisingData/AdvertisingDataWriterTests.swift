@@ -53,7 +53,7 @@ struct AdvertisingDataWriterTests {
         }
     }
 
-    @Test("UUIDs stand in one list for each width, 16 before 32 before 128")
+    @Test("UUIDs are in one list for each width, 16 before 32 before 128")
     func widths() throws {
         var writer = AdvertisingDataWriter(capacity: 251)
         let long = BluetoothUUID(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Content hash")
 struct ContentHashTests {
-    @Test("one changed bit anywhere is another content, as is a zero more at the end (SPEC CEN-26)")
+    @Test("one changed bit anywhere is different content, and so is an additional zero at the end (SPEC CEN-26)")
     func changes() {
         var random = FixedSeedGenerator(seed: 10)
         for count in 0..<64 {
@@ -22,7 +22,7 @@ struct ContentHashTests {
         }
     }
 
-    @Test("a hundred thousand contents have a hundred thousand numbers, whose lower bits are spread as well")
+    @Test("a hundred thousand contents have a hundred thousand numbers, whose lower bits are spread, too")
     func spread() {
         var hashes: Set<UInt64> = []
         var buckets = [Int](repeating: 0, count: 1024)

@@ -116,7 +116,7 @@ struct OverflowAreaTests {
     }
 
     @Test(
-        "other data of the same company is no overflow area (SPEC 3.6)",
+        "other data of the same company is not an overflow area (SPEC 3.6)",
         arguments: [
             "02 01 1A 14 FF 4C 00 02 00 00 00 00 10 00 00 00 00 00 00 00 00 00 00 00",
             "02 01 1A 14 FF 4D 00 01 00 00 00 00 10 00 00 00 00 00 00 00 00 00 00 00",

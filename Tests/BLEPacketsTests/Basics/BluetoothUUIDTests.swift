@@ -51,7 +51,7 @@ struct BluetoothUUIDTests {
         #expect(full != BluetoothUUID(0x180E as UInt16))
     }
 
-    @Test("a UUID is shortened to 16 bits or not at all, as ATT knows no other form")
+    @Test("a UUID is shortened to 16 bits or not at all, as ATT has no other form")
     func shortens() throws {
         let sixteen = try #require(BluetoothUUID("00001234-0000-1000-8000-00805F9B34FB"))
         #expect(sixteen.shortened.width == .bits16)
@@ -63,7 +63,7 @@ struct BluetoothUUIDTests {
         #expect(BluetoothUUID(0x1234 as UInt16).expanded.width == .bits128)
     }
 
-    @Test("octets stand least significant first in packets and in textual order in `bytes`")
+    @Test("octets are least significant first in packets and in textual order in `bytes`")
     func octetOrder() throws {
         let uuid = try #require(BluetoothUUID("00112233-4455-6677-8899-AABBCCDDEEFF"))
         #expect(uuid.bytes == octets("00112233445566778899AABBCCDDEEFF"))

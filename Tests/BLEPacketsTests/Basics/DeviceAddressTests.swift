@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Device addresses")
 struct DeviceAddressTests {
-    @Test("an address and its type never part, in text or in comparison (pain 10)")
+    @Test("an address and its type stay together, in text or in comparison (pain 10)")
     func kindCounts() throws {
         let plain = try #require(DeviceAddress("C0:11:22:33:44:FF"))
         let random = try #require(DeviceAddress("C0:11:22:33:44:FF/random"))

@@ -25,7 +25,7 @@ struct PacketReaderTests {
         try reader.expectEnd()
     }
 
-    @Test("a field that is cut off is an error and takes nothing")
+    @Test("a truncated field is an error and consumes nothing")
     func truncated() throws {
         let bytes: [UInt8] = [1, 2, 3]
         var reader = PacketReader(bytes.span.bytes)
@@ -39,7 +39,7 @@ struct PacketReaderTests {
         #expect(try reader.readUInt24() == 0x03_0201)
     }
 
-    @Test("a count from the air that is negative or too large takes nothing", arguments: [-1, 4, Int.max, Int.min])
+    @Test("a count from the air that is negative or too large consumes nothing", arguments: [-1, 4, Int.max, Int.min])
     func counts(count: Int) {
         let bytes: [UInt8] = [1, 2, 3]
         var reader = PacketReader(bytes.span.bytes)
@@ -52,7 +52,7 @@ struct PacketReaderTests {
         #expect(reader.remainingCount == 3)
     }
 
-    @Test("a packet that goes on behind its last field is an error")
+    @Test("a packet that continues after its last field is an error")
     func trailing() throws {
         let bytes: [UInt8] = [1, 2, 3]
         var reader = PacketReader(bytes.span.bytes)

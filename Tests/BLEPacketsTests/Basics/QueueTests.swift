@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Queue")
 struct QueueTests {
-    @Test("what comes first goes first")
+    @Test("the first in is the first out")
     func order() {
         var queue = Queue<Int>()
         for number in 0..<3 { queue.append(number) }
@@ -33,7 +33,7 @@ struct QueueTests {
         #expect(Array(queue) == Array(expected..<appended))
     }
 
-    @Test("an element that was taken comes back to the front, and the last one can be taken back")
+    @Test("an element that was taken can be put back at the front, and the last one can be taken back")
     func ends() {
         var queue = Queue<Int>()
         queue.prepend(2)
@@ -50,7 +50,7 @@ struct QueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test("what is not wanted goes, the others stay in order")
+    @Test("unwanted elements are removed, the others stay in order")
     func keeping() {
         var queue = Queue<Int>()
         for number in 0..<10 { queue.append(number) }

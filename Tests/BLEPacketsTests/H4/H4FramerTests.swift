@@ -26,7 +26,7 @@ struct H4FramerTests {
         return found
     }
 
-    @Test("packets of every type that come joined are told apart")
+    @Test("joined packets of every type are separated")
     func joined() throws {
         #expect(try packets(of: [Array(Self.packets.joined())]) == Self.packets)
     }
@@ -48,7 +48,7 @@ struct H4FramerTests {
         #expect(try packets(of: chunks) == Self.packets)
     }
 
-    @Test("a packet that lies whole in a chunk is lent from it, not copied")
+    @Test("a complete packet in a chunk is lent from it, not copied")
     func lendsWithoutCopy() throws {
         let stream = Array(Self.packets.joined())
         let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: stream.count, alignment: 1)
@@ -81,7 +81,7 @@ struct H4FramerTests {
         #expect(found == [Self.event])
     }
 
-    @Test("an unknown packet type behind a split packet is found as well")
+    @Test("an unknown packet type after a split packet is found as well")
     func unknownTypeAfterSplit() {
         var framer = H4Framer()
         var found = 0

@@ -58,7 +58,7 @@ struct AdvertisingReportTests {
         }
     }
 
-    @Test("an event that states more reports than it holds is an error behind the last, and never runs on")
+    @Test("an event that states more reports than it holds is an error after the last, and never runs on")
     func tooManyStated() throws {
         var bytes = Self.two
         bytes[0] = 0xFF

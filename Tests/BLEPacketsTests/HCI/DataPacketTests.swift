@@ -4,7 +4,7 @@ import Testing
 
 @Suite("HCI data packets")
 struct DataPacketTests {
-    @Test("an ACL packet tells handle, boundary and data")
+    @Test("an ACL packet has handle, boundary and data")
     func acl() throws {
         let bytes = CodecSample.bytes("41 20 0300 aabbcc")
         let packet = try ACLDataPacket(decoding: bytes.span.bytes)
@@ -58,7 +58,7 @@ struct DataPacketTests {
         }
     }
 
-    @Test("a synchronous packet tells handle, status and data")
+    @Test("a synchronous packet has handle, status and data")
     func synchronous() throws {
         var writer = PacketWriter()
         SynchronousDataPacket.encodeHeader(into: &writer, handle: .sample, packetStatus: 2, length: 1)
@@ -76,7 +76,7 @@ struct DataPacketTests {
         }
     }
 
-    @Test("an isochronous packet tells handle, boundary, time stamp and load")
+    @Test("an isochronous packet has handle, boundary, time stamp and load")
     func isochronous() throws {
         var writer = PacketWriter()
         IsochronousDataPacket.encodeHeader(

@@ -12,7 +12,7 @@ struct HCICodecTests {
         #expect(sample.decode(sample.bytes) == .decoded(again: sample.bytes, isSame: true, left: 0))
     }
 
-    @Test("every packet that ends too early is an error and no trap (pain 16)", arguments: samples)
+    @Test("every packet that ends too early is an error, not a trap (pain 16)", arguments: samples)
     func truncation(sample: CodecSample) {
         for count in sample.bytes.indices {
             let outcome = sample.decode(Array(sample.bytes.prefix(count)))
@@ -24,7 +24,7 @@ struct HCICodecTests {
         }
     }
 
-    @Test("what stands behind the last field is left to the caller", arguments: samples)
+    @Test("octets after the last field are left to the caller", arguments: samples)
     func trailing(sample: CodecSample) {
         guard sample.prefixesFail || sample.testDescription != "CommandComplete" else { return }
         #expect(
@@ -42,7 +42,7 @@ struct HCICodecTests {
         #expect(whole == answer)
     }
 
-    @Test("a successful answer that is cut is an error")
+    @Test("a truncated successful answer is an error")
     func answerCutBehindSuccess() {
         for count in 0..<4 {
             let event = CommandComplete(
@@ -59,7 +59,7 @@ struct HCICodecTests {
         }
     }
 
-    @Test("the answer to another command is not taken for the one that was asked for")
+    @Test("the answer to another command is not accepted as the one that was asked for")
     func answerToAnotherCommand() {
         do throws(DecodingError) {
             _ = try CommandComplete(opcode: Reset.opcode, returnParameters: [0]).decode(LERand.self)
@@ -86,7 +86,7 @@ struct HCICodecTests {
         #expect(again.bytes == packet.bytes)
     }
 
-    @Test("a command whose length lies is an error", arguments: ["0c20 03 0100", "0c20 01 0100", "0c20"])
+    @Test("a command with a wrong length is an error", arguments: ["0c20 03 0100", "0c20 01 0100", "0c20"])
     func commandLength(hex: String) {
         do throws(DecodingError) {
             _ = try HCICommandPacket(decoding: CodecSample.bytes(hex).span.bytes)
@@ -109,7 +109,7 @@ struct HCICodecTests {
         }
     }
 
-    @Test("an octet that is neither 0 nor 1 is no truth value")
+    @Test("an octet that is neither 0 nor 1 is not a Boolean value")
     func boolean() {
         do throws(DecodingError) {
             _ = try HCICommandPacket(opcode: LESetAdvertisingEnable.opcode, parameters: [2])
@@ -132,7 +132,7 @@ struct HCICodecTests {
         }
     }
 
-    @Test("values that are too long for their field are cut, and the packet stays well formed")
+    @Test("values that are too long for their field are truncated, and the packet stays well formed")
     func cutAtEncoding() throws {
         let long = [UInt8](repeating: 7, count: 300)
         var packet = PacketWriter()
@@ -178,7 +178,7 @@ struct HCICodecTests {
         }
     }
 
-    @Test("an event in place tells parameters with and without the subevent")
+    @Test("an event in place gives parameters with and without the subevent")
     func eventView() throws {
         let bytes = CodecSample.bytes("3e 03 14 4100")
         let view = try HCIEventPacketView(decoding: bytes.span.bytes)
@@ -187,7 +187,7 @@ struct HCICodecTests {
         #expect(view.eventParameters.copied() == [0x41, 0x00])
     }
 
-    @Test("an event whose length lies is an error")
+    @Test("an event with a wrong length is an error")
     func eventLength() {
         let bytes = CodecSample.bytes("3e 03 14 41")
         do throws(DecodingError) {
@@ -198,7 +198,7 @@ struct HCICodecTests {
         }
     }
 
-    @Test("a failed connection attempt is told even when its address type is nonsense")
+    @Test("a failed connection attempt is reported even if its address type is nonsense")
     func failedConnection() throws {
         let bytes = CodecSample.bytes("02 0000 00 a5 000000000000 0000 0000 0000 00")
         var reader = PacketReader(bytes.span.bytes)

@@ -22,7 +22,7 @@ struct HCIValueTests {
     }
 
     @Test(
-        "a time that fits nowhere becomes the nearest end and never traps",
+        "a time out of range becomes the nearest limit and never traps",
         arguments: [-1, -Double.infinity, .nan, .infinity, 1e300, -1e300, .leastNonzeroMagnitude])
     func unitsOutside(milliseconds: Double) {
         let expected: UInt16 = milliseconds > 1 ? 65535 : 0
@@ -32,7 +32,7 @@ struct HCIValueTests {
             ExtendedAdvertisingInterval.milliseconds(milliseconds).rawValue == (milliseconds > 1 ? 0xFF_FFFF : 0))
     }
 
-    @Test("a command's bit stands where the specification puts it")
+    @Test("a command's bit is where the specification puts it")
     func supportedCommands() {
         let places: [(HCIOpcode, Int, Int)] = [
             (Disconnect.opcode, 0, 5), (ReadRemoteVersionInformation.opcode, 2, 7), (SetEventMask.opcode, 5, 6),

@@ -64,7 +64,7 @@ struct L2CAPFrameTests {
         }
     }
 
-    @Test("the first K-frame of a unit shows the unit's length and its first octets")
+    @Test("the first K-frame of an SDU shows the SDU's length and its first octets")
     func unitStart() throws {
         let bytes = octets("05 00 01 02 03")
         let start = try L2CAPServiceDataUnitStart(decoding: bytes.span.bytes)
@@ -75,7 +75,7 @@ struct L2CAPFrameTests {
         #expect(try L2CAPServiceDataUnitStart(decoding: whole.span.bytes).isWholeUnit == true)
     }
 
-    @Test("a K-frame with more octets than its unit has is an error")
+    @Test("a K-frame with more octets than its SDU has is an error")
     func unitOverrun() {
         let bytes = octets("02 00 01 02 03")
         do throws(DecodingError) {
@@ -87,14 +87,14 @@ struct L2CAPFrameTests {
     }
 
     @Test(
-        "a unit takes as many K-frames as its length field and octets fill",
+        "an SDU takes as many K-frames as its length field and octets fill",
         arguments: [(0, 23, 1), (21, 23, 1), (22, 23, 2), (44, 23, 2), (45, 23, 3), (65535, 65533, 2)])
     func frameCount(unit: UInt16, payloadSize: UInt16, frames: Int) {
         #expect(
             L2CAPServiceDataUnitStart.frameCount(unitLength: unit, maximumPayloadSize: payloadSize) == frames)
     }
 
-    @Test("a payload size without room behind the length field gives no count instead of a division by zero (pain 16)")
+    @Test("a payload size without room after the length field gives no count instead of a division by zero (pain 16)")
     func frameCountOfNothing() {
         for size in UInt16(0)...2 {
             #expect(L2CAPServiceDataUnitStart.frameCount(unitLength: 10, maximumPayloadSize: size) == nil)

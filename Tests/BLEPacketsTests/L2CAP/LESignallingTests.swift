@@ -75,7 +75,7 @@ struct LESignallingTests {
         (.other(code: .init(rawValue: 0xFF), data: []), "FF 2A 00 00"),
     ]
 
-    @Test("each command is written and read as the specification draws it", arguments: samples)
+    @Test("each command is written and read as the specification defines it", arguments: samples)
     func sample(command: LESignallingCommand, hexadecimal: String) throws {
         let bytes = octets(hexadecimal)
         var packet = PacketWriter()
@@ -117,7 +117,7 @@ struct LESignallingTests {
         #expect(decode(bytes) == nil)
     }
 
-    @Test("identifier 0 is no identifier")
+    @Test("identifier 0 is invalid")
     func identifierZero() {
         let bytes = octets("13 00 02 00 00 00")
         do throws(DecodingError) {
@@ -158,7 +158,7 @@ struct LESignallingTests {
         #expect(decode(refusal) != nil)  // a response may refuse without naming a channel
     }
 
-    @Test("a wish for connection parameters is valid in its ranges, and where the time-out outlasts the skipped events")
+    @Test("a request for connection parameters is valid in its ranges, and if the time-out outlasts the skipped events")
     func parameterRanges() {
         func isValid(_ minimum: UInt16, _ maximum: UInt16, _ latency: UInt16, _ timeout: UInt16) -> Bool {
             L2CAPConnectionParameterUpdateRequest(

@@ -19,7 +19,7 @@ import Testing
         #expect(packet.opcode.rawValue == pdu[0])
     }
 
-    @Test("A PDU that is cut anywhere, or goes on, is refused", arguments: samples)
+    @Test("A PDU that is truncated anywhere, or continues, is refused", arguments: samples)
     func lengths(pdu: [UInt8]) {
         for count in 0..<pdu.count {
             let cut = [UInt8](pdu.prefix(count))
@@ -38,7 +38,7 @@ import Testing
         for pdu in broken { #expect(throws: (any Error).self) { try SMPPacket(pdu.span.bytes) } }
     }
 
-    @Test("A reserved code is told from a broken PDU", arguments: [0x00, 0x0F, 0x80, 0xFF] as [UInt8])
+    @Test("A reserved code is distinguished from a malformed PDU", arguments: [0x00, 0x0F, 0x80, 0xFF] as [UInt8])
     func reserved(code: UInt8) {
         let pdu = [code, 1, 2]
         do throws(DecodingError) {

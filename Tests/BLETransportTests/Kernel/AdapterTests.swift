@@ -23,7 +23,7 @@ struct AdapterTests {
     }
 
     @Test(
-        "a kernel without Bluetooth is told as such, with the remedy (pain 8)",
+        "a kernel without Bluetooth is reported as such, with the remedy (pain 8)",
         .disabled(if: kernelHasBluetooth(), "this machine's kernel has Bluetooth"),
         arguments: ["user:0", "raw:0"])
     func noBluetooth(address: String) {
@@ -42,7 +42,7 @@ struct AdapterTests {
     }
 
     @Test(
-        "an adapter that is not there is told as such, with those that are (pain 8)",
+        "an adapter that does not exist is reported as such, with those that do (pain 8)",
         .enabled(if: kernelHasBluetooth(), "this machine's kernel has no Bluetooth"),
         arguments: ["user:4000", "raw:4000"])
     func noSuchAdapter(address: String) throws {
@@ -50,7 +50,7 @@ struct AdapterTests {
         #expect(error(opening: address) == .noSuchAdapter(index: 4000, present: present))
     }
 
-    @Test("what stands in the way of an adapter has an error each, with its own remedy (pain 8)")
+    @Test("each obstacle to an adapter has an error and a remedy of its own (pain 8)")
     func texts() {
         let daemon = HoldingProcess(identifier: 7, name: "bluetoothd")
         let expected: [(TransportError, [String])] = [

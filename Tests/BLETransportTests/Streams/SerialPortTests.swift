@@ -54,7 +54,7 @@ struct SerialPortTests {
         }
     }
 
-    @Test("packets pass in both directions unchanged, and the port is given back as it was found (issue 2, part 3)")
+    @Test("packets pass in both directions unchanged, and the port is given back as it was found")
     func exchange() async throws {
         let terminal = PseudoTerminal()
         let before = terminal.settings
@@ -76,7 +76,7 @@ struct SerialPortTests {
         #expect(terminal.settings == before)
     }
 
-    @Test("a speed that no list has is set exactly")
+    @Test("a non-standard speed is set exactly")
     func anySpeed() throws {
         let terminal = PseudoTerminal()
         let address = TransportAddress.serialPort(device: terminal.device, baud: 123_456, hasFlowControl: false)
@@ -95,7 +95,7 @@ struct SerialPortTests {
         }
     }
 
-    @Test("a port in use, one that is no port and one that is not there are told apart (pain 8)")
+    @Test("a port in use, one that is not a port and one that does not exist are distinguished (pain 8)")
     func errors() throws {
         let terminal = PseudoTerminal()
         let address = TransportAddress.serialPort(device: terminal.device, baud: 115_200, hasFlowControl: true)

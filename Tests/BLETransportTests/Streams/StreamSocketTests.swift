@@ -116,7 +116,7 @@ struct StreamSocketTests {
         try await exchange(.tcp(host: "::1", port: listener.port), with: listener)
     }
 
-    @Test("nobody listens: the error names the place (pain 8)")
+    @Test("without a listener, the error names the place (pain 8)")
     func refused() {
         let path = temporaryPath()
         var listener: Listener? = Listener(tcpFamily: AF_INET)
@@ -130,7 +130,7 @@ struct StreamSocketTests {
         #expect(error(opening: "tcp:127.0.0.1:\(port)")?.description.contains("nothing is listening") == true)
     }
 
-    @Test("a path that is not there, a path too long and a host unknown are told apart (pain 8)")
+    @Test("a missing path, a path too long and an unknown host are distinguished (pain 8)")
     func notThere() {
         let path = temporaryPath()
         #expect(error(opening: "unix:\(path)") == .pathNotFound(path))

@@ -26,7 +26,7 @@ struct StreamTransportTests {
         }
     }
 
-    @Test("the socket closing after any byte ends the transport once, after the packets before it (issue: any moment)")
+    @Test("the socket closing after any byte ends the transport once, after the packets before it")
     func closedAnywhere() async throws {
         try await withLoop { loop in
             for position in 0...Self.stream.count {
@@ -63,7 +63,7 @@ struct StreamTransportTests {
         }
     }
 
-    @Test("a transport that is closed while it delivers says nothing more but its end")
+    @Test("a transport that is closed while it delivers reports nothing more but its end")
     func closeWhileReceiving() async throws {
         try await withLoop { loop in
             let pair = SocketPair()
@@ -92,7 +92,7 @@ struct StreamTransportTests {
         }
     }
 
-    @Test("what a stalled reader leaves waiting is sent later, whole and in order")
+    @Test("data that waits for a stalled reader is sent later, whole and in order")
     func stalledReader() async throws {
         try await withLoop { loop in
             let pair = SocketPair()
